@@ -46,6 +46,34 @@ fn bursts_of_loss_meet_tcp_and_quic_alike() {
     assert!((15..150).contains(&link.random_losses), "{link:?}");
 }
 
+/// Every key of a link, over quinn: one seed gives one result, and nothing breaks the connection.
+#[test]
+fn quic_crosses_every_element_and_one_seed_gives_one_result() {
+    let ways = [
+        "delays = [{ delay = '15ms' }, { at = '1s', delay = '50ms' }]",
+        "delays = [{ delay = '50ms' }, { at = '500ms', delay = '15ms' }]\ndelays_period = '1s'",
+        "back = { rate = '100kbps', buffer = '20pkt' }",
+        "back = { loss = '10%', release = '10ms', jitter = 'uniform:1ms,3ms' }",
+        "jitter = 'normal:5ms,5ms'\nreorder = { share = '1%', by = '3ms' }\nrelease = '5ms'",
+    ];
+    for way in ways {
+        let text = format!(
+            "controls = ['cubic']\nduration = '30s'\n[[flow]]\nsize = '2MB'\n\
+             [path]\nrate = '10Mbps'\nrtt = '30ms'\nbuffer = '2bdp'\n{way}"
+        );
+        let scenario = Scenario::parse(&text, "x.toml").unwrap();
+        let once = || {
+            let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+            (report.runs[0].result.flows.clone(), report.runs[0].result.bottleneck.clone())
+        };
+        let (flows, bottleneck) = once();
+        assert!(flows[0].completion_time_s.is_some(), "{way}: {flows:?}");
+        let said = format!("{flows:?}, {bottleneck:?}");
+        let (flows, bottleneck) = once();
+        assert_eq!(said, format!("{flows:?}, {bottleneck:?}"), "{way}");
+    }
+}
+
 #[test]
 fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/quic/geo-small.toml");

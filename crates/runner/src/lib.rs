@@ -198,6 +198,7 @@ fn prepare(scenario: &Scenario, on: Option<On<'_>>) -> Result<(Resolved, Prepare
             }
             if !foreign {
                 endpoint::carries(resolved.endpoint.profile, flow, control)?;
+                network::bears(&resolved, flow, control)?;
             }
         }
         Ok((plan, controls))

@@ -4,12 +4,16 @@ use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};
 use firstflight_scenario::resolved::{
-    ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp,
+    ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedJitter, ResolvedLink, ResolvedUdp,
 };
 use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, ResolvedBuffer};
+use firstflight_sim::element::delay_schedule::DelaySchedule;
 use firstflight_sim::element::jitter::Jitter;
+use firstflight_sim::element::overtaking::Overtaking;
 use firstflight_sim::element::policer::Policer;
 use firstflight_sim::element::rate_schedule::RateSchedule;
+use firstflight_sim::element::release::Release;
+use firstflight_sim::element::steps::Steps;
 use firstflight_sim::element::wifi::Wifi;
 use firstflight_sim::{
     Buffer, Element, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, UdpSpec, Uniform, stream,
@@ -17,7 +21,7 @@ use firstflight_sim::{
 use rand_pcg::rand_core::RngCore;
 
 use crate::endpoint::{endpoint, own_recovery, syn_bytes};
-use crate::{ns2, ns2_clocks};
+use crate::{RunError, ns2, ns2_clocks};
 
 /// The network of one run: one control per group of flows.
 pub(crate) fn build(
@@ -45,39 +49,121 @@ pub(crate) fn build(
 }
 
 fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
+    let delays = delays(&link.elements);
+    let own_delay = delays.as_ref().map_or(Span(link.delay_ns), DelaySchedule::least);
     LinkSpec {
         rate_bps: link.rate_bps,
-        delay: Span(link.delay_ns),
-        buffer: match link.buffer {
-            ResolvedBuffer::Packets(packets) => Buffer::Packets(packets),
-            ResolvedBuffer::Bytes(bytes) => Buffer::Bytes(bytes),
-        },
-        elements: elements(&link.elements),
+        delay: own_delay,
+        buffer: buffer(Some(link.buffer)),
+        elements: elements(&link.elements, delays.as_ref()),
         mark_from: link.ecn_threshold_packets,
         in_service_counts: resolved.endpoint.switches.buffer_counts_in_service,
         loss: losses(link.loss),
         drop_nth: link.drop.clone(),
+        back: link.elements.has_way_back().then(|| Box::new(back(link, delays.as_ref()))),
     }
 }
 
+/// The way back of ACKs over a link that has more of it than a delay.
+fn back(link: &ResolvedLink, delays: Option<&DelaySchedule>) -> LinkSpec {
+    let own = link.elements.back.as_deref();
+    let none = ResolvedElements::default();
+    LinkSpec {
+        rate_bps: own.map_or(link.rate_bps, |back| back.rate_bps),
+        // Without a schedule the delay is that of the whole way back ([`FlowSpec::return_delay`]).
+        delay: delays.map_or(Span(0), DelaySchedule::least),
+        buffer: buffer(own.and_then(|back| back.buffer)),
+        elements: elements(own.map_or(&none, |back| &back.elements), delays),
+        mark_from: None,
+        in_service_counts: false,
+        loss: own.map_or(LossSpec::NONE, |back| losses(back.loss)),
+        drop_nth: Vec::new(),
+        back: None,
+    }
+}
+
+fn buffer(buffer: Option<ResolvedBuffer>) -> Buffer {
+    match buffer {
+        Some(ResolvedBuffer::Packets(packets)) => Buffer::Packets(packets),
+        Some(ResolvedBuffer::Bytes(bytes)) => Buffer::Bytes(bytes),
+        None => Buffer::Unlimited,
+    }
+}
+
+/// The delays of a link over time; the scenario has checked that they make a schedule.
+fn delays(elements: &ResolvedElements) -> Option<DelaySchedule> {
+    let steps = elements.delays.iter().map(|step| (Instant(step.at_ns), Span(step.delay_ns)));
+    let steps = Steps::new(steps.collect::<Vec<_>>(), elements.delays_period_ns.map(Span));
+    steps.ok().map(DelaySchedule::new)
+}
+
 /// What else a link does to packets; the scenario has checked that rates make a schedule.
-fn elements(elements: &ResolvedElements) -> Vec<Box<dyn Element>> {
-    let ResolvedElements { jitter_ns, wifi_ns, policer, rates, rates_period_ns, .. } = elements;
+fn elements(elements: &ResolvedElements, delays: Option<&DelaySchedule>) -> Vec<Box<dyn Element>> {
     let mut all: Vec<Box<dyn Element>> = Vec::new();
-    if let Some(policer) = policer {
+    if let Some(policer) = elements.policer {
         all.push(Box::new(Policer::new(policer.rate_bps, policer.bucket_bytes)));
     }
-    let steps = rates.iter().map(|step| (Instant(step.at_ns), step.rate_bps)).collect();
-    if let Ok(schedule) = RateSchedule::new(steps, rates_period_ns.map(Span)) {
+    let steps = elements.rates.iter().map(|step| (Instant(step.at_ns), step.rate_bps));
+    let steps = Steps::new(steps.collect::<Vec<_>>(), elements.rates_period_ns.map(Span));
+    if let Ok(schedule) = steps.and_then(RateSchedule::new) {
         all.push(Box::new(schedule));
     }
-    if let Some(mean) = wifi_ns {
-        all.push(Box::new(Wifi::with_mean(Span(*mean))));
+    if let Some(delays) = delays {
+        all.push(Box::new(delays.clone()));
     }
-    if let Some(most) = jitter_ns {
-        all.push(Box::new(Jitter { most: Span(*most) }));
+    if let Some(mean) = elements.wifi_ns {
+        all.push(Box::new(Wifi::with_mean(Span(mean))));
+    }
+    if let Some(jitter) = elements.jitter {
+        all.push(Box::new(self::jitter(jitter)));
+    }
+    if let Some(reorder) = elements.reorder {
+        let by = Span(reorder.by_ns);
+        all.push(Box::new(Overtaking { late_ppb: reorder.share_ppb, by }));
+    }
+    if let Some(every) = elements.release_ns {
+        all.push(Box::new(Release { every: Span(every) }));
     }
     all
+}
+
+fn jitter(jitter: ResolvedJitter) -> Jitter {
+    match jitter {
+        ResolvedJitter::UpTo(most) => Jitter::up_to(Span(most)),
+        ResolvedJitter::Uniform([from, until]) => Jitter::Uniform(Uniform { from, until }),
+        ResolvedJitter::Normal([mean, deviation]) => {
+            Jitter::Normal { mean: Span(mean), deviation: Span(deviation) }
+        }
+    }
+}
+
+/// Refuses what the simulator's own ends cannot have on the path of such a flow.
+pub(crate) fn bears(
+    resolved: &Resolved,
+    flow: &ResolvedFlow,
+    control: &Control,
+) -> Result<(), RunError> {
+    let own = own_recovery(resolved.endpoint.profile, control);
+    let quic = flow.recovery.or_own(own) == Recovery::Quic;
+    let no = |key: &str, link: &ResolvedLink, why: &str| {
+        let name = &link.name;
+        Err(RunError::Foreign(format!(
+            "`{key}` of link {name}: {why}; accepted: `--on quic`, or TCP"
+        )))
+    };
+    for link in flow.path.iter().map(|link| &resolved.links[*link]) {
+        if link.elements.reorder.is_some() && (quic || flow.files.is_some()) {
+            return no(
+                "reorder",
+                link,
+                "QUIC's recovery and `files` here know packets in order only",
+            );
+        }
+        if quic && link.elements.back.as_ref().is_some_and(|back| back.may_lose()) {
+            return no("back", link, "ACKs of QUIC's recovery here are never lost");
+        }
+    }
+    Ok(())
 }
 
 /// How a link loses packets at random: the simulator's, and any other that asks the same chain.
@@ -132,6 +218,12 @@ fn flow(
     let sum = |part: fn(&ResolvedLink) -> u64| -> u64 {
         group.path.iter().map(|index| part(&resolved.links[*index])).sum()
     };
+    // A schedule of delays is the way back's own.
+    let own_return_delay = |link: &ResolvedLink| {
+        if link.elements.delays.is_empty() { link.return_delay_ns } else { 0 }
+    };
+    let has_way_back = |link: &&usize| resolved.links[**link].elements.has_way_back();
+    let way_back = group.path.iter().find(has_way_back).copied();
     let propagation = sum(|link| link.delay_ns) + sum(|link| link.return_delay_ns);
     let endpoint = endpoint(resolved, group, control, phase);
     let data_bytes = resolved.packet_bytes.saturating_sub(endpoint.overhead_bytes).max(1);
@@ -142,9 +234,9 @@ fn flow(
         path: group.path.clone(),
         access_rate_bps: group.access_rate_bps,
         access_delay: Span(group.access_delay_ns),
-        return_delay: Span(sum(|link| link.return_delay_ns)),
+        return_delay: Span(sum(own_return_delay)),
         return_rate_bps: bottleneck.rate_bps,
-        return_link: ns2::acks_queue(resolved, group).then_some(bottleneck_index),
+        return_link: way_back.or(ns2::acks_queue(resolved, group).then_some(bottleneck_index)),
         payload_bytes: resolved.packet_bytes,
         header_bytes: resolved.header_bytes,
         syn_bytes: syn_bytes(resolved, group, control),

@@ -46,3 +46,24 @@ fn what_a_recovery_cannot_carry_is_refused_with_the_reason() {
     }
     assert_eq!(with("profile = 'rfc'\nrecovery = 'rack'"), Ok(()));
 }
+
+/// QUIC's recovery of the simulator knows no ACK that is lost, and no packet that is overtaken.
+#[test]
+fn what_the_simulators_own_ends_cannot_have_on_their_path_is_refused() {
+    let problem = |path: &str, more: &str| {
+        let text = format!("controls = ['cubic']\nduration = '1s'\n{more}\n[path]\n{path}");
+        let scenario = Scenario::parse(&text, "example.toml").unwrap();
+        run(&scenario, &Options::default()).map(|_| ()).map_err(|problem| problem.to_string())
+    };
+    let [reorder, back] = ["reorder = { share = '1%', by = '3ms' }", "back = { loss = '1%' }"];
+    for path in [reorder, back, "back = { rate = '10kbps' }"] {
+        assert_eq!(problem(path, ""), Ok(()));
+    }
+    let quic = "profile = 'quic'";
+    assert_eq!(problem("back = { rate = '10kbps' }", quic), Ok(()), "nothing is lost");
+    for (path, key) in [(reorder, "`reorder`"), (back, "`back`")] {
+        let problem = problem(path, quic).unwrap_err();
+        assert!(problem.starts_with(&format!("{key} of link bottleneck: ")), "{problem}");
+        assert!(problem.ends_with("accepted: `--on quic`, or TCP"), "{problem}");
+    }
+}

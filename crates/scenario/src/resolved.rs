@@ -1,7 +1,7 @@
 //! A scenario with every default filled in, in base units: what runs, and what results carry.
 
 use firstflight_control::ControlSpec;
-use firstflight_control::quantity::{Bursts, Loss, Rate, Size, Time};
+use firstflight_control::quantity::{Bursts, Fraction, Loss, Rate, Size, Time};
 use serde::{Serialize, Serializer};
 
 use crate::keys::Switches;
@@ -123,9 +123,9 @@ pub struct ResolvedLink {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResolvedElements {
-    /// The most that each packet is late by, at random and in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter_ns: Option<u64>,
+    /// How late each packet is, at random and in order.
+    #[serde(flatten)]
+    pub jitter: Option<ResolvedJitter>,
     /// The mean delay of a busy WiFi cell, in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wifi_ns: Option<u64>,
@@ -138,13 +138,37 @@ pub struct ResolvedElements {
     /// When the rates begin again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates_period_ns: Option<u64>,
+    /// Delays of both directions and from when on they hold, rising from 0; without any the link's
+    /// own delay holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<ResolvedDelay>,
+    /// When the delays begin again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delays_period_ns: Option<u64>,
+    /// Some packets come later than others behind them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<ResolvedReorder>,
+    /// Packets reach the far end at multiples of this time only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_ns: Option<u64>,
+    /// The other direction, where it is more than a delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back: Option<Box<ResolvedBack>>,
 }
 
 impl ResolvedElements {
     /// Each one in a few words, for headers.
     pub fn words(&self) -> impl Iterator<Item = String> + '_ {
         let ns = |ns: u64| Time::from_ns(ns);
-        let jitter = self.jitter_ns.map(|most| format!("jitter up to {}", ns(most)));
+        let jitter = self.jitter.map(|jitter| match jitter {
+            ResolvedJitter::UpTo(most) => format!("jitter up to {}", ns(most)),
+            ResolvedJitter::Uniform([from, until]) => {
+                format!("jitter of {} to {}", ns(from), ns(until))
+            }
+            ResolvedJitter::Normal([mean, deviation]) => {
+                format!("normal jitter of {} with deviation {}", ns(mean), ns(deviation))
+            }
+        });
         let wifi = self.wifi_ns.map(|mean| format!("WiFi of {}", ns(mean)));
         let policer = self.policer.map(|policer| {
             let (rate, bucket) =
@@ -152,18 +176,101 @@ impl ResolvedElements {
             format!("policer of {rate} and {bucket}")
         });
         let rates = (!self.rates.is_empty()).then(|| format!("{} rates in turn", self.rates.len()));
-        [jitter, wifi, policer, rates].into_iter().flatten()
+        let delays =
+            (!self.delays.is_empty()).then(|| format!("{} delays in turn", self.delays.len()));
+        let reorder = self.reorder.map(|reorder| {
+            let share = Fraction::from_ppb(reorder.share_ppb);
+            format!("{share} later by {}", ns(reorder.by_ns))
+        });
+        let release = self.release_ns.map(|every| format!("released every {}", ns(every)));
+        let back = self.back.as_ref().map(|back| back.words());
+        [jitter, wifi, policer, rates, delays, reorder, release, back].into_iter().flatten()
+    }
+
+    /// Whether ACKs meet more than a delay on their way back.
+    pub fn has_way_back(&self) -> bool {
+        self.back.is_some() || !self.delays.is_empty()
     }
 
     /// The first key that is written, if any is.
     pub fn key(&self) -> Option<&'static str> {
         let written = [
-            (self.jitter_ns.is_some(), "jitter"),
+            (self.jitter.is_some(), "jitter"),
             (self.wifi_ns.is_some(), "wifi"),
             (self.policer.is_some(), "policer"),
             (!self.rates.is_empty(), "rates"),
+            (!self.delays.is_empty(), "delays"),
+            (self.reorder.is_some(), "reorder"),
+            (self.release_ns.is_some(), "release"),
+            (self.back.is_some(), "back"),
         ];
         written.iter().find(|(is, _)| *is).map(|(_, key)| *key)
+    }
+}
+
+/// How late each packet is; results have the key of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ResolvedJitter {
+    /// Up to this much, every value equally likely.
+    #[serde(rename = "jitter_ns")]
+    UpTo(u64),
+    /// From the one to the other, every value equally likely.
+    #[serde(rename = "jitter_uniform_ns")]
+    Uniform([u64; 2]),
+    /// Normally distributed: mean and standard deviation.
+    #[serde(rename = "jitter_normal_ns")]
+    Normal([u64; 2]),
+}
+
+/// A delay from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResolvedDelay {
+    /// From when on it holds.
+    pub at_ns: u64,
+    /// Propagation, one way.
+    pub delay_ns: u64,
+}
+
+/// Some packets come later, and others overtake them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResolvedReorder {
+    /// The share of packets, in parts per billion.
+    pub share_ppb: u64,
+    /// How much later they come.
+    pub by_ns: u64,
+}
+
+/// The way back of ACKs over a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResolvedBack {
+    /// Its rate, in bits per second.
+    pub rate_bps: u64,
+    /// Room for waiting ACKs; `None` for all of them.
+    pub buffer: Option<ResolvedBuffer>,
+    /// Random loss of ACKs, as of the link's data.
+    #[serde(flatten, serialize_with = "in_ppb")]
+    pub loss: Loss,
+    /// What else happens to them.
+    #[serde(flatten)]
+    pub elements: ResolvedElements,
+}
+
+impl ResolvedBack {
+    /// Whether an ACK may be lost on it.
+    pub fn may_lose(&self) -> bool {
+        self.buffer.is_some() || self.loss != Loss::default() || self.elements.policer.is_some()
+    }
+
+    fn words(&self) -> String {
+        let mut words = format!("back at {}", Rate::from_bps(self.rate_bps));
+        if self.loss != Loss::default() {
+            words += &format!(" with loss {}", self.loss);
+        }
+        self.elements.words().for_each(|said| words += &format!(" with {said}"));
+        words
     }
 }
 

@@ -27,6 +27,38 @@ fn what_else_a_link_does_is_read_resolved_and_said() {
 }
 
 #[test]
+fn delays_jitter_and_the_way_back_are_read_resolved_and_said() {
+    let text = "[path]\nrate = '10Mbps'\nrtt = '100ms'\njitter = 'normal:20ms,5ms'\n\
+        delays = [{ delay = '15ms' }, { at = '1s', delay = '50ms' }]\ndelays_period = '3s'\n\
+        reorder = { share = '1%', by = '3ms' }\nrelease = '5ms'\n\
+        [path.back]\nrate = '100kbps'\nbuffer = '1bdp'\nloss = '1%'\n\
+        jitter = 'uniform:1ms,3ms'";
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
+    let resolved = scenario.resolve().unwrap();
+    assert_eq!(resolved, again.resolve().unwrap());
+    let elements = serde_json::to_string(&resolved.links[0].elements).unwrap();
+    assert_eq!(
+        elements,
+        "{\"jitter_normal_ns\":[20000000,5000000],\
+         \"delays\":[{\"at_ns\":0,\"delay_ns\":15000000},\
+         {\"at_ns\":1000000000,\"delay_ns\":50000000}],\"delays_period_ns\":3000000000,\
+         \"reorder\":{\"share_ppb\":10000000,\"by_ns\":3000000},\"release_ns\":5000000,\
+         \"back\":{\"rate_bps\":100000,\"buffer\":{\"bytes\":1250},\"loss_ppb\":10000000,\
+         \"jitter_uniform_ns\":[1000000,3000000]}}"
+    );
+    let said: Vec<String> = resolved.links[0].elements.words().collect();
+    let expected = [
+        "normal jitter of 20ms with deviation 5ms",
+        "2 delays in turn",
+        "1% later by 3ms",
+        "released every 5ms",
+        "back at 100kbps with loss 1% with jitter of 1ms to 3ms",
+    ];
+    assert_eq!(said, expected);
+}
+
+#[test]
 fn what_cannot_be_is_refused_at_its_place() {
     for (text, expected) in REFUSED {
         let read = Scenario::parse(text, "x.toml").and_then(|scenario| scenario.resolve());
@@ -69,5 +101,31 @@ const REFUSED: &[(&str, &str)] = &[
     (
         "[path]\nrates_period = '2s'",
         "x.toml:2: path.rates_period = \"2s\": no rates repeat; accepted: `rates` beside it",
+    ),
+    (
+        "[path]\njitter = 'normal:5ms'",
+        "x.toml:2: path.jitter = \"normal:5ms\": no jitter; accepted: 2ms (up to), \
+         uniform:1ms,3ms or normal:20ms,5ms (mean, deviation)",
+    ),
+    (
+        "[path]\ndelays = [{ delay = '1ms' }, { delay = '2ms' }]",
+        "x.toml:2: path.delays = [a table, a table]: times do not rise from 0s; accepted: `at` \
+         later than the one before",
+    ),
+    (
+        "[path]\nreorder = { share = '0%', by = '1ms' }",
+        "x.toml:2: path.reorder.share = \"0%\": no packet would be late; accepted: more than 0%",
+    ),
+    (
+        "[path]\nback = { delays = [{ delay = '1ms' }] }",
+        "x.toml:2: path.back.delays = [a table]: not of a way back: those of the link hold for \
+         both directions; accepted: without it",
+    ),
+    (
+        "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\nback={ rate='1Mbps' }\n\
+         [[link]]\nname='b'\nrate='1Mbps'\ndelay='1ms'\ndelays=[{ delay='1ms' }]\n\
+         [[flow]]\npath=['a','b']",
+        "x.toml:10: link[1].delays = [a table]: a path has two links with `back` or `delays`; \
+         accepted: one of them",
     ),
 ];

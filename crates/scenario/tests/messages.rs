@@ -242,7 +242,7 @@ const FILES: &[(&str, &str)] = &[
         "[path]\nbuffr = \"1bdp\"",
         "x.toml:2: path.buffr: unknown key, did you mean `buffer`; accepted: rate, rtt, buffer, \
          ecn_threshold, access_delay, access_rate, access_times, loss, drop, jitter, wifi, \
-         policer, rates, rates_period",
+         policer, rates, rates_period, delays, delays_period, reorder, release, back",
     ),
     ("path = 3", "x.toml:1: path = 3: not a table; accepted: keys with values under a [header]"),
     (
@@ -265,7 +265,8 @@ const FILES: &[(&str, &str)] = &[
     (
         "[[link]]\nname='a'\nrat='1Mbps'",
         "x.toml:3: link[0].rat: unknown key, did you mean `rate`; accepted: name, rate, delay, \
-         buffer, ecn_threshold, loss, drop, jitter, wifi, policer, rates, rates_period",
+         buffer, ecn_threshold, loss, drop, jitter, wifi, policer, rates, rates_period, delays, \
+         delays_period, reorder, release, back",
     ),
     (
         "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n\

@@ -197,6 +197,17 @@ impl Dialogue {
         }
     }
 
+    /// An ACK has been lost behind which so many more have set out: what it says of marks the next
+    /// one says, whose counters hold it. What routers told with it is lost.
+    #[cold]
+    pub(crate) fn lose_answer(&mut self, behind: usize) {
+        let Some(place) = self.back.len().checked_sub(behind + 1) else { return };
+        let Some((connection, lost)) = self.back.remove(place) else { return };
+        let next = self.back.get_mut(place).filter(|(of, _)| *of == connection);
+        let next = next.map_or(&mut self.received, |(_, told)| told);
+        next.marked += lost.marked;
+    }
+
     /// An ACK of this connection reaches the sender: what it brings, as `payload_bps` turns bits
     /// per second on a link into those of payload.
     pub(crate) fn read_feedback(&mut self, payload_bps: impl Fn(u64) -> u64) -> Heard {
@@ -242,6 +253,7 @@ mod tests {
             loss: LossSpec::NONE,
             drop_nth: Vec::new(),
             elements: Vec::new(),
+            back: None,
         };
         let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000));
         link.serve(SHARE);

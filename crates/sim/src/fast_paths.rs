@@ -30,7 +30,8 @@
 //! | an RTO when it could be due ([`Rto::no_deadline_before`]) | the others | `tests/ahead.rs` |
 //! | two pairs of policies compiled whole (`control.rs`) | a table | `tests/startups.rs` |
 //!
-//! A flow that crosses an [`Element`](crate::Element) takes no path of the first table.
+//! A flow that crosses an [`Element`](crate::Element), or whose ACKs go back over a link of their
+//! own ([`LinkSpec::back`](crate::LinkSpec::back)), takes no path of the first table.
 //!
 //! [`Early::Always`]: crate::route::Early::Always
 //! [`Early::IfNext`]: crate::route::Early::IfNext
@@ -59,7 +60,8 @@ pub enum FastPaths {
 impl FastPaths {
     /// Whether that flow takes them.
     pub(crate) fn serve(self, network: &Network, flow: &FlowSpec) -> bool {
-        self == Self::On && !crosses_element(network, flow)
+        let own_way_back = || flow.return_link.is_some_and(|l| network.links[l].back.is_some());
+        self == Self::On && !crosses_element(network, flow) && !own_way_back()
     }
 }
 

@@ -4,8 +4,9 @@
 //! The ends are woken when they asked to be, and when a datagram reaches one of them. They hand out
 //! datagrams of any size. Data cross the flow's access links and its path, where they queue and are
 //! lost among the packets of all flows; what goes back takes the return path's time, as ACKs do: it
-//! neither queues nor is lost, and is serialised once on every link. Every datagram waits for an
-//! event at every link, so that nothing is computed ahead here.
+//! neither queues nor is lost, and is serialised once on every link. Where the way back has a link
+//! of its own ([`LinkSpec::back`](crate::LinkSpec::back)) it queues there, and may be lost. Every
+//! datagram waits for an event at every link, so that nothing is computed ahead here.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -136,8 +137,11 @@ pub(crate) struct ForeignFlow<'a> {
     ingress: Access,
     /// The receiver's access link.
     egress: Access,
-    /// When the newest datagram on the way back arrives.
+    /// When the newest datagram on the way back arrives, or has left the last link before the
+    /// sender's access link.
     last_back: Instant,
+    /// When the receiver's access link has sent the newest datagram, where that matters.
+    last_out: Instant,
     /// Datagrams in the network, by number.
     under_way: HashMap<u64, Datagram>,
     /// Datagrams sent both ways: the number of the next.
@@ -165,6 +169,7 @@ impl<'a> ForeignFlow<'a> {
             ingress: Access::new(spec, false),
             egress: Access::new(spec, false),
             last_back: Instant(0),
+            last_out: Instant(0),
             under_way: HashMap::new(),
             sent: 0,
             timer_at: u64::MAX,
@@ -192,6 +197,7 @@ impl<'a> ForeignFlow<'a> {
             }
             What::Timer => return,
             What::Arrive => return self.arrive(hop, number, now, fabric),
+            What::CrossBack => return self.cross_back(number, now, fabric),
             What::Deliver => {
                 let Some(datagram) = self.under_way.remove(&number) else { return };
                 self.ends.receive(now, datagram, &mut self.out);
@@ -223,7 +229,10 @@ impl<'a> ForeignFlow<'a> {
         self.sent += 1;
         let (at, what) = match datagram.way {
             Way::Forward => (self.ingress.pass_after(now, self.access_time(bytes)), What::Arrive),
-            Way::Back => (self.back(now, bytes), What::Deliver),
+            Way::Back => match self.own_way_back(fabric) {
+                Some(_) => (self.set_out_back(now, bytes), What::CrossBack),
+                None => (self.back(now, bytes), What::Deliver),
+            },
         };
         let event = self.event(at, what, 0, number);
         self.under_way.insert(number, datagram);
@@ -271,6 +280,32 @@ impl<'a> ForeignFlow<'a> {
         let at = now + spec.return_delay + spec.access_delay * 2 + sending;
         self.last_back = self.last_back.max(at);
         self.last_back
+    }
+
+    /// The link that the way back has of its own, if it has one.
+    fn own_way_back(&self, fabric: &Fabric) -> Option<usize> {
+        self.spec.return_link.filter(|link| fabric.returns[*link].is_own())
+    }
+
+    /// When a datagram that leaves the receiver now reaches the link of the way back.
+    fn set_out_back(&mut self, now: Instant, bytes: u64) -> Instant {
+        self.last_out = self.last_out.max(now) + self.access_time(bytes);
+        self.last_out + self.spec.access_delay
+    }
+
+    /// A datagram reaches the link of the way back.
+    fn cross_back(&mut self, number: u64, now: Instant, fabric: &mut Fabric) {
+        let Some(link) = self.own_way_back(fabric) else { return };
+        let Some(datagram) = self.under_way.get(&number) else { return };
+        let bytes = self.bytes(datagram);
+        let Some(at) = fabric.returns[link].carry(now, bytes, self.flow) else {
+            self.under_way.remove(&number);
+            return;
+        };
+        let at = (at + self.spec.return_delay).max(self.last_back) + self.access_time(bytes);
+        self.last_back = at;
+        let event = self.event(at + self.spec.access_delay, What::Deliver, 0, number);
+        fabric.queue.push_out_of_order(event);
     }
 
     /// How long an access link sends so many bytes.
@@ -346,6 +381,8 @@ enum What {
     Arrive = 3,
     /// A datagram reaches the end it goes to.
     Deliver = 4,
+    /// A datagram reaches the link of the way back.
+    CrossBack = 5,
 }
 
 fn unpack(payload: u64) -> (What, usize, u64) {
@@ -354,7 +391,8 @@ fn unpack(payload: u64) -> (What, usize, u64) {
         1 => What::Stop,
         2 => What::Timer,
         3 => What::Arrive,
-        _ => What::Deliver,
+        4 => What::Deliver,
+        _ => What::CrossBack,
     };
     (what, (payload >> 48 & 0xfff) as usize, payload & NUMBER)
 }

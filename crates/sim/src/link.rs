@@ -417,8 +417,18 @@ mod tests {
     fn spec(rate_bps: u64, buffer: Buffer) -> LinkSpec {
         let (delay, in_service_counts, drop_nth) = (Span(0), false, Vec::new());
         let (mark_from, loss) = (None, LossSpec::NONE);
-        let elements = Vec::new();
-        LinkSpec { rate_bps, delay, buffer, in_service_counts, mark_from, loss, drop_nth, elements }
+        let (elements, back) = (Vec::new(), None);
+        LinkSpec {
+            rate_bps,
+            delay,
+            buffer,
+            in_service_counts,
+            mark_from,
+            loss,
+            drop_nth,
+            elements,
+            back,
+        }
     }
 
     /// When the packets held leave, each noted as it comes, and how large they are.

@@ -52,6 +52,9 @@ pub struct LinkSpec {
     pub drop_nth: Vec<u64>,
     /// What else happens to packets on the link, in this order.
     pub elements: Vec<Box<dyn Element>>,
+    /// The other direction, for the ACKs of flows whose [`FlowSpec::return_link`] this is. Its own
+    /// delay comes on top of [`FlowSpec::return_delay`].
+    pub back: Option<Box<Self>>,
 }
 
 /// A drop-tail buffer.
@@ -83,7 +86,8 @@ pub struct FlowSpec {
     /// Rate at which ACKs are serialised once on the way back, in bits per second.
     pub return_rate_bps: u64,
     /// The link over whose other direction ACKs go back, behind those of every flow that names it
-    /// too, and at its rate. Without one ACKs are not queued.
+    /// too: what [`LinkSpec::back`] says, or else at the link's rate with room for all of them.
+    /// Without one ACKs are not queued.
     pub return_link: Option<usize>,
     /// Payload of a full packet, in bytes.
     pub payload_bytes: u64,

@@ -294,8 +294,10 @@ impl FlowPath {
         }
         let link = &mut fabric.returns[way.link];
         if link.is_next(at) {
-            let at = way.cross(link, &ack, at);
-            return self.bring(fabric, ack, at);
+            return match way.cross(link, &ack, at) {
+                Some(at) => self.bring(fabric, ack, at),
+                None => self.lose_ack(ack),
+            };
         }
         way.wait(link, ack);
         let payload = Arriving { tagged: 0, hop: WAY_BACK, flow: self.id }.pack();
@@ -307,8 +309,43 @@ impl FlowPath {
         let Some(way) = &mut self.route.way_back else { return };
         let link = &mut fabric.returns[way.link];
         let Some(ack) = way.arrive(link) else { return };
-        let at = way.cross(link, &ack, now);
-        self.bring(fabric, ack, at);
+        match way.cross(link, &ack, now) {
+            Some(at) => {
+                for seq in way.untold() {
+                    self.repeat(fabric, &ack, seq, at);
+                }
+                self.bring(fabric, ack, at);
+            }
+            None => self.lose_ack(ack),
+        }
+    }
+
+    /// An ACK is lost on its way back. What it acknowledged the next one acknowledges too. What it
+    /// told of packets out of order, and of marks, the next one tells.
+    #[cold]
+    fn lose_ack(&mut self, ack: AckOut) {
+        let Some(way) = &mut self.route.way_back else { return };
+        let waiting = way.waiting();
+        if ack.blocks > 0 {
+            way.leave_untold(ack.cause);
+        }
+        for _ in 0..ack.more {
+            self.route.receiver.next_told().into_iter().for_each(|seq| way.leave_untold(seq));
+        }
+        if self.route.untagged(ack.next).is_some()
+            && let Some(dialogue) = &mut self.dialogue
+        {
+            dialogue.lose_answer(waiting);
+        }
+    }
+
+    /// An ACK repeats what an earlier one told that was lost.
+    #[cold]
+    fn repeat(&mut self, fabric: &mut Fabric, ack: &AckOut, seq: u32, at: Instant) {
+        let is_news = self.route.untagged(ack.next).is_some_and(|next| seq >= next);
+        if is_news && at <= fabric.end {
+            self.push_ack(fabric, ack.next, seq | PART, at);
+        }
     }
 
     fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {

@@ -146,7 +146,7 @@ impl Route {
         let way_back = spec.return_link.map(|link| {
             let lead = access_time(spec, spec.endpoint.ack_bytes) + spec.access_delay;
             let source = Source::Back(last, egress.full_packet + egress.delay, lead);
-            Box::new(WayBack::new(spec, link, arrivals.of(source, lead), id))
+            Box::new(WayBack::new((place, spec), link, arrivals.of(source, lead), id))
         });
         let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
         // What routers tell is added up where a packet arrives, and the short way goes back alone.

@@ -12,8 +12,11 @@ use std::collections::VecDeque;
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::element::{Crossing, Elements};
 use crate::fast_paths::FastPaths;
+use crate::link::{Link, Tie};
 use crate::network::{FlowSpec, Network};
+use crate::random::stream;
 use crate::receiver::AckOut;
 use crate::serialisation::{Serialisation, serialisation};
 
@@ -44,11 +47,19 @@ pub(crate) struct WayBack {
     plain: Span,
     /// SYNs on their way to the receiver.
     pub(crate) syns: u32,
+    /// The flow's place in the network.
+    place: usize,
+    /// Packets out of order of which ACKs told that were lost: the next ACK repeats it, as SACK
+    /// blocks do (RFC 2018 section 4).
+    untold: Vec<u32>,
 }
 
-/// The other direction of a shared link: it carries ACKs and has room for all of them.
+/// The other direction of a shared link: it carries ACKs and has room for all of them, unless it is
+/// a link of its own kind.
 #[derive(Debug)]
 pub(crate) struct ReturnLink {
+    /// What [`LinkSpec::back`](crate::LinkSpec::back) says.
+    own: Option<Box<Link>>,
     free_at: Instant,
     serial: Serialisation,
     /// ACKs that have events of their own to reach it.
@@ -65,8 +76,15 @@ pub(crate) struct ReturnLink {
 }
 
 impl WayBack {
-    pub(crate) fn new(spec: &FlowSpec, link: usize, lane: u32, order: u16) -> Self {
+    pub(crate) fn new(
+        (place, spec): (usize, &FlowSpec),
+        link: usize,
+        lane: u32,
+        order: u16,
+    ) -> Self {
         Self {
+            place,
+            untold: Vec::new(),
             link,
             lane,
             order,
@@ -103,13 +121,35 @@ impl WayBack {
         Some(ack)
     }
 
-    /// An ACK reaches the shared link at `at`: when it reaches the sender.
+    /// An ACK reaches the shared link at `at`: when it reaches the sender, unless it is lost.
     #[inline]
-    pub(crate) fn cross(&mut self, link: &mut ReturnLink, ack: &AckOut, at: Instant) -> Instant {
-        let far_end = link.carry(at, self.bytes(ack)) + self.propagation;
+    pub(crate) fn cross(
+        &mut self,
+        link: &mut ReturnLink,
+        ack: &AckOut,
+        at: Instant,
+    ) -> Option<Instant> {
+        let far_end = link.carry(at, self.bytes(ack), self.place)? + self.propagation;
         let start = self.senders_free_at.max(far_end);
         self.senders_free_at = start + self.access_time(ack);
-        self.senders_free_at + self.access_delay
+        Some(self.senders_free_at + self.access_delay)
+    }
+
+    /// ACKs that have yet to reach the shared link.
+    pub(crate) fn waiting(&self) -> usize {
+        self.under_way.len()
+    }
+
+    /// An ACK has been lost that told of a packet out of order.
+    #[cold]
+    pub(crate) fn leave_untold(&mut self, seq: u32) {
+        self.untold.push(seq);
+    }
+
+    /// What ACKs told that were lost, and nothing has told since.
+    #[inline]
+    pub(crate) fn untold(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.untold)
     }
 
     #[inline]
@@ -138,6 +178,13 @@ impl ReturnLink {
         starts.sort_unstable_by(|one, other| other.cmp(one));
         let rate_bps = last.map_or(1, |last| network.links[last].rate_bps);
         Self {
+            own: network.links[id].back.as_ref().map(|spec| {
+                let mut link =
+                    Link::new(spec, stream(network.seed, BACK + id as u64), network.end());
+                let elements = Elements::new(&spec.elements, network.seed, BACK + id as u64);
+                elements.into_iter().for_each(|elements| link.lead_through(elements));
+                Box::new(link)
+            }),
             free_at: Instant(0),
             serial: Serialisation::new(network.links[id].rate_bps),
             waiting: 0,
@@ -177,11 +224,21 @@ impl ReturnLink {
         self.opening -= 1;
     }
 
-    /// A packet of `bytes` arrives at `at`: when it has been sent.
+    /// Whether it is more than a rate: ACKs may be lost on it, or be late.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// An ACK of `bytes`, of the flow at that place, arrives at `at`: when it reaches the far end,
+    /// unless it is lost.
     #[inline]
-    fn carry(&mut self, at: Instant, bytes: u64) -> Instant {
+    pub(crate) fn carry(&mut self, at: Instant, bytes: u64, place: usize) -> Option<Instant> {
+        if let Some(link) = &mut self.own {
+            let packet = Crossing::of(at, bytes, place);
+            return link.cross(packet, Tie::DEPARTURE_FIRST, false).map(|(far_end, _)| far_end);
+        }
         self.free_at = self.free_at.max(at) + Span(self.serial.time(bytes));
-        self.free_at
+        Some(self.free_at)
     }
 }
 
@@ -200,6 +257,10 @@ fn least_lead(spec: &FlowSpec, rate_bps: u64) -> Span {
         floor(packet, spec.access_rate_bps) + floor(spec.endpoint.ack_bytes, spec.access_rate_bps);
     Span(floor(packet, rate_bps) + access) + spec.access_delay * 2
 }
+
+/// Streams of links of the way back begin here, below those of starts of flows. Those of their
+/// elements follow those of the links' elements.
+const BACK: u64 = 1 << 31;
 
 /// A SACK block: two sequence numbers of four bytes (RFC 2018 section 3).
 pub(crate) const SACK_BLOCK_BYTES: u64 = 8;
@@ -224,8 +285,11 @@ mod tests {
             senders_free_at: Instant(0),
             plain: Span::from_micros(40),
             syns: 0,
+            place: 0,
+            untold: Vec::new(),
         };
         let link = ReturnLink {
+            own: None,
             free_at: Instant(0),
             serial: Serialisation::new(1_000_000),
             waiting: 0,
@@ -249,7 +313,7 @@ mod tests {
         assert_eq!(at, Instant(1_040_000));
         way.wait(&mut link, alone);
         assert_eq!(way.arrive(&mut link), Some(alone));
-        let home = way.cross(&mut link, &alone, at);
+        let home = way.cross(&mut link, &alone, at).unwrap();
         assert_eq!(home, Instant(1_040_000 + 10_320_000 + 1_040_000));
         assert_eq!(way.arrive(&mut link), None);
     }
@@ -261,9 +325,9 @@ mod tests {
         let acks = [ack(0, 7, 1), ack(10_000, 9, 0)];
         let (first, second) = (one.leave(&acks[0]), other.leave(&acks[1]));
         assert_eq!((first, second), (Instant(1_048_000), Instant(1_050_000)));
-        let home = one.cross(&mut link, &acks[0], first);
+        let home = one.cross(&mut link, &acks[0], first).unwrap();
         assert_eq!(home, Instant(1_048_000 + 10_384_000 + 1_048_000));
-        let home = other.cross(&mut link, &acks[1], second);
+        let home = other.cross(&mut link, &acks[1], second).unwrap();
         assert_eq!(home, Instant(1_048_000 + 384_000 + 10_320_000 + 1_040_000));
     }
 

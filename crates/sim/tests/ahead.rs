@@ -94,12 +94,12 @@ impl Element for Odd {
 /// On most links none.
 fn elements() -> impl Strategy<Value = Vec<Box<dyn Element>>> {
     let jitter = |most: u64| -> Vec<Box<dyn Element>> {
-        vec![Box::new(Jitter { most: Span::from_micros(most) })]
+        vec![Box::new(Jitter::up_to(Span::from_micros(most)))]
     };
     let odd = |(every, by, slow_from, reorders): (u64, u64, u64, bool)| -> Vec<Box<dyn Element>> {
         let (by, slow_from) = (Span::from_micros(by), Instant(slow_from * 1_000_000));
         let odd = Odd { every, by, reorders, slow_from, seen: 0 };
-        vec![Box::new(odd), Box::new(Jitter { most: by })]
+        vec![Box::new(odd), Box::new(Jitter::up_to(by))]
     };
     prop_oneof![
         4 => Just(Vec::new()),
@@ -254,7 +254,23 @@ fn networks() -> impl Strategy<Value = Network> {
                 }
                 flow
             };
-            let flows = flows.into_iter().map(back).collect();
+            let flows: Vec<FlowSpec> = flows.into_iter().map(back).collect();
+            let mut links = links;
+            // Sometimes over a slow link of their own, which loses some; not of QUIC's recovery.
+            let quic = |flow: &FlowSpec| flow.endpoint.recovery == Recovery::Quic;
+            if seed % 7 < 3 && !flows.iter().any(quic) {
+                for link in &mut links {
+                    let loss = LossSpec::independent(seed % 4 * 10_000_000);
+                    let buffer = Buffer::Bytes(400 + seed % 2_000);
+                    let back = LinkSpec {
+                        rate_bps: 100_000 + seed % 1_000_000,
+                        buffer,
+                        loss,
+                        ..link.clone()
+                    };
+                    link.back = Some(Box::new(LinkSpec { mark_from: None, ..back }));
+                }
+            }
             Network { udp, seed, sample_every, ns2_ties, ..network(links, flows, 3000) }
         })
     })

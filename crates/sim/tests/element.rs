@@ -6,13 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::element::delay_schedule::DelaySchedule;
 use firstflight_sim::element::jitter::Jitter;
 use firstflight_sim::element::overtaking::Overtaking;
 use firstflight_sim::element::policer::Policer;
 use firstflight_sim::element::rate_schedule::RateSchedule;
+use firstflight_sim::element::release::Release;
+use firstflight_sim::element::steps::Steps;
 use firstflight_sim::element::wifi::Wifi;
 use firstflight_sim::{
-    Crossing, Element, FastPaths, Fate, LinkSpec, Network, Outcome, Recovery, run, run_until,
+    Buffer, Crossing, Element, FastPaths, Fate, LinkSpec, LossSpec, Network, Outcome, Recovery,
+    run, run_until,
 };
 use rand_pcg::Pcg64Mcg;
 
@@ -83,13 +87,13 @@ fn jitter_delays_by_its_half_in_the_mean_and_loses_nothing() {
         over_ms(&run(&network))
     };
     let alone = one(1, Vec::new());
-    let added = |seed| one(seed, vec![Box::new(Jitter { most })]) - alone;
+    let added = |seed| one(seed, vec![Box::new(Jitter::up_to(most))]) - alone;
     let added: Vec<f64> = (1..=300).map(added).collect();
     assert!(added.iter().all(|added| (0.0..=20.0).contains(added)));
     let mean = added.iter().sum::<f64>() / 300.0;
     // A standard deviation of 5.8 ms: 0.33 ms of the mean.
     assert!((mean - 10.0).abs() < 1.2, "{mean}");
-    assert_eq!(through(Jitter { most }).flows[0].counts.retransmitted, 0, "in order");
+    assert_eq!(through(Jitter::up_to(most)).flows[0].counts.retransmitted, 0, "in order");
 }
 
 /// One packet meets this fate.
@@ -159,7 +163,7 @@ fn a_flow_that_crosses_an_element_takes_no_fast_path() {
         );
         ran.map(|outcome| outcome.events)
     };
-    let [on, off] = of(&path(vec![Box::new(Jitter { most: Span::from_millis(1) })]));
+    let [on, off] = of(&path(vec![Box::new(Jitter::up_to(Span::from_millis(1)))]));
     assert_eq!(on, off);
     let [on, off] = of(&path(Vec::new()));
     assert!(on < off);
@@ -183,7 +187,7 @@ fn a_policer_holds_a_flow_to_its_rate_without_a_queue() {
 fn a_link_that_is_dead_for_a_second_sends_what_waits_after_it() {
     let steps = vec![(Instant(0), 10_000_000), (Instant(50_000_000), 0)];
     let period = Some(Span::from_millis(1_050));
-    let outcome = through(RateSchedule::new(steps, period).unwrap());
+    let outcome = through(RateSchedule::new(Steps::new(steps, period).unwrap()).unwrap());
     // 200 packets take 160 ms of the link, in parts of 50 ms.
     let took = over_ms(&outcome);
     assert!((3_000.0..6_000.0).contains(&took), "{took}");
@@ -207,9 +211,103 @@ fn wifi_delays_a_packet_by_its_mean() {
 #[test]
 fn a_link_that_stays_dead_delivers_nothing_more_and_the_run_ends() {
     let steps = vec![(Instant(0), 10_000_000), (Instant(50_000_000), 0)];
-    let outcome = through(RateSchedule::new(steps, None).unwrap());
+    let outcome = through(RateSchedule::new(Steps::new(steps, None).unwrap()).unwrap());
     let flow = &outcome.flows[0];
     assert!((1..60).contains(&flow.delivered_packets), "{}", flow.delivered_packets);
     assert_eq!(flow.finished_at, None);
     assert!(flow.counts.timeouts > 0);
+}
+
+/// From `first` ms to `then` ms at 100 ms, in both directions.
+fn changing(first: u64, then: u64) -> Outcome {
+    let [early, late] = [first, then].map(Span::from_millis);
+    let steps = vec![(Instant(0), early), (Instant(100_000_000), late)];
+    let delays = || DelaySchedule::new(Steps::new(steps.clone(), None).unwrap());
+    let mut network = path(vec![Box::new(delays())]);
+    let delay = delays().least();
+    let back = LinkSpec { delay, elements: vec![Box::new(delays())], ..link(10, 0, 1000) };
+    network.links[0].delay = delay;
+    network.links[0].back = Some(Box::new(back));
+    network.flows[0].return_delay = Span(0);
+    network.flows[0].return_link = Some(0);
+    run(&network)
+}
+
+/// 200 packets of 0.8 ms in windows of 40: the RTT is that of the schedule. Where the delay falls,
+/// packets do not overtake those that left before, and none is taken for lost.
+#[test]
+fn a_delay_that_changes_holds_for_both_directions_and_keeps_the_order() {
+    let [calm, rising, falling] = [(20, 20), (20, 60), (60, 20)].map(|(a, b)| changing(a, b));
+    for outcome in [&calm, &rising, &falling] {
+        let counts = outcome.flows[0].counts;
+        assert_eq!((counts.retransmitted, counts.timeouts), (0, 0), "{counts:?}");
+        assert_eq!(outcome.flows[0].delivered_packets, 200);
+    }
+    // Five windows of 40 packets. The third is on its way as the delay rises, and late by 40 ms;
+    // the fourth and the fifth are late by 80.
+    let later = over_ms(&rising) - over_ms(&calm);
+    assert!((190.0..=202.0).contains(&later), "{later}");
+    assert!(over_ms(&falling) < over_ms(&rising));
+}
+
+/// ACKs come back over 100 kbit/s, 3.2 ms each, with room for five.
+#[test]
+fn acks_that_are_lost_on_a_slow_way_back_cost_no_retransmission() {
+    for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+        let mut network = path(Vec::new());
+        let back = LinkSpec { buffer: Buffer::Packets(5), ..link(1, 0, 0) };
+        network.links[0].back = Some(Box::new(LinkSpec { rate_bps: 100_000, ..back }));
+        network.flows[0].return_link = Some(0);
+        network.flows[0].endpoint.recovery = recovery;
+        let outcome = run(&network);
+        let flow = &outcome.flows[0];
+        // The very last ACK may find no room, which a timer finds out.
+        let counts = flow.counts;
+        assert_eq!(flow.delivered_packets, 200, "{recovery:?}");
+        assert!(counts.retransmitted <= 1 && counts.timeouts <= 1, "{recovery:?}: {counts:?}");
+        assert_eq!(counts.fast_retransmits, 0, "{recovery:?}");
+    }
+}
+
+/// A packet is lost, and half of all ACKs: what the lost ones told of packets out of order the next
+/// one tells, so that no more than the one packet is sent again.
+#[test]
+fn the_next_ack_tells_what_lost_ones_told() {
+    let mut seen = 0;
+    let recoveries = [Recovery::Sack, Recovery::Rack];
+    for (seed, recovery) in (1..=20).flat_map(|seed| recoveries.map(|recovery| (seed, recovery))) {
+        let mut network = Network { seed, ..path(vec![Box::new(At(30, Fate::Drop))]) };
+        let back = LinkSpec { loss: LossSpec::independent(500_000_000), ..link(10, 0, 1000) };
+        network.links[0].back = Some(Box::new(back));
+        network.flows[0].return_link = Some(0);
+        network.flows[0].endpoint.recovery = recovery;
+        let flow = &run(&network).flows[0];
+        assert_eq!(flow.delivered_packets, 200, "seed {seed}");
+        // Where the last ACK of all is lost a timer fires, or a probe leaves (RFC 8985).
+        let probe = u64::from(recovery == Recovery::Rack);
+        if flow.counts.timeouts == 0 {
+            seen += 1;
+            let again = flow.counts.retransmitted;
+            let counts = flow.counts;
+            assert!((1..=1 + probe).contains(&again), "seed {seed}, {recovery:?}: {counts:?}");
+        }
+    }
+    assert!(seen >= 15, "{seen} without a timeout");
+}
+
+/// The ACKs of a window of 40 packets, 32 ms long, come in lumps of 10 ms.
+#[test]
+fn acks_released_in_lumps_make_bursts() {
+    let mut network = path(Vec::new());
+    let every = Span::from_millis(10);
+    let back = LinkSpec { elements: vec![Box::new(Release { every })], ..link(1_000, 0, 1000) };
+    network.links[0].back = Some(Box::new(back));
+    network.flows[0].return_link = Some(0);
+    let [plain, lumps] = [run(&path(Vec::new())), run(&network)];
+    let peak = |outcome: &Outcome| outcome.links[0].totals.peak_packets;
+    assert_eq!(lumps.flows[0].counts.retransmitted, 0);
+    assert_eq!(lumps.flows[0].delivered_packets, 200);
+    let later = over_ms(&lumps) - over_ms(&plain);
+    assert!((0.0..=50.0).contains(&later), "up to 10 ms a round: {later}");
+    assert!(peak(&lumps) >= peak(&plain));
 }

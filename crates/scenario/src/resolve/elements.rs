@@ -1,38 +1,52 @@
 //! What happens to packets on a link, in base units.
 
-use firstflight_control::quantity::Time;
+use firstflight_control::quantity::{Buffer, Fraction, Time};
 
-use super::Resolver;
 use super::limits::{HOUR, NANOSECOND};
+use super::{Resolver, bdp_packets};
 use crate::error::ScenarioError;
-use crate::resolved::{ResolvedElements, ResolvedPolicer, ResolvedRate};
-use crate::scenario::Elements;
+use crate::resolved::{
+    ResolvedBack, ResolvedBuffer, ResolvedDelay, ResolvedElements, ResolvedFlow, ResolvedJitter,
+    ResolvedLink, ResolvedPolicer, ResolvedRate, ResolvedReorder,
+};
+use crate::scenario::{Back, DelayStep, Elements, Jitter, RateStep, Reorder};
 
 impl Resolver<'_> {
-    /// The elements of the link whose table has this name.
+    /// The elements of the link whose table has this name, of this rate and two-way propagation.
     pub(super) fn elements(
         &self,
         table: &str,
         elements: &Elements,
+        (rate_bps, rtt_ns): (u64, u64),
     ) -> Result<ResolvedElements, ScenarioError> {
         let span = |key: &str, time: Option<Time>| {
             let key = format!("{table}.{key}");
             time.map(|time| self.time(&key, time, NANOSECOND..=HOUR)).transpose()
         };
-        let rates = elements.rates.iter();
-        let rate = |step: &crate::scenario::RateStep| ResolvedRate {
-            at_ns: step.at.ns(),
-            rate_bps: step.rate.bps(),
+        let rate =
+            |step: &RateStep| ResolvedRate { at_ns: step.at.ns(), rate_bps: step.rate.bps() };
+        let delay = |(i, step): (usize, &DelayStep)| {
+            let key = format!("{table}.delays[{i}].delay");
+            let delay_ns = self.time(&key, step.delay, Time::ZERO..=HOUR)?;
+            Ok(ResolvedDelay { at_ns: step.at.ns(), delay_ns })
         };
+        let jitter = |jitter: &Jitter| self.jitter(&format!("{table}.jitter"), jitter);
+        let reorder = |reorder| self.reorder(&format!("{table}.reorder"), reorder);
+        let back = |back: &Back| self.back(&format!("{table}.back"), back, (rate_bps, rtt_ns));
         let resolved = ResolvedElements {
-            jitter_ns: span("jitter", elements.jitter)?,
+            jitter: elements.jitter.as_ref().map(jitter).transpose()?,
             wifi_ns: span("wifi", elements.wifi)?,
             policer: elements.policer.map(|policer| ResolvedPolicer {
                 rate_bps: policer.rate.bps(),
                 bucket_bytes: policer.bucket.bytes(),
             }),
-            rates: rates.map(rate).collect(),
+            rates: elements.rates.iter().map(rate).collect(),
             rates_period_ns: span("rates_period", elements.rates_period)?,
+            delays: elements.delays.iter().enumerate().map(delay).collect::<Result<_, _>>()?,
+            delays_period_ns: span("delays_period", elements.delays_period)?,
+            reorder: elements.reorder.map(reorder).transpose()?,
+            release_ns: span("release", elements.release)?,
+            back: elements.back.as_deref().map(back).transpose()?.map(Box::new),
         };
         let wire = self.wire_bytes();
         if resolved.policer.is_some_and(|policer| policer.bucket_bytes < wire) {
@@ -40,30 +54,98 @@ impl Resolver<'_> {
             let problem = problem + "; accepted: one packet or more";
             return Err(self.error(&format!("{table}.policer.bucket"), problem));
         }
-        self.rates(table, &resolved)?;
+        let rates: Vec<u64> = resolved.rates.iter().map(|step| step.at_ns).collect();
+        self.schedule((table, "rates"), &rates, resolved.rates_period_ns)?;
+        if !rates.is_empty() && resolved.rates.iter().all(|step| step.rate_bps == 0) {
+            let problem = "nothing would ever be sent; accepted: a rate above none";
+            return Err(self.error(&format!("{table}.rates"), problem));
+        }
+        let delays: Vec<u64> = resolved.delays.iter().map(|step| step.at_ns).collect();
+        self.schedule((table, "delays"), &delays, resolved.delays_period_ns)?;
         Ok(resolved)
     }
 
-    fn rates(&self, table: &str, elements: &ResolvedElements) -> Result<(), ScenarioError> {
-        let ResolvedElements { rates, rates_period_ns: period, .. } = elements;
+    /// Times at which something changes, and after which they begin again.
+    fn schedule(
+        &self,
+        (table, key): (&str, &str),
+        times: &[u64],
+        period: Option<u64>,
+    ) -> Result<(), ScenarioError> {
         let no = |key: &str, problem: &str| Err(self.error(&format!("{table}.{key}"), problem));
-        let (Some(first), Some(last)) = (rates.first(), rates.last()) else {
-            return match period {
-                None => Ok(()),
-                Some(_) => no("rates_period", "no rates repeat; accepted: `rates` beside it"),
-            };
+        let own_period = format!("{key}_period");
+        let (Some(first), Some(last)) = (times.first(), times.last()) else {
+            let problem = format!("no {key} repeat; accepted: `{key}` beside it");
+            return period.map_or(Ok(()), |_| no(&own_period, &problem));
         };
-        if first.at_ns > 0 || rates.windows(2).any(|pair| pair[0].at_ns >= pair[1].at_ns) {
-            return no(
-                "rates",
-                "times do not rise from 0s; accepted: `at` later than the one before",
-            );
+        if *first > 0 || times.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return no(key, "times do not rise from 0s; accepted: `at` later than the one before");
         }
-        if rates.iter().all(|step| step.rate_bps == 0) {
-            return no("rates", "nothing would ever be sent; accepted: a rate above none");
+        if period.is_some_and(|period| *last >= period) {
+            return no(&own_period, "a step is not before its end; accepted: a longer period");
         }
-        if period.is_some_and(|period| last.at_ns >= period) {
-            return no("rates_period", "a step is not before its end; accepted: a longer period");
+        Ok(())
+    }
+
+    fn jitter(&self, key: &str, jitter: &Jitter) -> Result<ResolvedJitter, ScenarioError> {
+        let span = |time: Time, from: Time| self.time(key, time, from..=HOUR);
+        Ok(match jitter {
+            Jitter::UpTo(most) => ResolvedJitter::UpTo(span(*most, NANOSECOND)?),
+            Jitter::Uniform(from, until) => {
+                ResolvedJitter::Uniform([span(*from, Time::ZERO)?, span(*until, NANOSECOND)?])
+            }
+            Jitter::Normal(mean, deviation) => {
+                ResolvedJitter::Normal([span(*mean, Time::ZERO)?, span(*deviation, NANOSECOND)?])
+            }
+        })
+    }
+
+    fn reorder(&self, key: &str, reorder: Reorder) -> Result<ResolvedReorder, ScenarioError> {
+        if reorder.share == Fraction::ZERO {
+            let problem = "no packet would be late; accepted: more than 0%";
+            return Err(self.error(&format!("{key}.share"), problem));
+        }
+        let by_ns = self.time(&format!("{key}.by"), reorder.by, NANOSECOND..=HOUR)?;
+        Ok(ResolvedReorder { share_ppb: reorder.share.ppb(), by_ns })
+    }
+
+    /// The way back over a link of this rate and two-way propagation.
+    fn back(
+        &self,
+        table: &str,
+        back: &Back,
+        (link_bps, rtt_ns): (u64, u64),
+    ) -> Result<ResolvedBack, ScenarioError> {
+        if let Some((key, why)) = back.elements.not_back() {
+            let problem = format!("not of a way back: {why}; accepted: without it");
+            return Err(self.error(&format!("{table}.{key}"), problem));
+        }
+        let rate_bps = back.rate.map_or(link_bps, |rate| rate.bps());
+        let buffer = back.buffer.map(|buffer| match buffer {
+            Buffer::Packets(packets) => ResolvedBuffer::Packets(packets),
+            Buffer::Bytes(bytes) => ResolvedBuffer::Bytes(bytes),
+            // ACKs have no one size.
+            Buffer::Bdp(milli) => {
+                ResolvedBuffer::Bytes(bdp_packets(rate_bps, rtt_ns, 1, milli).max(1))
+            }
+        });
+        let elements = self.elements(table, &back.elements, (rate_bps, rtt_ns))?;
+        Ok(ResolvedBack { rate_bps, buffer, loss: back.loss.unwrap_or_default(), elements })
+    }
+
+    /// ACKs cross one link on their way back.
+    pub(super) fn ways_back(
+        &self,
+        links: &[ResolvedLink],
+        flows: &[ResolvedFlow],
+    ) -> Result<(), ScenarioError> {
+        for flow in flows {
+            let own = flow.path.iter().filter(|link| links[**link].elements.has_way_back());
+            if let Some(second) = own.copied().nth(1) {
+                let key = if links[second].elements.back.is_some() { "back" } else { "delays" };
+                let problem = "a path has two links with `back` or `delays`; accepted: one of them";
+                return Err(self.error(&format!("link[{second}].{key}"), problem));
+            }
         }
         Ok(())
     }

@@ -75,6 +75,7 @@ impl<'a> Resolver<'a> {
         }
         self.buffers(&mut links, flows.iter().map(|flow| &flow.path))?;
         self.marks(&links)?;
+        self.ways_back(&links, &flows)?;
         Ok(Resolved {
             name: scenario.name.clone(),
             title: scenario.title.clone(),
@@ -152,16 +153,17 @@ impl<'a> Resolver<'a> {
         let default = Dumbbell::default();
         let path = path.unwrap_or(&default);
         let rtt = self.time("path.rtt", path.rtt.unwrap_or(RTT), NANOSECOND..=HOUR)?;
+        let rate_bps = path.rate.unwrap_or(RATE).bps();
         Ok(ResolvedLink {
             name: "bottleneck".to_owned(),
-            rate_bps: path.rate.unwrap_or(RATE).bps(),
+            rate_bps,
             delay_ns: rtt / 2,
             return_delay_ns: rtt - rtt / 2,
             buffer: UNSIZED,
             ecn_threshold_packets: None,
             loss: path.loss.unwrap_or_default(),
             drop: rising(&path.drop),
-            elements: self.elements("path", &path.elements)?,
+            elements: self.elements("path", &path.elements, (rate_bps, rtt))?,
         })
     }
 
@@ -183,7 +185,11 @@ impl<'a> Resolver<'a> {
             ecn_threshold_packets: None,
             loss: link.loss.unwrap_or_default(),
             drop: rising(&link.drop),
-            elements: self.elements(&format!("link[{index}]"), &link.elements)?,
+            elements: self.elements(
+                &format!("link[{index}]"),
+                &link.elements,
+                (link.rate.bps(), 2 * delay),
+            )?,
         })
     }
 

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use firstflight_control::quantity::{QuantityError, Rate, Size, Time};
+use firstflight_control::quantity::{Buffer, Fraction, Loss, QuantityError, Rate, Size, Time};
 use serde::Serialize;
 
 use crate::document::Node;
@@ -15,9 +15,9 @@ use crate::read::{Fields, Read};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Elements {
-    /// The most that each packet is late by, at random and in order.
+    /// How late each packet is, at random and in order.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<Time>,
+    pub jitter: Option<Jitter>,
     /// The mean delay of a busy WiFi cell, in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wifi: Option<Time>,
@@ -30,6 +30,68 @@ pub struct Elements {
     /// When `rates` begin again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates_period: Option<Time>,
+    /// The link's delay over time, one way, in both directions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<DelayStep>,
+    /// When `delays` begin again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delays_period: Option<Time>,
+    /// Some packets come later than others behind them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// Packets reach the far end at multiples of this time only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<Time>,
+    /// The other direction, where it is more than a delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back: Option<Box<Back>>,
+}
+
+/// How late each packet is: `2ms` (up to), `uniform:1ms,3ms`, `normal:20ms,5ms`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Jitter {
+    /// Up to this much, every value equally likely.
+    UpTo(Time),
+    /// Between the two, every value equally likely.
+    Uniform(Time, Time),
+    /// Normally distributed with this mean and standard deviation, without what is below nothing.
+    Normal(Time, Time),
+}
+
+/// A delay from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DelayStep {
+    /// From when on it holds.
+    pub at: Time,
+    /// Propagation, one way.
+    pub delay: Time,
+}
+
+/// A share of the packets comes later, and others overtake them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Reorder {
+    /// The share of packets.
+    pub share: Fraction,
+    /// How much later they come.
+    pub by: Time,
+}
+
+/// The way back of ACKs over a link: what is not written is as without it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Back {
+    /// Its rate; the link's when not written.
+    pub rate: Option<Rate>,
+    /// Room for waiting ACKs; for all of them when not written.
+    pub buffer: Option<Buffer>,
+    /// Random loss of ACKs.
+    pub loss: Option<Loss>,
+    /// What else happens to them.
+    #[serde(flatten)]
+    pub elements: Elements,
 }
 
 /// A token bucket that drops what finds too little in it.
@@ -95,9 +157,60 @@ impl Elements {
             policer: fields.read("policer")?,
             rates: fields.list("rates")?,
             rates_period: fields.read("rates_period")?,
+            delays: fields.list("delays")?,
+            delays_period: fields.read("delays_period")?,
+            reorder: fields.read("reorder")?,
+            release: fields.read("release")?,
+            back: fields.read("back")?.map(Box::new),
         })
     }
+
+    /// What the way back cannot have of its own.
+    pub(crate) fn not_back(&self) -> Option<(&'static str, &'static str)> {
+        let written = [
+            (!self.delays.is_empty(), "delays", "those of the link hold for both directions"),
+            (self.reorder.is_some(), "reorder", "senders here know ACKs in order only"),
+            (self.back.is_some(), "back", "it is a way back itself"),
+        ];
+        written.into_iter().find(|(is, ..)| *is).map(|(_, key, why)| (key, why))
+    }
 }
+
+impl FromStr for Jitter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((kind, numbers)) = text.split_once(':') else {
+            return text.parse().map(Self::UpTo).map_err(|error: QuantityError| error.to_string());
+        };
+        let pair = numbers.split_once(',').map(|(one, other)| (one.trim(), other.trim()));
+        let pair = pair.and_then(|(one, other)| Some((one.parse().ok()?, other.parse().ok()?)));
+        match (kind.trim(), pair) {
+            ("uniform", Some((from, until))) if from <= until => Ok(Self::Uniform(from, until)),
+            ("normal", Some((mean, deviation))) => Ok(Self::Normal(mean, deviation)),
+            _ => Err(format!("no jitter; accepted: {JITTERS}")),
+        }
+    }
+}
+
+impl fmt::Display for Jitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UpTo(most) => most.fmt(f),
+            Self::Uniform(from, until) => write!(f, "uniform:{from},{until}"),
+            Self::Normal(mean, deviation) => write!(f, "normal:{mean},{deviation}"),
+        }
+    }
+}
+
+impl Serialize for Jitter {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Forms of [`Jitter`].
+const JITTERS: &str = "2ms (up to), uniform:1ms,3ms or normal:20ms,5ms (mean, deviation)";
 
 impl Read for Policer {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
@@ -117,5 +230,36 @@ impl Read for RateStep {
         let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"10Mbps\", or \"none\""));
         fields.finish()?;
         Ok(Self { at: at.unwrap_or(Time::ZERO), rate: rate? })
+    }
+}
+
+impl Read for DelayStep {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let (at, delay) = (fields.read("at")?, fields.read("delay")?);
+        let delay = delay.ok_or_else(|| fields.missing("delay", "delay = \"15ms\", one way"));
+        fields.finish()?;
+        Ok(Self { at: at.unwrap_or(Time::ZERO), delay: delay? })
+    }
+}
+
+impl Read for Reorder {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let (share, by) = (fields.read("share")?, fields.read("by")?);
+        let share = share.ok_or_else(|| fields.missing("share", "share = \"1%\""));
+        let by = by.ok_or_else(|| fields.missing("by", "by = \"3ms\""));
+        fields.finish()?;
+        Ok(Self { share: share?, by: by? })
+    }
+}
+
+impl Read for Back {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let (rate, buffer) = (fields.read("rate")?, fields.read("buffer")?);
+        let (loss, elements) = (fields.read("loss")?, Elements::read(&mut fields)?);
+        fields.finish()?;
+        Ok(Self { rate, buffer, loss, elements })
     }
 }

@@ -21,7 +21,7 @@ use crate::keys::{FlowKeys, SwitchKeys};
 use crate::profile::{Carrier, Ns2Release, Profile};
 use crate::read::Read;
 
-pub use elements::{Elements, Policer, RateOrNone, RateStep};
+pub use elements::{Back, DelayStep, Elements, Jitter, Policer, RateOrNone, RateStep, Reorder};
 pub use files::{Between, Files};
 pub use starts::Starts;
 

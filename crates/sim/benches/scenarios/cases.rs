@@ -97,6 +97,7 @@ impl Case {
             loss: LossSpec::NONE,
             drop_nth: Vec::new(),
             elements: Vec::new(),
+            back: None,
         };
         Network {
             links: vec![link],

@@ -5,16 +5,20 @@
 //! link with elements takes no fast path ([`FastPaths`](crate::FastPaths)): each of its packets has
 //! an event wherever it arrives.
 
+pub mod delay_schedule;
 pub mod jitter;
 pub mod overtaking;
 pub mod policer;
 pub mod rate_schedule;
+pub mod release;
+pub mod steps;
 pub mod wifi;
 
 use std::fmt::Debug;
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::RngCore as _;
 
 use crate::random::stream;
 
@@ -149,6 +153,11 @@ impl Elements {
         }
         at
     }
+}
+
+/// From 0, which does not occur, to 1.
+fn uniform(random: &mut Pcg64Mcg) -> f64 {
+    (random.next_u64() >> 11 | 1) as f64 / (1_u64 << 53) as f64
 }
 
 /// Streams of elements begin here; below are those of links, starts of flows, sources of files and

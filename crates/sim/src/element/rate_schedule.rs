@@ -4,66 +4,25 @@
 use firstflight_core::units::{Instant, Span};
 
 use super::Element;
+use super::steps::{ScheduleProblem, Steps};
 
 /// The rate of a link over time, instead of the link's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSchedule {
-    /// From when on which rate holds, in bits per second; the first from the beginning.
-    steps: Vec<(Instant, u64)>,
-    /// After this time it begins again.
-    period: Option<Span>,
-}
-
-/// Why steps are no schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScheduleProblem {
-    /// There is none.
-    Empty,
-    /// The first is not at 0, or one is not later than the one before it.
-    Order,
-    /// A step is not before the schedule begins again.
-    Period,
-    /// No rate is above 0, so that nothing would ever be sent.
-    Zero,
+    /// In bits per second.
+    rates: Steps<u64>,
 }
 
 impl RateSchedule {
-    /// The rate holds from each time on, in bits per second; with a period it begins again then.
+    /// The rates in bits per second.
     ///
     /// # Errors
-    /// If the first step is not at 0, if times do not rise or reach the period, or if no rate is
-    /// above 0.
-    pub fn new(steps: Vec<(Instant, u64)>, period: Option<Span>) -> Result<Self, ScheduleProblem> {
-        let (Some((first, _)), Some((last, _))) = (steps.first(), steps.last()) else {
-            return Err(ScheduleProblem::Empty);
-        };
-        let rises = steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        if *first != Instant(0) || !rises {
-            return Err(ScheduleProblem::Order);
-        }
-        if period.is_some_and(|period| last.0 >= period.0) {
-            return Err(ScheduleProblem::Period);
-        }
-        if steps.iter().all(|(_, rate)| *rate == 0) {
+    /// If no rate is above 0.
+    pub fn new(rates: Steps<u64>) -> Result<Self, ScheduleProblem> {
+        if rates.values().all(|rate| rate == 0) {
             return Err(ScheduleProblem::Zero);
         }
-        Ok(Self { steps, period })
-    }
-
-    /// The rate at a time, and when it ends.
-    fn at(&self, now: Instant) -> (u64, Instant) {
-        let (round, within) = match self.period {
-            Some(period) => (now.0 / period.0 * period.0, now.0 % period.0),
-            None => (0, now.0),
-        };
-        let next = self.steps.partition_point(|(from, _)| from.0 <= within);
-        let (_, rate) = self.steps[next - 1];
-        let ends = match (self.steps.get(next), self.period) {
-            (Some((from, _)), _) => Instant(round.saturating_add(from.0)),
-            (None, Some(period)) => Instant(round.saturating_add(period.0)),
-            (None, None) => Instant(u64::MAX),
-        };
-        (rate, ends)
+        Ok(Self { rates })
     }
 }
 
@@ -73,7 +32,7 @@ impl Element for RateSchedule {
         let mut left = u128::from(bytes) * 8 * SECOND;
         let mut now = start;
         loop {
-            let (rate, ends) = self.at(now);
+            let (rate, ends) = self.rates.at(now);
             let can = u128::from(rate) * u128::from(ends.since(now).0);
             if can >= left && rate > 0 {
                 return Some(now + Span(left.div_ceil(u128::from(rate)) as u64));
@@ -98,11 +57,18 @@ mod tests {
         Instant(ms * 1_000_000)
     }
 
+    fn schedule(
+        steps: Vec<(Instant, u64)>,
+        period: Option<Span>,
+    ) -> Result<RateSchedule, ScheduleProblem> {
+        RateSchedule::new(Steps::new(steps, period)?)
+    }
+
     #[test]
     fn a_packet_goes_on_at_the_new_rate_and_waits_for_the_end_of_an_outage() {
         // 8 Mbit/s are 1000 bytes a millisecond; nothing from 10 to 30 ms; then a quarter.
         let steps = vec![(ms(0), 8_000_000), (ms(10), 0), (ms(30), 2_000_000)];
-        let mut rate = RateSchedule::new(steps, None).unwrap();
+        let mut rate = schedule(steps, None).unwrap();
         assert_eq!(rate.sent_at(1_000, ms(0)), Some(ms(1)));
         assert_eq!(rate.sent_at(1_000, ms(9)), Some(ms(10)), "just before the outage");
         assert_eq!(rate.sent_at(1_000, ms(15)), Some(ms(34)));
@@ -114,7 +80,7 @@ mod tests {
     fn with_a_period_it_begins_again() {
         // 200 ms dead every 2 s.
         let steps = vec![(ms(0), 8_000_000), (ms(1_800), 0)];
-        let mut rate = RateSchedule::new(steps, Some(Span::from_millis(2_000))).unwrap();
+        let mut rate = schedule(steps, Some(Span::from_millis(2_000))).unwrap();
         assert_eq!(rate.sent_at(1_000, ms(1_800)), Some(ms(2_001)));
         assert_eq!(rate.sent_at(1_000, ms(5_900)), Some(ms(6_001)));
         assert_eq!(rate.sent_at(3_000_000, ms(0)), Some(ms(3_200)), "over an outage");
@@ -123,7 +89,7 @@ mod tests {
     #[test]
     fn what_ends_without_a_rate_sends_nothing_more() {
         let steps = vec![(ms(0), 8_000_000), (ms(10), 0)];
-        let mut rate = RateSchedule::new(steps, None).unwrap();
+        let mut rate = schedule(steps, None).unwrap();
         assert_eq!(rate.sent_at(1, ms(11)), Some(Instant(u64::MAX)));
     }
 
@@ -131,7 +97,7 @@ mod tests {
     fn what_is_no_schedule_is_refused() {
         let refused = |steps: &[(u64, u64)], period: Option<u64>| {
             let steps = steps.iter().map(|(at, rate)| (ms(*at), *rate)).collect();
-            RateSchedule::new(steps, period.map(Span::from_millis)).unwrap_err()
+            schedule(steps, period.map(Span::from_millis)).unwrap_err()
         };
         assert_eq!(refused(&[], None), ScheduleProblem::Empty);
         assert_eq!(refused(&[(1, 5)], None), ScheduleProblem::Order);

@@ -10,9 +10,8 @@
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore as _;
 
-use super::{Crossing, Element};
+use super::{Crossing, Element, uniform};
 
 /// A delay of its own for each packet, in the order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,11 +49,6 @@ fn poisson(e_minus_mean: f64, random: &mut Pcg64Mcg) -> u64 {
         count += 1;
     }
     count
-}
-
-/// From 0, which does not occur, to 1.
-fn uniform(random: &mut Pcg64Mcg) -> f64 {
-    (random.next_u64() >> 11 | 1) as f64 / (1_u64 << 53) as f64
 }
 
 /// Nanoseconds.

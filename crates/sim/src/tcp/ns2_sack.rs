@@ -24,6 +24,8 @@ pub(super) struct Ns2Sack {
     highest: u32,
     /// Packets of the runs that the last ACKs reported, newest first.
     reported: [u32; 3],
+    /// Packets of which the next ACK tells beside the one that caused it.
+    told: Vec<u32>,
 }
 
 impl Ns2Sack {
@@ -128,9 +130,18 @@ impl Ns2Sack {
 }
 
 impl Repair for Ns2Sack {
+    fn on_told(&mut self, seq: u32) {
+        self.told.push(seq);
+    }
+
     #[inline(never)]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, cause, early } = ack;
+        for told in std::mem::take(&mut self.told) {
+            if told > next && told < tcb.max && !tcb.log.has(told, Mark::SACKED) {
+                self.remember(told, &mut tcb.log);
+            }
+        }
         let arrived = cause > next && cause < tcb.max && !tcb.log.has(cause, Mark::SACKED);
         if arrived {
             self.remember(cause, &mut tcb.log);

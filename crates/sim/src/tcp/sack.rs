@@ -35,6 +35,8 @@ pub(super) struct Sack {
     untold: Gaps,
     /// The newest of them.
     newest_lost: u32,
+    /// Packets of which the next ACK tells beside the one that caused it.
+    told: Vec<u32>,
 }
 
 impl Sack {
@@ -47,6 +49,16 @@ impl Sack {
     #[inline]
     fn pipe(&self, tcb: &Tcb) -> u32 {
         (tcb.max - tcb.una) - self.sacked - self.lost
+    }
+
+    /// An ACK for all below `next` tells of packet `seq`: how many packets that is news of, 1 or 0.
+    #[inline]
+    fn take_sacked(&mut self, tcb: &mut Tcb, next: u32, seq: u32) -> u32 {
+        let is_news = seq > next && seq < tcb.max && !tcb.log.has(seq, Mark::SACKED);
+        if is_news {
+            self.note_sacked(seq, &mut tcb.log);
+        }
+        u32::from(is_news)
     }
 
     fn note_sacked(&mut self, seq: u32, log: &mut SendLog) {
@@ -196,24 +208,27 @@ impl Sack {
 }
 
 impl Repair for Sack {
+    fn on_told(&mut self, seq: u32) {
+        self.told.push(seq);
+    }
+
     #[inline(never)]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, cause, .. } = ack;
         let advances = next > tcb.una;
-        let mut delivered = next.saturating_sub(tcb.una);
-        let newly_sacked = cause > next && cause < tcb.max && !tcb.log.has(cause, Mark::SACKED);
-        if newly_sacked {
-            self.note_sacked(cause, &mut tcb.log);
-            delivered += 1;
+        let mut newly_sacked = self.take_sacked(tcb, next, cause);
+        while let Some(told) = self.told.pop() {
+            newly_sacked += self.take_sacked(tcb, next, told);
         }
+        let mut delivered = next.saturating_sub(tcb.una) + newly_sacked;
         if advances {
             let quiet = self.sacked == 0 && self.lost == 0;
             let known = if quiet { 0 } else { self.advance(tcb.una, next, &tcb.log) };
             delivered -= known;
             self.on_advance(tcb, now, next, delivered);
-        } else if newly_sacked {
+        } else if newly_sacked > 0 {
             tcb.dupacks += 1;
-            tcb.tell_core(self, now, 0, 1, None);
+            tcb.tell_core(self, now, 0, newly_sacked, None);
         }
         let lost = self.lost;
         if self.sacked > 0 {
