@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::failure::{Failure, Status};
 use crate::{
     command_line, compare, completions, in_turn, kernel, link, list, manual, predict, recv,
-    reproduce, run, send, show, sweep,
+    reproduce, run, scenarios, send, show, sweep,
 };
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
@@ -28,6 +28,7 @@ enum Command {
     Compare(compare::Args),
     Run(run::Args),
     Sweep(sweep::Args),
+    Scenarios(scenarios::Args),
     Predict(predict::Args),
     Show(show::Args),
     Send(send::Args),
@@ -47,6 +48,7 @@ Examples:
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
   firstflight sweep grid.toml                  one scenario at many points, on all cores
+  firstflight scenarios C1                     what a scenario of the catalogue asks, and why
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
   firstflight compare linux-cubic astart --on linux    the running kernel's own TCP (root)
   firstflight kernel load astart               a start-up for the running kernel (root)
@@ -74,6 +76,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::sweep(&args),
+        Command::Scenarios(args) => scenarios::scenarios(&args),
         Command::Predict(args) => predict::predict(&args),
         Command::Show(args) => show::show(&args),
         Command::Send(args) => send::send(args),

@@ -22,6 +22,14 @@ pub(crate) fn windows(report: &Report) -> Option<Figure> {
     Some(until_end(figure.subtitle(conditions(report)).panel(panel), report))
 }
 
+/// cwnd of every run, where runs have one flow, and the bottleneck's queue, for a terminal.
+pub(crate) fn window_and_queue(report: &Report) -> Option<Figure> {
+    let panels: Vec<Panel> =
+        [window_panel(report), queue_panel(report)].into_iter().flatten().collect();
+    let figure = Figure::new("references", "The references", time()).subtitle(conditions(report));
+    (!panels.is_empty()).then(|| until_end(panels.into_iter().fold(figure, Figure::panel), report))
+}
+
 /// When the last flow was done, where all of them have an end and reached it; else the run's end.
 fn end_s(report: &Report) -> f64 {
     let whole = report.resolved.duration_ns as f64 / 1e9;

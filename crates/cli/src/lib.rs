@@ -24,6 +24,7 @@ mod reading;
 mod recv;
 mod reproduce;
 mod run;
+mod scenarios;
 mod secret;
 mod seldom;
 mod send;

@@ -2,6 +2,8 @@
 
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/catalogue.rs"]
+mod catalogue;
 #[path = "cli/commands.rs"]
 mod commands;
 #[path = "cli/contract.rs"]

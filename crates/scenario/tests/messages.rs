@@ -15,7 +15,7 @@ fn an_unknown_key_at_the_top_lists_every_key() {
     let found = Scenario::parse("rtt = \"40ms\"", "x.toml").unwrap_err().to_string();
     let expected = "x.toml:1: rtt: unknown key, did you mean `path.rtt`; accepted: name, title, ";
     assert!(found.starts_with(expected), "{found}");
-    assert!(found.ends_with("path, link, flow, udp, expect"), "{found}");
+    assert!(found.ends_with("path, link, flow, udp, expect, catalogue"), "{found}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ impl Read for Scenario {
             flows: fields.list("flow")?,
             udp: fields.list("udp")?,
             expect: fields.node("expect").map_or(Ok(Vec::new()), Expect::read_all)?,
+            catalogue: fields.read("catalogue")?,
             origin: Origin::default(),
         };
         fields.finish()?;

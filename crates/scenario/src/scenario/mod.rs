@@ -1,5 +1,6 @@
 //! A scenario as the user means it: what was written, typed, and nothing filled in.
 
+mod catalogue;
 mod elements;
 mod fields;
 mod files;
@@ -21,6 +22,7 @@ use crate::keys::{FlowKeys, SwitchKeys};
 use crate::profile::{Carrier, Ns2Release, Profile};
 use crate::read::Read;
 
+pub use catalogue::{Catalogue, Rule, SafeBy};
 pub use elements::{Back, DelayStep, Elements, Jitter, Policer, RateOrNone, RateStep, Reorder};
 pub use files::{Between, Files};
 pub use starts::Starts;
@@ -72,6 +74,8 @@ pub struct Scenario {
     /// What the results must show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expect>,
+    /// What it is for, and by what it is judged, in the catalogue.
+    pub catalogue: Option<Catalogue>,
     /// Where each value stands, for messages.
     #[serde(skip)]
     pub(crate) origin: Origin,

@@ -1,0 +1,28 @@
+//! Compiles the catalogue in, so that an installed program needs no repository.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    // A link in the repository, a folder in a package; where git makes no links, a file.
+    let beside = here.join("catalogue");
+    let found = if beside.is_dir() { beside } else { here.join("../../scenarios/catalogue") };
+    let folder = found.canonicalize()?;
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let files = fs::read_dir(&folder)?.map(|entry| Ok(entry?.path()));
+    let mut files: Vec<PathBuf> = files.collect::<io::Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    let mut table = String::from("&[\n");
+    for path in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let place = path.display().to_string();
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "    ({name:?}, include_str!({place:?})),");
+    }
+    table.push_str("]\n");
+    fs::write(out.join("catalogue.rs"), table)
+}

@@ -1,0 +1,231 @@
+//! A judgement: the verdicts of all scenarios with the numbers behind them.
+
+use std::collections::BTreeMap;
+
+use firstflight_scenario::{ControlSpec, Rule};
+use firstflight_sweep::{Shelf, SweepError};
+use serde::Serialize;
+
+use crate::catalogue::Entry;
+use crate::jobs::{Carrier, Outcome, Outcomes, Refusal, outcomes};
+use crate::measured::{Curves, Kept, Measured};
+use crate::rules::{Numbers, REFERENCES, Ruled, Verdict, judge};
+
+/// What is to be judged.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The control.
+    pub control: ControlSpec,
+    /// Further references, beside [`REFERENCES`].
+    pub against: Vec<ControlSpec>,
+    /// The scenarios.
+    pub entries: Vec<Entry>,
+    /// Seeds of a scenario in which something is random, instead of its own number.
+    pub seeds: Option<u64>,
+}
+
+/// The document of `judge --json`.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// `firstflight/judgement@1`.
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The control, as it was named.
+    pub control: String,
+    /// The transport.
+    pub on: String,
+    /// With what it was compared.
+    pub references: Vec<String>,
+    /// How often each rule held and did not.
+    pub summary: BTreeMap<&'static str, Tally>,
+    /// The scenarios, in the order of the catalogue.
+    pub scenarios: Vec<Judged>,
+}
+
+/// How often a rule held and did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Scenarios in which it held.
+    pub pass: usize,
+    /// Scenarios in which it did not hold.
+    pub fail: usize,
+}
+
+/// One scenario.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Judged {
+    /// Its name.
+    pub id: String,
+    /// One line for people.
+    pub title: String,
+    /// The verdict of each rule.
+    pub verdicts: BTreeMap<&'static str, Verdict>,
+    /// The numbers behind each verdict that was asked for, in a sentence.
+    pub reasons: BTreeMap<&'static str, String>,
+    /// How many seeds the means are over.
+    pub seeds: u64,
+    /// What was measured of the control.
+    pub measured: Measured,
+    /// Why its start-up ended with the first seed.
+    pub exit_reason: Option<String>,
+    /// What was measured of the references.
+    pub references: BTreeMap<String, Measured>,
+    /// A published bound of the completion time, seconds.
+    pub bound_s: Option<f64>,
+    /// Published mean completion times by control, seconds.
+    pub published_s: BTreeMap<String, f64>,
+    /// What is expected.
+    pub expected: String,
+    /// What the result does not show.
+    pub shows_not: String,
+    /// Who reported or proposed it.
+    pub source: String,
+    /// Why there is no result: the transport does not carry it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_carried: Option<String>,
+    /// Curves of the control and of the references with the first seed, for pictures.
+    #[serde(skip)]
+    pub curves: Vec<(String, Curves)>,
+}
+
+impl Question {
+    /// All controls that are run, each once: the one under judgement, then the references.
+    fn controls(&self) -> Vec<ControlSpec> {
+        let references = REFERENCES.iter().filter_map(|name| name.parse().ok());
+        let mut all = vec![self.control.clone()];
+        for spec in references.chain(self.against.iter().cloned()) {
+            if all.iter().all(|known| known.text != spec.text) {
+                all.push(spec);
+            }
+        }
+        all
+    }
+
+    /// How many seeds a scenario is run with: one where nothing is random.
+    fn seeds(&self, entry: &Entry) -> u64 {
+        match (entry.scenario.runs.unwrap_or(1), self.seeds) {
+            (1, _) => 1,
+            (own, asked) => asked.unwrap_or(own),
+        }
+    }
+
+    /// Runs what the shelf does not have, and judges.
+    ///
+    /// # Errors
+    /// An interruption, or what a run or the shelf says; what was finished is kept on the shelf.
+    pub fn judge<E: Send + From<SweepError>>(
+        &self,
+        on: &str,
+        shelf: Option<&Shelf>,
+        carrier: &Carrier<'_, E>,
+    ) -> Result<Judgement, Refusal<E>> {
+        let controls = self.controls();
+        let seeds = |entry: &Entry| self.seeds(entry);
+        let outcomes = outcomes(&self.entries, &controls, &seeds, shelf, carrier)?;
+        let names: Vec<&str> = controls.iter().map(|spec| spec.text.as_str()).collect();
+        let scenarios: Vec<Judged> =
+            self.entries.iter().map(|entry| self.judged(entry, &names, &outcomes)).collect();
+        let mut summary: BTreeMap<&'static str, Tally> =
+            Rule::ALL.iter().map(|rule| (rule.name(), Tally::default())).collect();
+        for (rule, verdict) in scenarios.iter().flat_map(|judged| &judged.verdicts) {
+            let tally = summary.entry(rule).or_default();
+            tally.pass += usize::from(*verdict == Verdict::Pass);
+            tally.fail += usize::from(*verdict == Verdict::Fail);
+        }
+        Ok(Judgement {
+            schema: "firstflight/judgement@1",
+            version: env!("CARGO_PKG_VERSION"),
+            control: self.control.text.clone(),
+            on: on.to_owned(),
+            references: self.references(&names),
+            summary,
+            scenarios,
+        })
+    }
+
+    /// The names of the references, of which the control itself may be one.
+    fn references(&self, names: &[&str]) -> Vec<String> {
+        let own = REFERENCES.contains(&self.control.text.as_str());
+        names[usize::from(!own)..].iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn judged(&self, entry: &Entry, names: &[&str], outcomes: &Outcomes) -> Judged {
+        let of = |name: &str| {
+            outcomes.get(&(entry.id.clone(), name.to_owned())).map_or(&[][..], |found| found)
+        };
+        let mut references = Vec::new();
+        let mut curves = Vec::new();
+        for name in names {
+            if let Ok(kept) = all_kept(of(name)) {
+                let first = kept.first().map(|kept| kept.curves.clone()).unwrap_or_default();
+                curves.push(((*name).to_owned(), first));
+            }
+        }
+        for name in self.references(names) {
+            if let Ok(kept) = all_kept(of(&name)) {
+                references.push((name, mean(&kept)));
+            }
+        }
+        let ours = all_kept(of(&self.control.text));
+        let measured = ours.as_ref().map(|kept| mean(kept)).unwrap_or_default();
+        let numbers = Numbers { head: &entry.head, control: &measured, references: &references };
+        let ruled = |rule: Rule| match &ours {
+            Ok(_) => judge(rule, &numbers),
+            Err(why) => Ruled { verdict: Verdict::NotAsked, why: why.clone() },
+        };
+        let ruled: Vec<(Rule, Ruled)> = Rule::ALL.map(|rule| (rule, ruled(rule))).to_vec();
+        let asked = ruled.iter().filter(|(rule, _)| entry.head.rules.contains(rule));
+        let reasons = asked.map(|(rule, ruled)| (rule.name(), ruled.why.clone())).collect();
+        let published = entry.head.published.iter();
+        Judged {
+            id: entry.id.clone(),
+            title: entry.title().to_owned(),
+            verdicts: ruled.iter().map(|(rule, ruled)| (rule.name(), ruled.verdict)).collect(),
+            reasons,
+            seeds: self.seeds(entry),
+            measured,
+            exit_reason: ours.as_ref().ok().and_then(|kept| kept.first()?.exit_reason.clone()),
+            references: references.into_iter().collect(),
+            bound_s: entry.head.bound.map(firstflight_scenario::Time::seconds),
+            published_s: published.map(|(name, time)| (name.clone(), time.seconds())).collect(),
+            expected: entry.head.expected.clone(),
+            shows_not: entry.head.shows_not.clone(),
+            source: entry.source().to_owned(),
+            not_carried: ours.err(),
+            curves,
+        }
+    }
+}
+
+/// All runs of a control on a scenario, or why there is one that could not be.
+fn all_kept(outcomes: &[Outcome]) -> Result<Vec<&Kept>, String> {
+    outcomes
+        .iter()
+        .map(|outcome| match outcome {
+            Outcome::Measured(kept) => Ok(&**kept),
+            Outcome::NotCarried(why) => Err(why.clone()),
+        })
+        .collect()
+}
+
+fn mean(kept: &[&Kept]) -> Measured {
+    Measured::mean(&kept.iter().map(|kept| kept.measured).collect::<Vec<_>>())
+}
+
+impl Judgement {
+    /// Whether any rule does not hold.
+    pub fn fails(&self) -> bool {
+        self.summary.values().any(|tally| tally.fail > 0)
+    }
+
+    /// The document as indented JSON with a final newline.
+    ///
+    /// # Errors
+    /// As serde's.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}

@@ -1,0 +1,26 @@
+//! A catalogue of paths and applications, and rules that say whether a start-up is good on them.
+//!
+//! A scenario of the catalogue is a file of `scenarios/catalogue/` whose `[catalogue]` says what
+//! happens, why it matters, who reported it, what is expected, and which of the rules R1 to R5 are
+//! asked. A [`Question`] runs the control under judgement and the [`REFERENCES`] on every scenario
+//! and makes a [`Judgement`] of the means. The rules themselves are functions of numbers, in
+//! [`rules`]. What runs a scenario is the caller's, a [`Carrier`]: the simulator, QUIC or Linux.
+//!
+//! ```
+//! let entries = firstflight_judge::select(&["A3".to_owned()])?;
+//! assert_eq!(entries.len(), 2);
+//! assert!(firstflight_judge::select(&["Z".to_owned()]).is_err());
+//! # Ok::<(), String>(())
+//! ```
+
+mod catalogue;
+mod jobs;
+mod judgement;
+mod measured;
+pub mod rules;
+
+pub use catalogue::{Entry, GROUPS, Group, select, whole};
+pub use jobs::{Carrier, Refusal};
+pub use judgement::{Judged, Judgement, Question, Tally};
+pub use measured::{Curves, MEASURES, Measured};
+pub use rules::{REFERENCES, Verdict};

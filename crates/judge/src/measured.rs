@@ -1,0 +1,298 @@
+//! What is measured of a run for its verdicts, and the mean of several.
+
+use firstflight_runner::{Report, Run};
+use firstflight_scenario::{FlowResult, Resolved, Scenario, Series};
+use serde::{Deserialize, Serialize};
+
+/// Declares the measures: name, unit, meaning.
+macro_rules! measures {
+    ($($name:ident [$unit:literal] $meaning:literal;)+) => {
+        /// What was measured, a mean over the seeds; `None` is "did not happen in every run", or
+        /// "there is none".
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        #[non_exhaustive]
+        pub struct Measured {
+            $(#[doc = $meaning] pub $name: Option<f64>,)+
+        }
+
+        /// Name, unit and meaning of each, in order.
+        pub const MEASURES: &[(&str, &str, &str)] = &[$((stringify!($name), $unit, $meaning)),+];
+
+        impl Measured {
+            /// The values, in the order of [`MEASURES`].
+            pub fn values(&self) -> [Option<f64>; MEASURES.len()] {
+                [$(self.$name),+]
+            }
+
+            /// The mean of several runs: of a measure that one of them lacks there is none.
+            pub fn mean(runs: &[Self]) -> Self {
+                let mean = |of: fn(&Self) -> Option<f64>| {
+                    let values: Option<Vec<f64>> = runs.iter().map(of).collect();
+                    let values = values.filter(|values| !values.is_empty())?;
+                    Some(values.iter().sum::<f64>() / values.len() as f64)
+                };
+                Self { $($name: mean(|run| run.$name)),+ }
+            }
+        }
+    };
+}
+
+measures! {
+    completion_s ["s"]
+        "When 95 % of the transfers under judgement were done, from the start of each; of files one after the other the mean time of a file";
+    done_share [""]
+        "How many of the transfers under judgement were done within the run";
+    lost_packets ["packets"]
+        "Packets of all flows that the bottleneck dropped; what the scenario loses at random is not counted";
+    lost_share [""]
+        "Those packets over all that were sent";
+    peak_queue_packets ["packets"]
+        "The most packets waiting at the bottleneck";
+    queue_p95_packets ["packets"]
+        "What the queue held or less in 95 % of the time in which the flows under judgement sent";
+    exit_time_s ["s"]
+        "When start-up was left for the first time";
+    exit_window_over_bdp [""]
+        "The window then, over what the path holds";
+    time_to_90_percent_bdp_s ["s"]
+        "When 90 % of what the path holds was in flight for the first time";
+    timeouts [""]
+        "Retransmission timeouts of the flows under judgement";
+    others_share [""]
+        "The others' share of what arrived while all flows sent";
+    others_completion_s ["s"]
+        "When the last of the others was done, from its start";
+    others_packets ["packets"]
+        "What others without an end delivered from the start of the flows under judgement on";
+}
+
+/// A run for the catalogue: its measures, why start-up ended, and curves to draw.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub(crate) measured: Measured,
+    pub(crate) exit_reason: Option<String>,
+    pub(crate) curves: Curves,
+}
+
+/// The first flow under judgement and the bottleneck over time, thinned.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Curves {
+    /// Seconds and cwnd in packets.
+    pub window: Vec<(f64, f64)>,
+    /// Seconds and packets waiting.
+    pub queue: Vec<(f64, f64)>,
+    /// When the flow was done, or the run.
+    pub end_s: f64,
+}
+
+/// Which flows are under judgement: those that take the control of the run.
+fn own_flows(scenario: &Scenario, resolved: &Resolved) -> Vec<bool> {
+    let groups = scenario.groups();
+    let groups = groups.iter().zip(&resolved.flows);
+    groups.flat_map(|(group, flow)| vec![group.control.is_none(); flow.count as usize]).collect()
+}
+
+impl Kept {
+    /// Measures the only run of a report.
+    pub(crate) fn of(scenario: &Scenario, report: &Report) -> Option<Self> {
+        let run = report.runs.first()?;
+        let own = own_flows(scenario, &report.resolved);
+        let seen = Seen { resolved: &report.resolved, run, own: &own };
+        let first = seen.of(true).next()?;
+        let startup = &first.0.startup;
+        let drops = run.result.bottleneck.drops - run.result.bottleneck.random_losses;
+        let sent: u64 = run.result.flows.iter().map(|flow| flow.sent_packets).sum();
+        let (completion_s, done_share) = seen.completion(scenario);
+        let measured = Measured {
+            completion_s,
+            done_share,
+            lost_packets: Some(drops as f64),
+            lost_share: Some(drops as f64 / sent.max(1) as f64),
+            peak_queue_packets: Some(run.result.bottleneck.peak_queue_packets as f64),
+            queue_p95_packets: seen.queue_p95(),
+            exit_time_s: startup.exit_time_s,
+            exit_window_over_bdp: startup.exit_window_over_bdp,
+            time_to_90_percent_bdp_s: startup.time_to_bdp_s.at_90,
+            timeouts: Some(seen.of(true).map(|(flow, _)| flow.timeouts as f64).sum()),
+            others_share: seen.others_share(),
+            others_completion_s: seen.others_completion(),
+            others_packets: seen.others_packets(),
+        };
+        let exit_reason = startup.exit_reason.clone();
+        let queue = seen.queue().map(|queue| points(queue, "queue_packets")).unwrap_or_default();
+        let window = first.1.map(|flow| points(flow, "cwnd_packets")).unwrap_or_default();
+        let end_s = seen.end(first.0);
+        let curves = Curves { window: thin(window, end_s), queue: thin(queue, end_s), end_s };
+        Some(Self { measured, exit_reason, curves })
+    }
+}
+
+/// A run with its traces.
+struct Seen<'a> {
+    resolved: &'a Resolved,
+    run: &'a Run,
+    own: &'a [bool],
+}
+
+impl<'a> Seen<'a> {
+    /// The flows under judgement or the others, with their traces where there are any.
+    fn of(&self, own: bool) -> impl Iterator<Item = (&'a FlowResult, Option<&'a Series>)> {
+        let traces = &self.run.flows;
+        let flows = self.run.result.flows.iter().enumerate().map(|(id, f)| (f, traces.get(id)));
+        flows.zip(self.own).filter(move |(_, is)| **is == own).map(|(flow, _)| flow)
+    }
+
+    /// When a flow was done, or the run.
+    fn end(&self, flow: &FlowResult) -> f64 {
+        let done = flow.completion_time_s.map(|time| flow.start_s + time);
+        done.unwrap_or(self.run.result.duration_s)
+    }
+
+    /// The time by which 95 % were done, if all were, and how many were; nothing without an end.
+    fn completion(&self, scenario: &Scenario) -> (Option<f64>, Option<f64>) {
+        let files: Option<Vec<f64>> =
+            self.of(true).map(|(flow, _)| Some(flow.files?.mean_time_s)).collect();
+        if let Some(times) = files {
+            let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+            let any = mean > 0.0;
+            return (any.then_some(mean), Some(f64::from(u8::from(any))));
+        }
+        let groups = scenario.groups();
+        if groups.iter().any(|group| group.control.is_none() && group.size.is_none()) {
+            return (None, None);
+        }
+        let times: Vec<Option<f64>> =
+            self.of(true).map(|(flow, _)| flow.completion_time_s).collect();
+        let mut done: Vec<f64> = times.iter().flatten().copied().collect();
+        let share = done.len() as f64 / times.len().max(1) as f64;
+        let all = done.len() == times.len();
+        (all.then(|| nearest_rank(&mut done, 0.95)).flatten(), Some(share))
+    }
+
+    /// The trace of the slowest link's queue.
+    fn queue(&self) -> Option<&'a Series> {
+        self.run.queues.get(self.resolved.slowest_link())
+    }
+
+    /// From the first start of the flows under judgement to their last end.
+    fn own_time(&self) -> (f64, f64) {
+        let from = self.of(true).map(|(flow, _)| flow.start_s).fold(f64::INFINITY, f64::min);
+        (from, self.of(true).map(|(flow, _)| self.end(flow)).fold(0.0, f64::max))
+    }
+
+    fn queue_p95(&self) -> Option<f64> {
+        let (from, until) = self.own_time();
+        let all = points(self.queue()?, "queue_packets").into_iter();
+        let within = all.filter(|(time, _)| (from..=until).contains(time));
+        nearest_rank(&mut within.map(|(_, held)| held).collect::<Vec<_>>(), 0.95)
+    }
+
+    /// Of all flows but those under judgement; where there are none but those, of all but the
+    /// first. Many flows have no two sides.
+    fn others_share(&self) -> Option<f64> {
+        let flows = &self.run.result.flows;
+        if !(2..=MOST_SIDES).contains(&flows.len()) {
+            return None;
+        }
+        let from = flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
+        let until = flows.iter().map(|flow| self.end(flow)).fold(f64::INFINITY, f64::min);
+        let alone = self.own.iter().all(|own| *own);
+        let mut sides = [0.0; 2];
+        for (id, series) in self.run.flows.iter().enumerate() {
+            let other = if alone { id > 0 } else { !self.own[id] };
+            sides[usize::from(other)] += delivered(series, from, until);
+        }
+        let all = sides[0] + sides[1];
+        (until > from && all > 0.0).then(|| sides[1] / all)
+    }
+
+    fn others_completion(&self) -> Option<f64> {
+        let times: Option<Vec<f64>> =
+            self.of(false).map(|(flow, _)| flow.completion_time_s).collect();
+        times?.into_iter().reduce(f64::max)
+    }
+
+    /// Of others that have no end.
+    fn others_packets(&self) -> Option<f64> {
+        let (from, until) = (self.own_time().0, self.run.result.duration_s);
+        let endless = self.of(false).filter(|(flow, _)| flow.completion_time_s.is_none());
+        let each: Option<Vec<f64>> =
+            endless.map(|(_, series)| Some(delivered(series?, from, until))).collect();
+        each.filter(|each| !each.is_empty()).map(|each| each.iter().sum())
+    }
+}
+
+/// Packets delivered within a time.
+fn delivered(series: &Series, from: f64, until: f64) -> f64 {
+    let at = |time: f64| {
+        let all = points(series, "delivered_packets");
+        let before = all.iter().take_while(|(sampled, _)| *sampled <= time);
+        before.last().map_or(0.0, |(_, packets)| *packets)
+    };
+    at(until) - at(from)
+}
+
+/// A column over time, without what is missing.
+fn points(series: &Series, column: &str) -> Vec<(f64, f64)> {
+    let (Some(times), Some(values)) = (series.column("time_s"), series.column(column)) else {
+        return Vec::new();
+    };
+    times.zip(values).filter_map(|(time, value)| Some((time?, value?))).collect()
+}
+
+/// The points up to an end, no more than a picture shows.
+fn thin(mut points: Vec<(f64, f64)>, end: f64) -> Vec<(f64, f64)> {
+    points.retain(|(time, _)| *time <= end);
+    let every = points.len().div_ceil(DRAWN).max(1);
+    points.into_iter().step_by(every).collect()
+}
+
+/// The value that a share of all do not exceed, by its rank; none of none.
+fn nearest_rank(values: &mut [f64], share: f64) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the list")]
+    let rank = (share * values.len() as f64).ceil() as usize;
+    values.get(rank.max(1) - 1).copied()
+}
+
+/// Flows of more than so many groups are a crowd.
+const MOST_SIDES: usize = 8;
+/// Points of a curve.
+const DRAWN: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_is_of_what_every_run_has() {
+        let run = |completion_s, lost| Measured {
+            completion_s,
+            lost_packets: Some(lost),
+            ..Measured::default()
+        };
+        let mean = Measured::mean(&[run(Some(1.0), 2.0), run(None, 4.0)]);
+        assert_eq!((mean.completion_s, mean.lost_packets), (None, Some(3.0)));
+        assert_eq!(Measured::mean(&[]), Measured::default());
+    }
+
+    #[test]
+    fn the_95_percent_of_twenty_are_nineteen() {
+        let mut values: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(nearest_rank(&mut values, 0.95), Some(19.0));
+        assert_eq!(nearest_rank(&mut [4.0, 2.0], 0.95), Some(4.0));
+        assert_eq!(nearest_rank(&mut [], 0.95), None);
+    }
+
+    #[test]
+    fn what_was_delivered_within_a_time_is_counted_from_the_samples_before_it() {
+        let mut series = Series::new(["time_s", "delivered_packets"]);
+        for (time, packets) in [(0.0, 0.0), (1.0, 10.0), (2.0, 30.0), (3.0, 60.0)] {
+            series.push(&[Some(time), Some(packets)]);
+        }
+        assert_eq!(delivered(&series, 1.0, 2.5), 20.0);
+        assert_eq!(delivered(&series, -1.0, 9.0), 60.0);
+    }
+}
