@@ -146,6 +146,11 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
             "there is a thread per source of UDP: accepted are at most {MOST_SOURCES}, not {found}"
         ));
     }
+    if resolved.udp.iter().any(|udp| udp.poisson || udp.on_off_ns.is_some()) {
+        return no("[[udp]] sends at a constant rate; `poisson`, `on` and `off` run on the \
+                   simulator, or beside quinn in its time"
+            .to_owned());
+    }
     if let Some(udp) = resolved.udp.iter().find(|udp| !DATAGRAMS.contains(&udp.packet_bytes)) {
         let (low, high) = (DATAGRAMS.start(), DATAGRAMS.end());
         let found = udp.packet_bytes;

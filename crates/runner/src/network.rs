@@ -16,7 +16,8 @@ use firstflight_sim::element::release::Release;
 use firstflight_sim::element::steps::Steps;
 use firstflight_sim::element::wifi::Wifi;
 use firstflight_sim::{
-    Buffer, Element, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, UdpSpec, Uniform, stream,
+    Buffer, Element, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, Pattern, UdpSpec, Uniform,
+    stream,
 };
 use rand_pcg::rand_core::RngCore;
 
@@ -262,6 +263,11 @@ fn udp(source: &ResolvedUdp) -> UdpSpec {
     UdpSpec {
         path: source.path.clone(),
         rate_bps: source.rate_bps,
+        pattern: match source.on_off_ns {
+            Some([on, off]) => Pattern::OnOff { on: Span(on), off: Span(off) },
+            None if source.poisson => Pattern::Poisson,
+            None => Pattern::Constant,
+        },
         packet_bytes: source.packet_bytes,
         start: Instant(source.start_ns),
         stop: Some(Instant(source.stop_ns)),

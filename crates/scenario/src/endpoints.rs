@@ -42,8 +42,7 @@ impl Resolved {
         let rate = Rate::from_bps(link.rate_bps);
         let rtt = Time::from_ns(self.flows.first().map_or(0, |flow| flow.rtt_ns));
         let duration = Time::from_ns(self.duration_ns);
-        let udp = self.udp.iter().map(|source| Rate::from_bps(source.rate_bps));
-        let udp: String = udp.map(|rate| format!(", UDP at {rate}")).collect();
+        let udp: String = self.udp.iter().map(|source| format!(", {}", source.words())).collect();
         // A transfer ends when it is done.
         let all_end = self.flows.iter().all(|flow| flow.size_bytes.is_some());
         let most = if all_end { "at most " } else { "" };

@@ -67,7 +67,7 @@ pub struct Resolved {
     pub links: Vec<ResolvedLink>,
     /// Groups of flows.
     pub flows: Vec<ResolvedFlow>,
-    /// Constant-rate sources.
+    /// Sources without congestion control.
     pub udp: Vec<ResolvedUdp>,
 }
 
@@ -371,12 +371,18 @@ pub struct ResolvedFiles {
     pub keep_alive: bool,
 }
 
-/// A constant-rate source.
+/// A source without congestion control.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResolvedUdp {
-    /// The rate on the link, headers included.
+    /// The rate on the link, headers included, while it sends.
     pub rate_bps: u64,
+    /// Packets come as a Poisson process. Results have the key only where it is true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub poisson: bool,
+    /// The mean times for which it sends and pauses, if it pauses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_off_ns: Option<[u64; 2]>,
     /// When it begins to send.
     pub start_ns: u64,
     /// When it stops.
@@ -385,6 +391,18 @@ pub struct ResolvedUdp {
     pub packet_bytes: u64,
     /// Links in the order of travel, by index.
     pub path: Vec<usize>,
+}
+
+impl ResolvedUdp {
+    /// What it sends, in a few words.
+    pub fn words(&self) -> String {
+        let rate = Rate::from_bps(self.rate_bps);
+        match self.on_off_ns.map(|times| times.map(Time::from_ns)) {
+            Some([on, off]) => format!("UDP at {rate} for {on} in {off} of pause"),
+            None if self.poisson => format!("Poisson UDP at {rate}"),
+            None => format!("UDP at {rate}"),
+        }
+    }
 }
 
 impl Resolved {

@@ -372,6 +372,15 @@ const FILES: &[(&str, &str)] = &[
          after it",
     ),
     (
+        "[[udp]]\nrate='1Mbps'\non='1s'",
+        "x.toml:3: udp[0].on = \"1s\": `off` is missing; accepted: both, such as \"100ms\"",
+    ),
+    (
+        "[[udp]]\nrate='1Mbps'\non='1s'\noff='1s'\npoisson=true",
+        "x.toml:5: udp[0].poisson = true: a source pauses or is a Poisson process; accepted: one \
+         of the two",
+    ),
+    (
         "[path]\nrate='1Tbps'\nrtt='1h'",
         "x.toml:1: path: 450000000000 packets fill the path and 450000000000 its buffer; \
          accepted: at most 100000000 together",

@@ -9,6 +9,7 @@ mod control;
 mod crossing;
 mod deviation;
 mod dialogue;
+mod distributions;
 pub mod element;
 mod endpoint;
 mod event;
@@ -56,7 +57,7 @@ pub use files::FileDraws;
 pub use foreign::{Datagram, Ecn, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
 pub use loss::{LossChain, LossSpec};
-pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, UdpSpec, Uniform};
+pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSpec, Uniform};
 pub use outcome::{
     FileOutcome, FlowOutcome, FlowSample, LinkOutcome, LinkSample, Outcome, StartupOutcome,
 };

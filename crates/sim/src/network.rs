@@ -15,7 +15,7 @@ pub struct Network {
     pub links: Vec<LinkSpec>,
     /// TCP flows, at most 65,535.
     pub flows: Vec<FlowSpec>,
-    /// Constant-rate sources.
+    /// Sources without congestion control.
     pub udp: Vec<UdpSpec>,
     /// How long to simulate; at most 19 hours.
     pub duration: Span,
@@ -143,13 +143,33 @@ pub struct Uniform {
     pub until: u64,
 }
 
-/// A constant-rate source.
+/// When a source without congestion control sends its packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pattern {
+    /// At equal distances.
+    #[default]
+    Constant,
+    /// At exponentially distributed distances: a Poisson process.
+    Poisson,
+    /// At equal distances for a while, and then not at all for a while. Both are exponentially
+    /// distributed with these means, as in ns-2's `Application/Traffic/Exponential`.
+    OnOff {
+        /// The mean of the times in which it sends.
+        on: Span,
+        /// The mean of the times in which it does not.
+        off: Span,
+    },
+}
+
+/// A source without congestion control.
 #[derive(Clone, Debug)]
 pub struct UdpSpec {
     /// Indices of the links it crosses, in order.
     pub path: Vec<usize>,
-    /// Rate, in bits per second.
+    /// Rate while it sends, in bits per second.
     pub rate_bps: u64,
+    /// When its packets come.
+    pub pattern: Pattern,
     /// Packet size on the link, in bytes.
     pub packet_bytes: u64,
     /// First packet.

@@ -173,7 +173,7 @@ impl<'a> Engine<'a> {
             fabric,
             udp: (network.flows.len()..)
                 .zip(&network.udp)
-                .map(|(place, spec)| UdpSource::new(spec, place))
+                .map(|(place, spec)| UdpSource::new(spec, place, network.seed))
                 .collect(),
             foreign,
             events: 0,

@@ -11,8 +11,8 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::element::jitter::Jitter;
 use firstflight_sim::{
     Buffer, Crossing, Element, FastPaths, Fate, FilesSpec, FlowSpec, GrowingWindow, Interrupted,
-    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Recovery, Timer, UdpSpec, Uniform, named,
-    run_watched,
+    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Pattern, Recovery, Timer, UdpSpec, Uniform,
+    named, run_watched,
 };
 use proptest::prelude::*;
 use rand_pcg::Pcg64Mcg;
@@ -235,6 +235,7 @@ fn networks() -> impl Strategy<Value = Network> {
             let udp = udp.map(|(rate, first, stop)| UdpSpec {
                 path: (first..count).collect(),
                 rate_bps: rate * 1_000_000,
+                pattern: Pattern::Constant,
                 packet_bytes: 700,
                 start: Instant(100_000_000),
                 stop: Some(Instant((100 + stop) * 1_000_000)),

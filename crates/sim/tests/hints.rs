@@ -8,8 +8,8 @@ use firstflight_core::knob::KnobValue;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FastPaths, FileOutcome, FilesSpec, FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, UdpSpec,
-    Uniform, control, named, run, run_until,
+    FastPaths, FileOutcome, FilesSpec, FlowOutcome, FlowSpec, LinkSpec, Network, Pattern, Recovery,
+    UdpSpec, Uniform, control, named, run, run_until,
 };
 
 fn path() -> LinkSpec {
@@ -64,6 +64,7 @@ fn fast_start_that_loses_its_window_is_slow_start_again() {
         let udp = UdpSpec {
             path: vec![0],
             rate_bps: 5_000_000,
+            pattern: Pattern::Constant,
             packet_bytes: 1_000,
             start: Instant(1_500_000_000),
             stop: None,
@@ -139,6 +140,7 @@ fn a_busy_router_grants_nothing_and_slow_start_follows() {
     let udp = UdpSpec {
         path: vec![0],
         rate_bps: 7_200_000,
+        pattern: Pattern::Constant,
         packet_bytes: 1_000,
         start: Instant(0),
         stop: Some(Instant(1_100_000_000)),
@@ -211,6 +213,7 @@ fn bbr_that_loses_what_it_resumed_with_retreats() {
         let udp = |start| UdpSpec {
             path: vec![0],
             rate_bps: 8_200_000,
+            pattern: Pattern::Constant,
             packet_bytes: 1_000,
             start,
             stop: Some(start + Span::from_secs(3)),

@@ -6,8 +6,8 @@ mod common;
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Buffer, FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Recovery, Timer,
-    UdpSpec, named, run,
+    Buffer, FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Pattern, Recovery,
+    Timer, UdpSpec, named, run,
 };
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
@@ -88,6 +88,7 @@ fn a_timeout_while_nothing_is_lost_is_undone() {
     let udp = UdpSpec {
         path: vec![0],
         rate_bps: 800_000_000,
+        pattern: Pattern::Constant,
         packet_bytes: 1_000,
         start: Instant(1_000_000_000),
         stop: Some(Instant(1_002_700_000)),
@@ -248,6 +249,7 @@ fn the_third_packet_of_a_handshake_takes_the_place_of_data() {
         let udp = UdpSpec {
             path: vec![0],
             rate_bps: 800_000_000,
+            pattern: Pattern::Constant,
             packet_bytes: 1_000,
             start: Instant(98_000_000),
             stop: Some(Instant(98_300_000)),

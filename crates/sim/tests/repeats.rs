@@ -13,8 +13,8 @@ use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::startup::Halfback;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FastPaths, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Recovery, Timer,
-    UdpSpec, control, core_control, provides, run, run_until,
+    FastPaths, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Pattern, Recovery,
+    Timer, UdpSpec, control, core_control, provides, run, run_until,
 };
 
 const PACKETS: u32 = 100;
@@ -88,6 +88,7 @@ fn an_original_that_is_late_is_not_taken_for_its_repeat() {
         let udp = UdpSpec {
             path: vec![0],
             rate_bps: 4_000_000_000,
+            pattern: Pattern::Constant,
             packet_bytes: 1_000,
             start: Instant(150_000_000),
             stop: Some(Instant(150_000_000 + late_ms * 10_000)),

@@ -7,8 +7,8 @@ use common::{flow, link, network};
 use firstflight_core::policy::Exit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    FileOutcome, FilesSpec, FlowOutcome, FlowSpec, Network, Outcome, Recovery, UdpSpec, Uniform,
-    named, run,
+    FileOutcome, FilesSpec, FlowOutcome, FlowSpec, Network, Outcome, Pattern, Recovery, UdpSpec,
+    Uniform, named, run,
 };
 
 fn with(startup: &str, avoidance: &str) -> FlowSpec {
@@ -81,7 +81,14 @@ fn what_constant_traffic_leaves_xcp_and_ebn_take_within_a_second() {
 /// The flow beside UDP of 30 Mbps, between those seconds.
 fn with_udp(flow: FlowSpec, seconds: std::ops::Range<u64>) -> FlowOutcome {
     let (start, stop) = (Instant(seconds.start * NANOS), Some(Instant(seconds.end * NANOS)));
-    let udp = UdpSpec { path: vec![0], rate_bps: 30_000_000, packet_bytes: 1000, start, stop };
+    let udp = UdpSpec {
+        path: vec![0],
+        rate_bps: 30_000_000,
+        pattern: Pattern::Constant,
+        packet_bytes: 1000,
+        start,
+        stop,
+    };
     run(&Network { udp: vec![udp], ..sampled(vec![flow], 8_000) }).flows.remove(0)
 }
 

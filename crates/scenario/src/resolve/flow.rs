@@ -204,11 +204,36 @@ impl Resolver<'_> {
         let wire = Size::from_bytes(self.wire_bytes());
         Ok(ResolvedUdp {
             rate_bps: udp.rate.bps(),
+            poisson: udp.poisson.unwrap_or(false),
+            on_off_ns: self.on_off(key, udp)?,
             start_ns: start.ns(),
             stop_ns: udp.stop.unwrap_or(self.duration).ns(),
             packet_bytes: self.size(&format!("{key}.packet"), udp.packet.unwrap_or(wire), 1)?,
             path,
         })
+    }
+
+    /// How long a source sends and pauses, in the mean.
+    fn on_off(&self, key: &str, udp: &Udp) -> Result<Option<[u64; 2]>, ScenarioError> {
+        let (on, off) = match (udp.on, udp.off) {
+            (None, None) => return Ok(None),
+            (Some(on), Some(off)) => (on, off),
+            (on, _) => {
+                let (key, other) = if on.is_some() {
+                    (format!("{key}.on"), "off")
+                } else {
+                    (format!("{key}.off"), "on")
+                };
+                let problem = format!("`{other}` is missing; accepted: both, such as \"100ms\"");
+                return Err(self.error(&key, problem));
+            }
+        };
+        if udp.poisson == Some(true) {
+            let problem = "a source pauses or is a Poisson process; accepted: one of the two";
+            return Err(self.error(&format!("{key}.poisson"), problem));
+        }
+        let on = self.time(&format!("{key}.on"), on, NANOSECOND..=HOUR)?;
+        Ok(Some([on, self.time(&format!("{key}.off"), off, NANOSECOND..=HOUR)?]))
     }
 
     fn path(

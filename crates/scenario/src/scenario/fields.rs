@@ -115,11 +115,13 @@ impl Read for Udp {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
         let mut fields = node.fields()?;
         let rate = fields.read("rate")?;
+        let poisson = fields.read("poisson")?;
+        let (on, off) = (fields.read("on")?, fields.read("off")?);
         let (start, stop) = (fields.read("start")?, fields.read("stop")?);
         let (packet, path) = (fields.read("packet")?, fields.list("path")?);
         let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"20Mbps\""));
         fields.finish()?;
-        Ok(Self { rate: rate?, start, stop, packet, path })
+        Ok(Self { rate: rate?, poisson, on, off, start, stop, packet, path })
     }
 }
 

@@ -189,12 +189,18 @@ pub struct Flow {
     pub files: Option<Files>,
 }
 
-/// A constant-rate source: `[[udp]]`.
+/// A source without congestion control: `[[udp]]`.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Udp {
-    /// The rate on the link, headers included.
+    /// The rate on the link, headers included, while it sends.
     pub rate: Rate,
+    /// Packets come as a Poisson process, and not at equal distances.
+    pub poisson: Option<bool>,
+    /// The mean time for which it sends before it pauses.
+    pub on: Option<Time>,
+    /// The mean time of a pause.
+    pub off: Option<Time>,
     /// When it begins to send.
     pub start: Option<Time>,
     /// When it stops; at the end of the run when not written.

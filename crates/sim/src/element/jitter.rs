@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore as _;
 
-use super::{Crossing, Element, uniform};
+use super::{Crossing, Element};
+use crate::distributions::normal;
 use crate::network::Uniform;
 
 /// An additional delay, drawn for each packet on its own.
@@ -58,45 +58,6 @@ impl Element for Jitter {
         at + self.draw(random)
     }
 }
-
-/// A number of the standard normal distribution, by C. F. F. Karney's Algorithm N ("Sampling
-/// Exactly from the Normal Distribution", ACM TOMS 42, 2016). It only compares and multiplies, so
-/// that it is the same on every machine.
-fn normal(random: &mut Pcg64Mcg) -> f64 {
-    loop {
-        let mut whole = 0_u32;
-        while uniform(random) < E_MINUS_HALF {
-            whole += 1;
-        }
-        let pairs = whole * whole.saturating_sub(1);
-        if !(0..pairs).all(|_| uniform(random) < E_MINUS_HALF) {
-            continue;
-        }
-        let part = uniform(random);
-        let twice = f64::from(2 * whole);
-        let share = part * (twice + part) / (twice + 2.0);
-        if (0..=whole).all(|_| comes_to_pass(share, random)) {
-            let size = f64::from(whole) + part;
-            return if random.next_u64() >> 63 == 0 { size } else { -size };
-        }
-    }
-}
-
-/// Happens with probability e^-x for x from 0 to 1: numbers fall from x on for an even number of
-/// draws (J. von Neumann, 1951).
-fn comes_to_pass(x: f64, random: &mut Pcg64Mcg) -> bool {
-    let (mut before, mut even) = (x, true);
-    loop {
-        let drawn = uniform(random);
-        if drawn >= before {
-            return even;
-        }
-        (before, even) = (drawn, !even);
-    }
-}
-
-/// e^-1/2.
-const E_MINUS_HALF: f64 = 0.606_530_659_712_633_4;
 
 #[cfg(test)]
 mod tests {

@@ -18,7 +18,6 @@ use std::fmt::Debug;
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore as _;
 
 use crate::random::stream;
 
@@ -153,11 +152,6 @@ impl Elements {
         }
         at
     }
-}
-
-/// From 0, which does not occur, to 1.
-fn uniform(random: &mut Pcg64Mcg) -> f64 {
-    (random.next_u64() >> 11 | 1) as f64 / (1_u64 << 53) as f64
 }
 
 /// Streams of elements begin here; below are those of links, starts of flows, sources of files and

@@ -11,7 +11,8 @@
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
-use super::{Crossing, Element, uniform};
+use super::{Crossing, Element};
+use crate::distributions::{poisson, uniform};
 
 /// A delay of its own for each packet, in the order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,18 +38,6 @@ impl Element for Wifi {
         let delay = frames as f64 * MILLISECOND - part + collisions as f64 * COLLISION;
         at + Span(delay as u64)
     }
-}
-
-/// A Poisson number by Knuth's multiplication: how many uniform numbers have a product above
-/// e^-mean, less one. Multiplications are equal on every machine.
-fn poisson(e_minus_mean: f64, random: &mut Pcg64Mcg) -> u64 {
-    let mut product = uniform(random);
-    let mut count = 0;
-    while product > e_minus_mean {
-        product *= uniform(random);
-        count += 1;
-    }
-    count
 }
 
 /// Nanoseconds.
