@@ -52,6 +52,7 @@ fn quic_crosses_every_element_and_one_seed_gives_one_result() {
     let ways = [
         "delays = [{ delay = '15ms' }, { at = '1s', delay = '50ms' }]",
         "delays = [{ delay = '50ms' }, { at = '500ms', delay = '15ms' }]\ndelays_period = '1s'",
+        "rate_trace = 'traces/cell.trace'\ndelay_trace = 'traces/handover.delay'",
         "back = { rate = '100kbps', buffer = '20pkt' }",
         "back = { loss = '10%', release = '10ms', jitter = 'uniform:1ms,3ms' }",
         "jitter = 'normal:5ms,5ms'\nreorder = { share = '1%', by = '3ms' }\nrelease = '5ms'",
@@ -61,7 +62,8 @@ fn quic_crosses_every_element_and_one_seed_gives_one_result() {
             "controls = ['cubic']\nduration = '30s'\n[[flow]]\nsize = '2MB'\n\
              [path]\nrate = '10Mbps'\nrtt = '30ms'\nbuffer = '2bdp'\n{way}"
         );
-        let scenario = Scenario::parse(&text, "x.toml").unwrap();
+        let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/x.toml");
+        let scenario = Scenario::parse(&text, beside).unwrap();
         let once = || {
             let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
             (report.runs[0].result.flows.clone(), report.runs[0].result.bottleneck.clone())

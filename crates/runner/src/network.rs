@@ -6,9 +6,11 @@ use firstflight_core::units::{Instant, Span};
 use firstflight_scenario::resolved::{
     ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedJitter, ResolvedLink, ResolvedUdp,
 };
+use firstflight_scenario::trace::Rates;
 use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, ResolvedBuffer};
 use firstflight_sim::element::delay_schedule::DelaySchedule;
 use firstflight_sim::element::jitter::Jitter;
+use firstflight_sim::element::opportunities::Opportunities;
 use firstflight_sim::element::overtaking::Overtaking;
 use firstflight_sim::element::policer::Policer;
 use firstflight_sim::element::rate_schedule::RateSchedule;
@@ -93,8 +95,12 @@ fn buffer(buffer: Option<ResolvedBuffer>) -> Buffer {
 
 /// The delays of a link over time; the scenario has checked that they make a schedule.
 fn delays(elements: &ResolvedElements) -> Option<DelaySchedule> {
-    let steps = elements.delays.iter().map(|step| (Instant(step.at_ns), Span(step.delay_ns)));
-    let steps = Steps::new(steps.collect::<Vec<_>>(), elements.delays_period_ns.map(Span));
+    let written = elements.delays.iter().map(|step| (step.at_ns, step.delay_ns));
+    let trace = elements.delay_trace.as_ref().map(|trace| &trace.said);
+    let traced = trace.into_iter().flat_map(|said| said.steps.iter().copied());
+    let steps = written.chain(traced).map(|(at, delay)| (Instant(at), Span(delay)));
+    let period = elements.delays_period_ns.or(trace.and_then(|said| said.period_ns));
+    let steps = Steps::new(steps.collect::<Vec<_>>(), period.map(Span));
     steps.ok().map(DelaySchedule::new)
 }
 
@@ -104,18 +110,14 @@ fn elements(elements: &ResolvedElements, delays: Option<&DelaySchedule>) -> Vec<
     if let Some(policer) = elements.policer {
         all.push(Box::new(Policer::new(policer.rate_bps, policer.bucket_bytes)));
     }
-    let steps = elements.rates.iter().map(|step| (Instant(step.at_ns), step.rate_bps));
-    let steps = Steps::new(steps.collect::<Vec<_>>(), elements.rates_period_ns.map(Span));
-    if let Ok(schedule) = steps.and_then(RateSchedule::new) {
-        all.push(Box::new(schedule));
-    }
+    all.extend(rates(elements));
     if let Some(delays) = delays {
         all.push(Box::new(delays.clone()));
     }
     if let Some(mean) = elements.wifi_ns {
         all.push(Box::new(Wifi::with_mean(Span(mean))));
     }
-    if let Some(jitter) = elements.jitter {
+    if let Some(jitter) = &elements.jitter {
         all.push(Box::new(self::jitter(jitter)));
     }
     if let Some(reorder) = elements.reorder {
@@ -128,8 +130,30 @@ fn elements(elements: &ResolvedElements, delays: Option<&DelaySchedule>) -> Vec<
     all
 }
 
-fn jitter(jitter: ResolvedJitter) -> Jitter {
-    match jitter {
+/// The rates of a link over time, if they are written or traced; the scenario has checked that they
+/// make a schedule.
+fn rates(elements: &ResolvedElements) -> Option<Box<dyn Element>> {
+    let traced: &[(u64, u64)] = match elements.rate_trace.as_ref().map(|trace| &trace.said) {
+        Some(Rates::Opportunities(trace)) => {
+            return Opportunities::new(trace.clone())
+                .ok()
+                .map(|it| Box::new(it) as Box<dyn Element>);
+        }
+        Some(Rates::Steps(steps)) => steps,
+        None => &[],
+    };
+    let written = elements.rates.iter().map(|step| (step.at_ns, step.rate_bps));
+    let steps = written.chain(traced.iter().copied()).map(|(at, rate)| (Instant(at), rate));
+    let steps = Steps::new(steps.collect::<Vec<_>>(), elements.rates_period_ns.map(Span));
+    let schedule = steps.and_then(RateSchedule::new).ok()?;
+    Some(Box::new(schedule))
+}
+
+fn jitter(jitter: &ResolvedJitter) -> Jitter {
+    match *jitter {
+        ResolvedJitter::Recorded(ref trace) => {
+            Jitter::Recorded(trace.said.iter().copied().map(Span).collect())
+        }
         ResolvedJitter::UpTo(most) => Jitter::up_to(Span(most)),
         ResolvedJitter::Uniform([from, until]) => Jitter::Uniform(Uniform { from, until }),
         ResolvedJitter::Normal([mean, deviation]) => {
@@ -221,7 +245,7 @@ fn flow(
     };
     // A schedule of delays is the way back's own.
     let own_return_delay = |link: &ResolvedLink| {
-        if link.elements.delays.is_empty() { link.return_delay_ns } else { 0 }
+        if link.elements.has_delays() { 0 } else { link.return_delay_ns }
     };
     let has_way_back = |link: &&usize| resolved.links[**link].elements.has_way_back();
     let way_back = group.path.iter().find(has_way_back).copied();

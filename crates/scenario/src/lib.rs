@@ -27,6 +27,7 @@ pub mod resolved;
 pub mod results;
 pub mod scenario;
 pub mod series;
+pub mod trace;
 
 pub use document::Document;
 pub use error::{Place, ScenarioError};

@@ -22,6 +22,11 @@ impl Node {
         ScenarioError::Value { place: self.place.clone(), found, problem: problem.into() }
     }
 
+    /// The text as it is written, if it is one.
+    pub(crate) fn words(&self) -> Option<&str> {
+        if let Raw::Text(text) = &self.raw { Some(text) } else { None }
+    }
+
     /// The fields of a table.
     pub(crate) fn fields(&self) -> Result<Fields<'_>, ScenarioError> {
         match &self.raw {
@@ -31,7 +36,7 @@ impl Node {
     }
 
     /// A value written as text. A bare number is handed on too, to be refused for its lost unit.
-    fn text<T: FromStr<Err: ToString>>(&self) -> Result<T, ScenarioError> {
+    pub(crate) fn text<T: FromStr<Err: ToString>>(&self) -> Result<T, ScenarioError> {
         let text = match &self.raw {
             Raw::Text(text) => text.clone(),
             Raw::Integer(_) | Raw::Other(_) => self.shown(),
@@ -150,7 +155,6 @@ read_as_text!(
     crate::Carrier,
     crate::scenario::Between<crate::Size>,
     crate::scenario::Between<crate::Time>,
-    crate::scenario::Jitter,
     crate::scenario::RateOrNone,
     crate::scenario::Rule,
     crate::scenario::SafeBy,

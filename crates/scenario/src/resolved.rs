@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::keys::Switches;
 use crate::profile::{Carrier, Constants, Ns2Release, Profile, Recovery};
+use crate::trace::{Delays, Rates, Recorded, Trace};
 
 /// A value and whether the scenario gave it. Printed as the value alone.
 ///
@@ -138,6 +139,9 @@ pub struct ResolvedElements {
     /// When the rates begin again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates_period_ns: Option<u64>,
+    /// Rates in a file, instead.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "Trace::in_results")]
+    pub rate_trace: Option<Trace<Rates>>,
     /// Delays of both directions and from when on they hold, rising from 0; without any the link's
     /// own delay holds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -145,6 +149,9 @@ pub struct ResolvedElements {
     /// When the delays begin again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delays_period_ns: Option<u64>,
+    /// Delays in a file, instead.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "Trace::in_results")]
+    pub delay_trace: Option<Trace<Delays>>,
     /// Some packets come later than others behind them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<ResolvedReorder>,
@@ -160,14 +167,15 @@ impl ResolvedElements {
     /// Each one in a few words, for headers.
     pub fn words(&self) -> impl Iterator<Item = String> + '_ {
         let ns = |ns: u64| Time::from_ns(ns);
-        let jitter = self.jitter.map(|jitter| match jitter {
-            ResolvedJitter::UpTo(most) => format!("jitter up to {}", ns(most)),
+        let jitter = self.jitter.as_ref().map(|jitter| match jitter {
+            ResolvedJitter::UpTo(most) => format!("jitter up to {}", ns(*most)),
             ResolvedJitter::Uniform([from, until]) => {
-                format!("jitter of {} to {}", ns(from), ns(until))
+                format!("jitter of {} to {}", ns(*from), ns(*until))
             }
             ResolvedJitter::Normal([mean, deviation]) => {
-                format!("normal jitter of {} with deviation {}", ns(mean), ns(deviation))
+                format!("normal jitter of {} with deviation {}", ns(*mean), ns(*deviation))
             }
+            ResolvedJitter::Recorded(trace) => format!("jitter of {}", trace.file),
         });
         let wifi = self.wifi_ns.map(|mean| format!("WiFi of {}", ns(mean)));
         let policer = self.policer.map(|policer| {
@@ -184,12 +192,22 @@ impl ResolvedElements {
         });
         let release = self.release_ns.map(|every| format!("released every {}", ns(every)));
         let back = self.back.as_ref().map(|back| back.words());
-        [jitter, wifi, policer, rates, delays, reorder, release, back].into_iter().flatten()
+        let rate_trace = self.rate_trace.as_ref().map(|trace| format!("rates of {}", trace.file));
+        let delay_trace =
+            self.delay_trace.as_ref().map(|trace| format!("delays of {}", trace.file));
+        let traces = [rate_trace, delay_trace];
+        let others = [jitter, wifi, policer, rates, delays, reorder, release, back];
+        others.into_iter().chain(traces).flatten()
     }
 
     /// Whether ACKs meet more than a delay on their way back.
     pub fn has_way_back(&self) -> bool {
-        self.back.is_some() || !self.delays.is_empty()
+        self.back.is_some() || self.has_delays()
+    }
+
+    /// Whether the delay changes.
+    pub fn has_delays(&self) -> bool {
+        !self.delays.is_empty() || self.delay_trace.is_some()
     }
 
     /// The first key that is written, if any is.
@@ -199,7 +217,9 @@ impl ResolvedElements {
             (self.wifi_ns.is_some(), "wifi"),
             (self.policer.is_some(), "policer"),
             (!self.rates.is_empty(), "rates"),
+            (self.rate_trace.is_some(), "rate_trace"),
             (!self.delays.is_empty(), "delays"),
+            (self.delay_trace.is_some(), "delay_trace"),
             (self.reorder.is_some(), "reorder"),
             (self.release_ns.is_some(), "release"),
             (self.back.is_some(), "back"),
@@ -209,7 +229,7 @@ impl ResolvedElements {
 }
 
 /// How late each packet is; results have the key of its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum ResolvedJitter {
     /// Up to this much, every value equally likely.
     #[serde(rename = "jitter_ns")]
@@ -220,6 +240,9 @@ pub enum ResolvedJitter {
     /// Normally distributed: mean and standard deviation.
     #[serde(rename = "jitter_normal_ns")]
     Normal([u64; 2]),
+    /// One of those in a file, every one equally likely.
+    #[serde(rename = "jitter_recorded", serialize_with = "Trace::named_in_results")]
+    Recorded(Trace<Recorded>),
 }
 
 /// A delay from a time on.

@@ -105,7 +105,7 @@ const REFUSED: &[(&str, &str)] = &[
     (
         "[path]\njitter = 'normal:5ms'",
         "x.toml:2: path.jitter = \"normal:5ms\": no jitter; accepted: 2ms (up to), \
-         uniform:1ms,3ms or normal:20ms,5ms (mean, deviation)",
+         uniform:1ms,3ms, normal:20ms,5ms (mean, deviation) or recorded:FILE",
     ),
     (
         "[path]\ndelays = [{ delay = '1ms' }, { delay = '2ms' }]",
@@ -127,5 +127,14 @@ const REFUSED: &[(&str, &str)] = &[
          [[flow]]\npath=['a','b']",
         "x.toml:10: link[1].delays = [a table]: a path has two links with `back` or `delays`; \
          accepted: one of them",
+    ),
+    (
+        "[[udp]]\nrate='1Mbps'\non='1s'",
+        "x.toml:3: udp[0].on = \"1s\": `off` is missing; accepted: both, such as \"100ms\"",
+    ),
+    (
+        "[[udp]]\nrate='1Mbps'\non='1s'\noff='1s'\npoisson=true",
+        "x.toml:5: udp[0].poisson = true: a source pauses or is a Poisson process; accepted: one \
+         of the two",
     ),
 ];

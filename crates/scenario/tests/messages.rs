@@ -242,7 +242,8 @@ const FILES: &[(&str, &str)] = &[
         "[path]\nbuffr = \"1bdp\"",
         "x.toml:2: path.buffr: unknown key, did you mean `buffer`; accepted: rate, rtt, buffer, \
          ecn_threshold, access_delay, access_rate, access_times, loss, drop, jitter, wifi, \
-         policer, rates, rates_period, delays, delays_period, reorder, release, back",
+         policer, rates, rates_period, rate_trace, delays, delays_period, delay_trace, reorder, \
+         release, back",
     ),
     ("path = 3", "x.toml:1: path = 3: not a table; accepted: keys with values under a [header]"),
     (
@@ -265,8 +266,8 @@ const FILES: &[(&str, &str)] = &[
     (
         "[[link]]\nname='a'\nrat='1Mbps'",
         "x.toml:3: link[0].rat: unknown key, did you mean `rate`; accepted: name, rate, delay, \
-         buffer, ecn_threshold, loss, drop, jitter, wifi, policer, rates, rates_period, delays, \
-         delays_period, reorder, release, back",
+         buffer, ecn_threshold, loss, drop, jitter, wifi, policer, rates, rates_period, \
+         rate_trace, delays, delays_period, delay_trace, reorder, release, back",
     ),
     (
         "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n\
@@ -370,15 +371,6 @@ const FILES: &[(&str, &str)] = &[
         "[[udp]]\nrate='1Mbps'\nstart='1s'\nstop='1s'",
         "x.toml:4: udp[0].stop = \"1s\": stops before or as it starts (1s); accepted: a stop \
          after it",
-    ),
-    (
-        "[[udp]]\nrate='1Mbps'\non='1s'",
-        "x.toml:3: udp[0].on = \"1s\": `off` is missing; accepted: both, such as \"100ms\"",
-    ),
-    (
-        "[[udp]]\nrate='1Mbps'\non='1s'\noff='1s'\npoisson=true",
-        "x.toml:5: udp[0].poisson = true: a source pauses or is a Poisson process; accepted: one \
-         of the two",
     ),
     (
         "[path]\nrate='1Tbps'\nrtt='1h'",

@@ -10,6 +10,7 @@ use crate::resolved::{
     ResolvedLink, ResolvedPolicer, ResolvedRate, ResolvedReorder,
 };
 use crate::scenario::{Back, DelayStep, Elements, Jitter, RateStep, Reorder};
+use crate::trace::Rates;
 
 impl Resolver<'_> {
     /// The elements of the link whose table has this name, of this rate and two-way propagation.
@@ -42,8 +43,10 @@ impl Resolver<'_> {
             }),
             rates: elements.rates.iter().map(rate).collect(),
             rates_period_ns: span("rates_period", elements.rates_period)?,
+            rate_trace: elements.rate_trace.clone(),
             delays: elements.delays.iter().enumerate().map(delay).collect::<Result<_, _>>()?,
             delays_period_ns: span("delays_period", elements.delays_period)?,
+            delay_trace: elements.delay_trace.clone(),
             reorder: elements.reorder.map(reorder).transpose()?,
             release_ns: span("release", elements.release)?,
             back: elements.back.as_deref().map(back).transpose()?.map(Box::new),
@@ -55,25 +58,49 @@ impl Resolver<'_> {
             return Err(self.error(&format!("{table}.policer.bucket"), problem));
         }
         let rates: Vec<u64> = resolved.rates.iter().map(|step| step.at_ns).collect();
-        self.schedule((table, "rates"), &rates, resolved.rates_period_ns)?;
+        let trace = resolved.rate_trace.as_ref().map(|trace| match &trace.said {
+            Rates::Opportunities(_) => (true, 0),
+            Rates::Steps(steps) => (false, steps.last().map_or(0, |(at, _)| *at)),
+        });
+        self.schedule((table, "rates", "rate_trace"), &rates, resolved.rates_period_ns, trace)?;
         if !rates.is_empty() && resolved.rates.iter().all(|step| step.rate_bps == 0) {
             let problem = "nothing would ever be sent; accepted: a rate above none";
             return Err(self.error(&format!("{table}.rates"), problem));
         }
         let delays: Vec<u64> = resolved.delays.iter().map(|step| step.at_ns).collect();
-        self.schedule((table, "delays"), &delays, resolved.delays_period_ns)?;
+        let trace = resolved.delay_trace.as_ref().map(|trace| {
+            let last = trace.said.steps.last().map_or(0, |(at, _)| *at);
+            (trace.said.period_ns.is_some(), last)
+        });
+        self.schedule((table, "delays", "delay_trace"), &delays, resolved.delays_period_ns, trace)?;
         Ok(resolved)
     }
 
-    /// Times at which something changes, and after which they begin again.
+    /// Times at which something changes, and after which they begin again; or a trace, which may
+    /// begin again by itself, and its last time.
     fn schedule(
         &self,
-        (table, key): (&str, &str),
+        (table, key, trace_key): (&str, &str, &str),
         times: &[u64],
         period: Option<u64>,
+        trace: Option<(bool, u64)>,
     ) -> Result<(), ScenarioError> {
         let no = |key: &str, problem: &str| Err(self.error(&format!("{table}.{key}"), problem));
         let own_period = format!("{key}_period");
+        if let Some((repeats, last)) = trace {
+            if !times.is_empty() {
+                let problem =
+                    format!("a link has either {key} or {trace_key}; accepted: one of the two");
+                return no(trace_key, &problem);
+            }
+            if repeats && period.is_some() {
+                return no(&own_period, "such a trace begins again at its own end; accepted: none");
+            }
+            if period.is_some_and(|period| last >= period) {
+                return no(&own_period, "a step is not before its end; accepted: a longer period");
+            }
+            return Ok(());
+        }
         let (Some(first), Some(last)) = (times.first(), times.last()) else {
             let problem = format!("no {key} repeat; accepted: `{key}` beside it");
             return period.map_or(Ok(()), |_| no(&own_period, &problem));
@@ -94,6 +121,7 @@ impl Resolver<'_> {
             Jitter::Uniform(from, until) => {
                 ResolvedJitter::Uniform([span(*from, Time::ZERO)?, span(*until, NANOSECOND)?])
             }
+            Jitter::Recorded(trace) => ResolvedJitter::Recorded(trace.clone()),
             Jitter::Normal(mean, deviation) => {
                 ResolvedJitter::Normal([span(*mean, Time::ZERO)?, span(*deviation, NANOSECOND)?])
             }
@@ -142,7 +170,12 @@ impl Resolver<'_> {
         for flow in flows {
             let own = flow.path.iter().filter(|link| links[**link].elements.has_way_back());
             if let Some(second) = own.copied().nth(1) {
-                let key = if links[second].elements.back.is_some() { "back" } else { "delays" };
+                let elements = &links[second].elements;
+                let key = match (&elements.back, &elements.delay_trace) {
+                    (Some(_), _) => "back",
+                    (None, Some(_)) => "delay_trace",
+                    (None, None) => "delays",
+                };
                 let problem = "a path has two links with `back` or `delays`; accepted: one of them";
                 return Err(self.error(&format!("link[{second}].{key}"), problem));
             }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::document::Node;
 use crate::error::ScenarioError;
 use crate::read::{Fields, Read};
+use crate::trace::{Delays, Rates, Recorded, Trace};
 
 /// What happens to packets on a link beside its rate, its delay, its buffer and its loss.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,12 +31,18 @@ pub struct Elements {
     /// When `rates` begin again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates_period: Option<Time>,
+    /// The link's rate over time in a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_trace: Option<Trace<Rates>>,
     /// The link's delay over time, one way, in both directions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<DelayStep>,
     /// When `delays` begin again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delays_period: Option<Time>,
+    /// The link's delay over time in a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_trace: Option<Trace<Delays>>,
     /// Some packets come later than others behind them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Reorder>,
@@ -47,7 +54,8 @@ pub struct Elements {
     pub back: Option<Box<Back>>,
 }
 
-/// How late each packet is: `2ms` (up to), `uniform:1ms,3ms`, `normal:20ms,5ms`.
+/// How late each packet is: `2ms` (up to), `uniform:1ms,3ms`, `normal:20ms,5ms`, or
+/// `recorded:FILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Jitter {
@@ -57,6 +65,8 @@ pub enum Jitter {
     Uniform(Time, Time),
     /// Normally distributed with this mean and standard deviation, without what is below nothing.
     Normal(Time, Time),
+    /// One of the delays in a file, every one equally likely.
+    Recorded(Trace<Recorded>),
 }
 
 /// A delay from a time on.
@@ -157,8 +167,10 @@ impl Elements {
             policer: fields.read("policer")?,
             rates: fields.list("rates")?,
             rates_period: fields.read("rates_period")?,
+            rate_trace: fields.read("rate_trace")?,
             delays: fields.list("delays")?,
             delays_period: fields.read("delays_period")?,
+            delay_trace: fields.read("delay_trace")?,
             reorder: fields.read("reorder")?,
             release: fields.read("release")?,
             back: fields.read("back")?.map(Box::new),
@@ -169,6 +181,11 @@ impl Elements {
     pub(crate) fn not_back(&self) -> Option<(&'static str, &'static str)> {
         let written = [
             (!self.delays.is_empty(), "delays", "those of the link hold for both directions"),
+            (
+                self.delay_trace.is_some(),
+                "delay_trace",
+                "that of the link holds for both directions",
+            ),
             (self.reorder.is_some(), "reorder", "senders here know ACKs in order only"),
             (self.back.is_some(), "back", "it is a way back itself"),
         ];
@@ -199,6 +216,7 @@ impl fmt::Display for Jitter {
             Self::UpTo(most) => most.fmt(f),
             Self::Uniform(from, until) => write!(f, "uniform:{from},{until}"),
             Self::Normal(mean, deviation) => write!(f, "normal:{mean},{deviation}"),
+            Self::Recorded(trace) => write!(f, "{RECORDED}{}", trace.file),
         }
     }
 }
@@ -209,8 +227,21 @@ impl Serialize for Jitter {
     }
 }
 
+impl Read for Jitter {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let recorded = node.words().and_then(|text| text.trim().strip_prefix(RECORDED));
+        match recorded {
+            Some(file) => Trace::load(file.trim(), node).map(Self::Recorded),
+            None => node.text(),
+        }
+    }
+}
+
+/// Before the name of a file.
+const RECORDED: &str = "recorded:";
 /// Forms of [`Jitter`].
-const JITTERS: &str = "2ms (up to), uniform:1ms,3ms or normal:20ms,5ms (mean, deviation)";
+const JITTERS: &str =
+    "2ms (up to), uniform:1ms,3ms, normal:20ms,5ms (mean, deviation) or recorded:FILE";
 
 impl Read for Policer {
     fn read(node: &Node) -> Result<Self, ScenarioError> {

@@ -7,6 +7,7 @@
 
 pub mod delay_schedule;
 pub mod jitter;
+pub mod opportunities;
 pub mod overtaking;
 pub mod policer;
 pub mod rate_schedule;

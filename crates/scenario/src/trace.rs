@@ -1,0 +1,145 @@
+//! Traces: what a link was, recorded by somebody, in a file beside the scenario.
+//!
+//! A file is read line by line, and only what is kept of it is held in memory. A line has at most a
+//! hundred characters and a file at most 256 MiB, so that neither a device nor a data set of
+//! another kind is read for long.
+
+mod csv;
+mod lines;
+mod opportunities;
+mod series;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use crate::document::Node;
+use crate::error::{Place, ScenarioError};
+use crate::read::Read;
+use lines::{Lines, Problem};
+
+/// A file and what is kept of it. Written in scenarios as its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Trace<T> {
+    /// Its name as written, relative to the scenario's file.
+    pub file: String,
+    /// What tells its content from any other: the first half of its SHA-256, in hexadecimal digits.
+    pub digest: String,
+    /// What it says.
+    pub said: T,
+}
+
+/// The rate of a link over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rates {
+    /// At these milliseconds it can send so many times 1500 bytes; again and again.
+    Opportunities(Arc<[(u64, u32)]>),
+    /// From these times on, in nanoseconds, it has these rates, in bits per second.
+    Steps(Arc<[(u64, u64)]>),
+}
+
+/// The delay of a link over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Delays {
+    /// From these times on it has these delays, both in nanoseconds.
+    pub steps: Arc<[(u64, u64)]>,
+    /// When they begin again, in nanoseconds.
+    pub period_ns: Option<u64>,
+}
+
+/// Delays that were recorded, in nanoseconds, without their times.
+pub type Recorded = Arc<[u64]>;
+
+/// What can be read of a file of lines.
+pub(crate) trait Said: Sized {
+    fn read(lines: Lines, csv: bool) -> Result<(Self, String), Problem>;
+}
+
+impl Said for Rates {
+    fn read(lines: Lines, csv: bool) -> Result<(Self, String), Problem> {
+        match csv {
+            true => csv::rates(lines).map(|(steps, digest)| (Self::Steps(steps), digest)),
+            false => opportunities::read(lines),
+        }
+    }
+}
+
+impl Said for Delays {
+    fn read(lines: Lines, csv: bool) -> Result<(Self, String), Problem> {
+        match csv {
+            true => csv::delays(lines),
+            false => series::delays(lines),
+        }
+    }
+}
+
+impl Said for Recorded {
+    fn read(lines: Lines, _csv: bool) -> Result<(Self, String), Problem> {
+        series::recorded(lines)
+    }
+}
+
+impl<T> Trace<T> {
+    /// Reads the file of this name, which stands at a node.
+    pub(crate) fn load(name: &str, node: &Node) -> Result<Self, ScenarioError>
+    where
+        T: Said,
+    {
+        let path = beside(&node.place, name);
+        let csv = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+        let said = Lines::open(&path).and_then(|lines| T::read(lines, csv));
+        let (said, digest) = said.map_err(|problem| {
+            let file = path.display();
+            node.error(match problem {
+                Problem::File(problem) => format!("{file}: {problem}"),
+                Problem::Line(line, problem) => format!("{file}:{line}: {problem}"),
+            })
+        })?;
+        Ok(Self { file: name.to_owned(), digest, said })
+    }
+
+    /// Its name and digest, for results.
+    pub(crate) fn in_results<S: Serializer>(
+        trace: &Option<Self>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match trace {
+            Some(trace) => trace.named_in_results(serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    /// Its name and digest, for results.
+    pub(crate) fn named_in_results<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Named<'a> {
+            file: &'a str,
+            digest: &'a str,
+        }
+        Named { file: &self.file, digest: &self.digest }.serialize(serializer)
+    }
+}
+
+impl<T: Said> Read for Trace<T> {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        Self::load(&String::read(node)?, node)
+    }
+}
+
+impl<T> Serialize for Trace<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.file)
+    }
+}
+
+/// A file named where that is written.
+fn beside(place: &Place, name: &str) -> PathBuf {
+    let folder = match place {
+        Place::Key { file, .. } => Path::new(file).parent(),
+        Place::Flag(_) => None,
+    };
+    folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name))
+}

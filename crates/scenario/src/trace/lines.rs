@@ -1,0 +1,93 @@
+//! A file, line by line.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+/// The lines of a trace.
+pub(crate) struct Lines {
+    reader: BufReader<File>,
+    line: Vec<u8>,
+    number: usize,
+    bytes: u64,
+    hash: Sha256,
+}
+
+/// What is wrong with a trace.
+pub(crate) enum Problem {
+    /// With all of it.
+    File(String),
+    /// With this line, from 1.
+    Line(usize, String),
+}
+
+impl Lines {
+    pub(super) fn open(path: &Path) -> Result<Self, Problem> {
+        let read = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => "no such file".to_owned(),
+            std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+            _ => error.to_string(),
+        };
+        // What is no file, such as a pipe, may not even open.
+        let kind = std::fs::metadata(path).map_err(|error| Problem::File(read(error)))?;
+        if !kind.is_file() {
+            return Err(Problem::File("no regular file; accepted: a file of lines".to_owned()));
+        }
+        let file = File::open(path).map_err(|error| Problem::File(read(error)))?;
+        let (line, hash) = (Vec::new(), Sha256::new());
+        Ok(Self { reader: BufReader::new(file), line, number: 0, bytes: 0, hash })
+    }
+
+    /// The next line without its end; `None` behind the last.
+    pub(super) fn next(&mut self) -> Result<Option<&str>, Problem> {
+        self.line.clear();
+        let mut limited = (&mut self.reader).take(MOST_CHARACTERS + 2);
+        let read = limited.read_until(b'\n', &mut self.line);
+        let read = read.map_err(|error| Problem::File(error.to_string()))?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        self.bytes += read as u64;
+        self.hash.update(&self.line);
+        let is_binary = |byte: &u8| byte.is_ascii_control() && !b"\t\r\n".contains(byte);
+        if self.line.iter().any(is_binary) {
+            return Err(self.wrong("not text; accepted: numbers, one entry a line"));
+        }
+        if self.bytes > MOST_BYTES {
+            return Err(self.wrong("the file is larger than 256 MiB; accepted: a shorter trace"));
+        }
+        if self.line.len() as u64 > MOST_CHARACTERS + 1 {
+            return Err(self.wrong("longer than 100 characters; accepted: one entry a line"));
+        }
+        match std::str::from_utf8(&self.line) {
+            Ok(text) => Ok(Some(text.trim())),
+            Err(_) => Err(Problem::Line(self.number, "not UTF-8 text".to_owned())),
+        }
+    }
+
+    /// A problem with the line read last, or with the first of an empty file.
+    pub(super) fn wrong(&self, problem: impl Into<String>) -> Problem {
+        Problem::Line(self.number.max(1), problem.into())
+    }
+
+    /// The problem that the line read last is not as `accepted`.
+    pub(super) fn found(&self, text: &str, accepted: &str) -> Problem {
+        self.wrong(format!("found \"{}\"; accepted: {accepted}", text.escape_debug()))
+    }
+
+    /// The digest of what has been read.
+    pub(super) fn digest(self) -> String {
+        use std::fmt::Write as _;
+        self.hash.finalize().iter().take(16).fold(String::new(), |mut digits, byte| {
+            // Writing to a text does not fail.
+            let _ = write!(digits, "{byte:02x}");
+            digits
+        })
+    }
+}
+
+const MOST_CHARACTERS: u64 = 100;
+const MOST_BYTES: u64 = 256 << 20;

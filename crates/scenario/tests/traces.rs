@@ -1,0 +1,176 @@
+//! Traces beside a scenario: what is read of them, and what is said of those that are none.
+
+use std::fs;
+use std::path::PathBuf;
+
+use firstflight_scenario::Scenario;
+use firstflight_scenario::trace::Rates;
+
+/// A folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("traces").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A scenario whose `key` names a file of that content beside it.
+fn with(test: &str, key: &str, file: &str, content: &[u8]) -> Result<Scenario, String> {
+    let folder = folder(test);
+    fs::write(folder.join(file), content).unwrap();
+    let scenario = folder.join("x.toml");
+    fs::write(&scenario, format!("[path]\n{key} = '{file}'\n")).unwrap();
+    Scenario::load(&scenario)
+        .map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
+}
+
+fn refused(key: &str, file: &str, content: &[u8]) -> String {
+    let problem = with("refused", key, file, content).unwrap_err();
+    let start = format!("x.toml:2: path.{key} = \"{file}\": ");
+    problem.strip_prefix(&start).unwrap_or_else(|| panic!("{problem}")).to_owned()
+}
+
+#[test]
+fn a_trace_of_opportunities_is_counted_by_its_milliseconds() {
+    let scenario = with("counted", "rate_trace", "a.trace", b"0\n0\n3\n7\r\n7\n7").unwrap();
+    let resolved = scenario.resolve().unwrap();
+    let elements = &resolved.links[0].elements;
+    let trace = elements.rate_trace.as_ref().unwrap();
+    assert_eq!(trace.said, Rates::Opportunities([(0, 2), (3, 1), (7, 3)].into()));
+    let shown = serde_json::to_string(elements).unwrap();
+    assert_eq!(
+        shown,
+        format!("{{\"rate_trace\":{{\"file\":\"a.trace\",\"digest\":\"{}\"}}}}", trace.digest)
+    );
+    assert_eq!(trace.digest.len(), 32);
+    // Another content has another digest, so that results of the two are told apart.
+    let other = with("counted", "rate_trace", "a.trace", b"0\n0\n3\n8\n").unwrap();
+    let other = other.resolve().unwrap().links[0].elements.rate_trace.clone().unwrap();
+    assert_ne!(other.digest, trace.digest);
+}
+
+#[test]
+fn delays_columns_and_recorded_jitter_are_read_exactly() {
+    let delays = with("exact", "delay_trace", "a.delay", b"25\n25\n35.5\n").unwrap();
+    let delays = delays.resolve().unwrap().links[0].elements.delay_trace.clone().unwrap().said;
+    assert_eq!(*delays.steps, [(0, 25_000_000), (20_000_000, 35_500_000)]);
+    assert_eq!(delays.period_ns, Some(30_000_000));
+
+    let columns = b"time_s, rate_mbps, delay_ms\n0,10,25\n1.5,0,25\n2,0.5,30\n";
+    let rates = with("exact", "rate_trace", "a.csv", columns).unwrap();
+    let rates = rates.resolve().unwrap().links[0].elements.rate_trace.clone().unwrap().said;
+    let steps = [(0, 10_000_000), (1_500_000_000, 0), (2_000_000_000, 500_000)];
+    assert_eq!(rates, Rates::Steps(steps.into()));
+    let delays = with("exact", "delay_trace", "a.csv", columns).unwrap();
+    let delays = delays.resolve().unwrap().links[0].elements.delay_trace.clone().unwrap().said;
+    assert_eq!(delays.steps[2], (2_000_000_000, 30_000_000));
+
+    let folder = folder("exact");
+    fs::write(folder.join("recorded.txt"), "1\n2.5\n").unwrap();
+    fs::write(folder.join("x.toml"), "path = { jitter = 'recorded:recorded.txt' }").unwrap();
+    let scenario = Scenario::load(folder.join("x.toml")).unwrap();
+    let said: Vec<String> = scenario.resolve().unwrap().links[0].elements.words().collect();
+    assert_eq!(said, ["jitter of recorded.txt"]);
+    assert!(scenario.to_toml().contains("jitter = \"recorded:recorded.txt\""));
+}
+
+#[test]
+fn a_bad_trace_is_answered_with_file_line_and_reason() {
+    let ms = "whole milliseconds of an opportunity, 0 to 43200000";
+    for (content, expected) in [
+        (&b""[..], format!("bad.trace:1: the file is empty; accepted: {ms}")),
+        (b"1\n2\nthree\n4", format!("bad.trace:3: found \"three\"; accepted: {ms}")),
+        (b"1\n\n4", format!("bad.trace:2: found \"\"; accepted: {ms}")),
+        (b"1\n-2", format!("bad.trace:2: found \"-2\"; accepted: {ms}")),
+        (b"1\n99999999999", format!("bad.trace:2: found \"99999999999\"; accepted: {ms}")),
+        (
+            b"5\n4",
+            "bad.trace:2: 4 after 5: earlier than the line before; accepted: times that do not \
+             fall"
+                .to_owned(),
+        ),
+        (
+            b"0\n0\n",
+            "bad.trace:2: it ends at 0 ms, as it begins; accepted: a last line of 1 or more"
+                .to_owned(),
+        ),
+        (
+            b"\x7fELF\x02\x01\0\0",
+            "bad.trace:1: not text; accepted: numbers, one entry a line".to_owned(),
+        ),
+        (b"1\n\xff\xfe", "bad.trace:2: not UTF-8 text".to_owned()),
+        (
+            &[b'7'; 4000],
+            "bad.trace:1: longer than 100 characters; accepted: one entry a line".to_owned(),
+        ),
+    ] {
+        assert_eq!(refused("rate_trace", "bad.trace", content), expected);
+    }
+    let number = "a number of milliseconds, 0 to 3600000";
+    assert_eq!(
+        refused("delay_trace", "bad.delay", b"1\n2\nx\n"),
+        format!("bad.delay:3: found \"x\"; accepted: {number}")
+    );
+    for (content, expected) in [
+        (
+            &b"time,rate\n"[..],
+            "bad.csv:1: found \"time,rate\"; accepted: a heading of columns, time_s or time_ms, \
+             and rate_bps or rate_kbps or rate_mbps",
+        ),
+        (
+            b"time_s,rate_mbps\n0,1\n1,\n",
+            "bad.csv:3: found \"1,\"; accepted: numbers in range under time_s,rate_mbps",
+        ),
+        (
+            b"time_s,rate_mbps\n0,1\n1,2,3\n",
+            "bad.csv:3: found \"1,2,3\"; accepted: numbers in range under time_s,rate_mbps",
+        ),
+        (b"time_s,rate_mbps\n1,1\n", "bad.csv:2: found \"1,1\"; accepted: times that rise from 0"),
+        (
+            b"time_s,rate_mbps\n0,0\n1,0.0\n",
+            "bad.csv:3: nothing would ever be sent; accepted: a rate above 0",
+        ),
+        (
+            b"time_s,rate_mbps\n",
+            "bad.csv:1: no line follows; accepted: one from time 0 on, or more",
+        ),
+    ] {
+        assert_eq!(refused("rate_trace", "bad.csv", content), expected);
+    }
+}
+
+/// Ten gigabytes of nothing take no time, and no memory; nor do a folder and a device.
+#[test]
+fn what_is_huge_or_no_file_is_refused_at_once() {
+    let folder = folder("huge");
+    let file = fs::File::create(folder.join("huge.trace")).unwrap();
+    file.set_len(10 << 30).unwrap();
+    let before = std::time::Instant::now();
+    for (name, expected) in [
+        ("huge.trace", "huge.trace:1: not text; accepted: numbers, one entry a line"),
+        ("/dev/zero", "/dev/zero: no regular file; accepted: a file of lines"),
+        (".", ".: no regular file; accepted: a file of lines"),
+        ("nothing.trace", "nothing.trace: no such file"),
+    ] {
+        let text = format!("path = {{ rate_trace = '{name}' }}");
+        let scenario = folder.join("x.toml");
+        fs::write(&scenario, text).unwrap();
+        let problem = Scenario::load(&scenario).unwrap_err().to_string();
+        assert!(problem.ends_with(expected), "{problem}");
+    }
+    assert!(before.elapsed().as_secs() < 5);
+    fs::remove_file(folder.join("huge.trace")).unwrap();
+}
+
+#[test]
+fn a_trace_and_what_is_written_are_one_too_many() {
+    let trace = "rate_trace = '../../scenarios/traces/cell.trace'";
+    let place = concat!(env!("CARGO_MANIFEST_DIR"), "/x.toml");
+    for (more, expected) in [
+        ("rates = [{ rate = '1Mbps' }]", "a link has either rates or rate_trace; accepted: one of"),
+        ("rates_period = '1s'", "such a trace begins again at its own end; accepted: none"),
+    ] {
+        let text = format!("[path]\n{trace}\n{more}");
+        let problem = Scenario::parse(&text, place).unwrap_err().to_string();
+        assert!(problem.contains(expected), "{problem}");
+    }
+}
