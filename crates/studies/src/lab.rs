@@ -64,6 +64,8 @@ struct Options {
     again: bool,
     /// On the running kernel instead of one in virtual time, with the link's own benchmark.
     real_time: bool,
+    /// The papers' rows alone.
+    rows: bool,
 }
 
 /// What every part needs.
@@ -117,7 +119,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
 
     let mut tables = Vec::new();
-    for pair in &file.pair {
+    let pairs = if options.rows { &[][..] } else { &file.pair };
+    for pair in pairs {
         announce(&format!("{} in the simulator, {} in the kernel", pair.sim, pair.linux));
         tables.push(points::measure(&lab, &file, pair, &kept)?);
     }
@@ -184,7 +187,8 @@ fn goes_on() -> Result<(), Stop> {
 }
 
 fn options(args: &[String]) -> Result<Options, Stop> {
-    let mut options = Options { tries: 3, minutes: None, again: false, real_time: false };
+    let mut options =
+        Options { tries: 3, minutes: None, again: false, real_time: false, rows: false };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut number = || {
@@ -196,10 +200,11 @@ fn options(args: &[String]) -> Result<Options, Stop> {
         match arg.as_str() {
             "--again" => options.again = true,
             "--real-time" => options.real_time = true,
+            "--rows" => options.rows = true,
             "--minutes" => options.minutes = Some(number()?.into()),
             "--tries" => options.tries = number()?,
             _ => {
-                let accepted = "--tries, --minutes, --again, --real-time, --random";
+                let accepted = "--tries, --minutes, --again, --real-time, --rows, --random";
                 let problem = format!("unknown argument `{arg}`; accepted: {accepted}");
                 return Err(Stop::usage(&problem));
             }
@@ -223,6 +228,7 @@ mod tests {
             |args: &[&str]| options(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
         let some = read(&["--minutes", "4", "--again"]).ok().unwrap();
         assert_eq!((some.minutes, some.tries, some.again), (Some(4), 3, true));
+        assert!(!some.rows && read(&["--rows"]).ok().unwrap().rows);
         assert!(read(&["--tries", "0"]).is_err() && read(&["--tris", "1"]).is_err());
         assert!(read(&["--minutes"]).is_err());
     }

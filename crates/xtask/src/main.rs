@@ -100,9 +100,9 @@ usage: cargo xtask TASK
                                    9002, 9406 and 9438, round by round (a minute; part of test)
   lab [--minutes N] [--tries N]    write docs/lab.md: a kernel in virtual time beside the simulator
       [--again] [--real-time]      on the paths of oracles/lab.toml, and the papers' lab (qemu; half
-                                   an hour; goes on with what was measured before); --real-time
+      [--rows]                     an hour; goes on with what was measured before); --real-time
                                    takes the running kernel, and has the emulated link's own
-                                   figures (root)
+                                   figures (root); --rows measures the papers' lab alone
   lab --random N [--seed N]        a kernel in virtual time beside the simulator's profile `linux`,
       [--only N]... [--page]       on N points drawn at random (qemu; half a minute of CPU a point,
       [--kernel KERNEL] [--today]  kept until what runs in the guest changes); --today takes

@@ -28,7 +28,10 @@ pub(super) fn write(
         let lines = lines.join("\n");
         format!("{LINK_HEAD}{LINK} {measured}\n\n{SHOWN}\n```\n{lines}\n```\n")
     });
-    let mut compared = format!("{POINTS_HEAD}{POINTS} {measured}\n");
+    let mut compared = part(&before, POINTS_HEAD);
+    if !tables.is_empty() {
+        compared = format!("{POINTS_HEAD}{POINTS} {measured}\n");
+    }
     for table in tables {
         points(&mut compared, table, file);
     }
@@ -172,13 +175,20 @@ mod tests {
         let path = std::env::temp_dir().join(format!("firstflight-page-{}.md", std::process::id()));
         let file: File = toml::from_str("rows = []\npair = []\npath = []").unwrap();
         let lines = ["a link's line".to_owned()];
-        let row = serde_json::json!({"id": "S0-X", "what": "w", "expected": "1", "measured": "2",
-            "unit": "", "verdict": "fail", "note": "why"});
-        write(&path, "6.18", &file, Some(&lines), &[], Some(&[row])).unwrap();
-        let first = fs::read_to_string(&path).unwrap();
-        write(&path, "6.1", &file, None, &[], None).unwrap();
-        let second = fs::read_to_string(&path).unwrap();
+        let rows =
+            [serde_json::json!({"id": "S0-X", "what": "w", "expected": "1", "measured": "2",
+            "unit": "", "verdict": "fail", "note": "why"})];
+        let pair = super::super::Pair { sim: "newreno".to_owned(), linux: "reno".to_owned() };
+        let table = Table { pair, points: Vec::new() };
+        let written = |kernel, link, tables: &[Table], rows| {
+            write(&path, kernel, &file, link, tables, rows).unwrap();
+            fs::read_to_string(&path).unwrap()
+        };
+        let first = written("6.18", Some(&lines), &[], Some(&rows[..]));
+        let second = written("6.1", None, &[table], None);
+        let third = written("6.12", None, &[], None);
         fs::remove_file(&path).unwrap();
+        assert_eq!(third, second);
         assert!(first.contains("| S0-X | w |") && first.contains("**S0-X**: why"), "{first}");
         let stays = |head| assert_eq!(part(&first, head).trim(), part(&second, head).trim());
         [LINK_HEAD, ROWS_HEAD].into_iter().for_each(stays);
