@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
 use crate::{
-    command_line, compare, completions, in_turn, kernel, link, list, manual, predict, recv,
+    command_line, compare, completions, in_turn, judge, kernel, link, list, manual, predict, recv,
     reproduce, run, scenarios, send, show, sweep,
 };
 
@@ -29,6 +29,7 @@ enum Command {
     Run(run::Args),
     Sweep(sweep::Args),
     Scenarios(scenarios::Args),
+    Judge(judge::Args),
     Predict(predict::Args),
     Show(show::Args),
     Send(send::Args),
@@ -48,6 +49,7 @@ Examples:
   firstflight compare newreno astart --rate 100Mbps --rtt 70ms --out report
   firstflight run scenario.toml --json
   firstflight sweep grid.toml                  one scenario at many points, on all cores
+  firstflight judge hystart-pp                 the catalogue of paths, with a verdict for each rule
   firstflight scenarios C1                     what a scenario of the catalogue asks, and why
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
   firstflight compare linux-cubic astart --on linux    the running kernel's own TCP (root)
@@ -77,6 +79,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Scenarios(args) => scenarios::scenarios(&args),
+        Command::Judge(args) => judge::judge(&args),
         Command::Predict(args) => predict::predict(&args),
         Command::Show(args) => show::show(&args),
         Command::Send(args) => send::send(args),

@@ -2,6 +2,7 @@
 //! the defaults and the messages of the commands, without the terminal.
 
 use std::ffi::OsString;
+use std::sync::atomic::AtomicBool;
 
 use firstflight_report::terminal::Screen;
 use firstflight_reproduce::ReproduceError;
@@ -11,7 +12,9 @@ use firstflight_sweep::SweepError;
 
 use crate::failure::{Failure, Fault as _};
 use crate::transport::{On, Transport};
-use crate::{args, command_line, compare, expectations, list, predict, summary};
+use crate::{args, command_line, compare, expectations, judge, list, predict, summary};
+
+pub use crate::judge::Asked;
 
 /// A call that could not do what was asked: the message of the command, and its exit code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,6 +87,24 @@ pub fn run(scenario: &Scenario, on: &str, options: &Options<'_>) -> Result<Ran, 
 /// What `compare` and `run` print of it: tables and sentences, `width` columns wide.
 pub fn summary(report: &Report, width: usize) -> String {
     summary::text(report, Screen::plain(width))
+}
+
+/// The document of `judge --json`: a control on the scenarios of the catalogue. `on` is `sim` or
+/// `quic`, in virtual time; `progress` hears how many runs are finished, of how many.
+///
+/// # Errors
+/// As the command's.
+pub fn judge(
+    asked: &Asked<'_>,
+    on: &str,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<String, Refused> {
+    let transport = virtual_time(on)?;
+    let question = judge::question(asked, &transport)?;
+    let carried = judge::Carried { transport, who: String::new(), on: on.to_owned() };
+    let judgement = judge::judgement(&question, &carried, None, stop, progress)?;
+    Ok(judgement.to_json().map_err(Failure::from)?)
 }
 
 /// The document of `predict --json`.

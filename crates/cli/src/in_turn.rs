@@ -194,7 +194,7 @@ fn left(elapsed: Duration, done: usize, total: usize) -> String {
 }
 
 /// The controls of a list; commas within parentheses are between knobs.
-fn split(list: &str) -> Result<Vec<String>, Failure> {
+pub(crate) fn parts(list: &str) -> Vec<String> {
     let mut depth = 0_u32;
     let parts = list.split(|c| {
         match c {
@@ -204,7 +204,11 @@ fn split(list: &str) -> Result<Vec<String>, Failure> {
         }
         c == ',' && depth == 0
     });
-    let names: Vec<String> = parts.map(|name| name.trim().to_owned()).collect();
+    parts.map(|name| name.trim().to_owned()).collect()
+}
+
+fn split(list: &str) -> Result<Vec<String>, Failure> {
+    let names = parts(list);
     if names.len() < 2 || names.iter().any(String::is_empty) {
         let accepted = "accepted: two or more with commas between them, such as cubic,astart";
         return Err(Failure::Usage(format!("--controls {list}: {accepted}")));

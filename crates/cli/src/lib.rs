@@ -13,6 +13,7 @@ mod expectations;
 mod failure;
 mod figures;
 mod in_turn;
+mod judge;
 mod kernel;
 mod list;
 mod logs;

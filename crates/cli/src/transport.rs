@@ -175,6 +175,20 @@ impl Transport {
         }
     }
 
+    /// Its name, as `--on` takes it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Quic | Self::RealTime(_) => "quic",
+            Self::Linux(_) | Self::VirtualLinux(_) => "linux",
+        }
+    }
+
+    /// Its runs take the time of this machine, in which they would disturb each other.
+    pub(crate) fn is_in_real_time(&self) -> bool {
+        matches!(self, Self::RealTime(_) | Self::Linux(_))
+    }
+
     /// It is the packet simulator's TCP.
     pub(crate) fn is_sim(&self) -> bool {
         matches!(self, Self::Sim)

@@ -45,7 +45,7 @@ struct Job<'a> {
     entry: &'a Entry,
     control: &'a str,
     scenario: Scenario,
-    /// Of what its result is kept: the hash of all that decides it.
+    /// The hash of all that decides its result, under which that is kept.
     name: String,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use firstflight_scenario::{ControlSpec, Rule};
+use firstflight_scenario::{ControlSpec, Rule, Size};
 use firstflight_sweep::{Shelf, SweepError};
 use serde::Serialize;
 
@@ -92,6 +92,12 @@ pub struct Judged {
 }
 
 impl Question {
+    /// Makes it a matter of a minute: few seeds, and no scenario whose transfers are long.
+    pub fn quicken(&mut self) {
+        self.seeds = Some(QUICK_SEEDS);
+        self.entries.retain(|entry| bytes(entry) <= QUICK_BYTES);
+    }
+
     /// All controls that are run, each once: the one under judgement, then the references.
     fn controls(&self) -> Vec<ControlSpec> {
         let references = REFERENCES.iter().filter_map(|name| name.parse().ok());
@@ -199,6 +205,21 @@ impl Question {
         }
     }
 }
+
+/// What the flows of a scenario send in all, as far as they have an end.
+fn bytes(entry: &Entry) -> u64 {
+    let groups = entry.scenario.groups();
+    let each = groups.iter().map(|group| {
+        let one = group.size.map(Size::bytes).or(group.files.map(|files| files.size.until.bytes()));
+        one.unwrap_or_default() * group.count.unwrap_or(1)
+    });
+    each.sum()
+}
+
+/// Seeds of a quick judgement.
+const QUICK_SEEDS: u64 = 3;
+/// The longest transfers of a quick judgement.
+const QUICK_BYTES: u64 = 60_000_000;
 
 /// All runs of a control on a scenario, or why there is one that could not be.
 fn all_kept(outcomes: &[Outcome]) -> Result<Vec<&Kept>, String> {

@@ -40,11 +40,11 @@ macro_rules! measures {
 
 measures! {
     completion_s ["s"]
-        "When 95 % of the transfers under judgement were done, from the start of each; of files one after the other the mean time of a file";
+        "The time in which 95 % of the transfers under judgement were done; of files the mean time";
     done_share [""]
         "How many of the transfers under judgement were done within the run";
     lost_packets ["packets"]
-        "Packets of all flows that the bottleneck dropped; what the scenario loses at random is not counted";
+        "Packets of all flows that the bottleneck dropped, but those lost at random";
     lost_share [""]
         "Those packets over all that were sent";
     peak_queue_packets ["packets"]
@@ -189,8 +189,8 @@ impl<'a> Seen<'a> {
         nearest_rank(&mut within.map(|(_, held)| held).collect::<Vec<_>>(), 0.95)
     }
 
-    /// Of all flows but those under judgement; where there are none but those, of all but the
-    /// first. Many flows have no two sides.
+    /// What all flows but those under judgement have; where there are none but those, what all but
+    /// the first have. Many flows have no two sides.
     fn others_share(&self) -> Option<f64> {
         let flows = &self.run.result.flows;
         if !(2..=MOST_SIDES).contains(&flows.len()) {
@@ -214,7 +214,7 @@ impl<'a> Seen<'a> {
         times?.into_iter().reduce(f64::max)
     }
 
-    /// Of others that have no end.
+    /// What others without an end delivered.
     fn others_packets(&self) -> Option<f64> {
         let (from, until) = (self.own_time().0, self.run.result.duration_s);
         let endless = self.of(false).filter(|(flow, _)| flow.completion_time_s.is_none());

@@ -238,7 +238,7 @@ fn percent(share: f64) -> String {
 
 /// The references, in the order of scenario files.
 pub const REFERENCES: [&str; 3] = [SLOW_START, HYSTART, HYSTART_PP];
-const SLOW_START: &str = "slow-start";
+const SLOW_START: &str = "slow-start+cubic";
 const HYSTART: &str = "hystart";
 const HYSTART_PP: &str = "hystart-pp";
 

@@ -60,3 +60,113 @@ fn a_name_that_is_none_is_refused_with_the_nearest() {
     assert_eq!(group.code, 2);
     assert!(group.stderr.contains("accepted: a group (A, B, C, D, E, F, G)"), "{}", group.stderr);
 }
+
+#[test]
+fn a_control_is_judged_with_the_numbers_behind_each_verdict() {
+    let place = Place::new();
+    let judged = place.run(&["judge", "hystart-pp", "--only", "A1,F4", "--json"]);
+    assert_eq!((judged.code, judged.stderr.as_str()), (1, ""), "HyStart++ loses packets on A1");
+    let json = document(&judged.stdout);
+    assert_eq!(json["schema"], "firstflight/judgement@1");
+    assert_eq!(json["control"], "hystart-pp");
+    let ids: Vec<_> = json["scenarios"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(ids, ["A1", "F4"]);
+    let one = &json["scenarios"][0];
+    assert_eq!(one["verdicts"]["R1"], "pass");
+    assert_eq!(one["verdicts"]["R3"], "n/a");
+    assert_eq!(one["verdicts"]["R5"], "fail");
+    assert!(one["reasons"]["R5"].as_str().unwrap().contains("dominated by hystart"), "{one}");
+    assert!(one["source"].as_str().unwrap().contains("C4 tests"));
+    assert_eq!(one["published_s"]["cubic"], 4.48);
+    // 4 s of sending 10 MB at 20 Mbit/s, a handshake and some round trips.
+    let took = one["measured"]["completion_s"].as_f64().unwrap();
+    assert!((4.2..4.6).contains(&took), "{took}");
+    for reference in ["slow-start+cubic", "hystart", "hystart-pp"] {
+        assert!(one["references"][reference]["lost_packets"].is_number(), "{reference}");
+    }
+    assert_eq!(json["summary"]["R5"]["fail"], 1);
+    let share = &json["scenarios"][1]["measured"]["others_share"];
+    assert!(share.as_f64().is_some_and(|share| share > 0.0 && share < 1.0), "{share}");
+}
+
+#[test]
+fn a_control_for_which_every_rule_holds_ends_well() {
+    let judged = Place::new().run(&["judge", "hystart", "--only", "A1"]);
+    assert_eq!((judged.code, judged.stderr.as_str()), (0, ""), "{}", judged.stdout);
+    assert!(
+        judged.stdout.contains("R1 in 1 of 1, R2 in 1 of 1, R3 in 0 of 0"),
+        "{}",
+        judged.stdout
+    );
+}
+
+#[test]
+fn what_was_judged_is_kept_and_only_the_rest_is_run() {
+    let place = Place::new();
+    let words = ["judge", "hystart", "--only", "C1", "--seeds", "2", "--json", "--out", "kept"];
+    let first = place.run(&words);
+    let kept = || {
+        let folders = std::fs::read_dir(place.path("kept/runs")).unwrap().flatten();
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).unwrap().flatten());
+        let mut files: Vec<_> = files.map(|file| file.path()).collect();
+        files.sort();
+        files
+    };
+    // Two seeds of three controls, of which the one under judgement is one.
+    let files = kept();
+    assert_eq!(files.len(), 6);
+    let before = |path| std::fs::metadata(path).unwrap().modified().unwrap();
+    let times: Vec<_> = files.iter().map(before).collect();
+    std::fs::remove_file(&files[2]).unwrap();
+    let again = place.run(&words);
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(kept(), files);
+    for (i, (file, time)) in files.iter().zip(times).enumerate() {
+        assert_eq!(before(file) == time, i != 2, "{}", file.display());
+    }
+    let more = ["judge", "hystart", "--only", "C1", "--seeds", "3", "--out", "kept"];
+    place.run(&more);
+    assert_eq!(kept().len(), 9);
+}
+
+#[test]
+fn a_judgement_is_a_table_too() {
+    let place = Place::new();
+    place.run(&["judge", "scout", "--against", "bbr", "--only", "A1", "--csv", "rows.csv"]);
+    let text = std::fs::read_to_string(place.path("rows.csv")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("scenario,control,transport,judged,seeds,completion_s,"));
+    assert!(lines[1].starts_with("A1,scout,sim,true,1,4."), "{}", lines[1]);
+    assert_eq!(lines.len(), 1 + 1 + 4, "the control and four references");
+    assert!(lines[1].ends_with(",n/a,n/a,pass"), "{}", lines[1]);
+    assert!(lines[2].ends_with(",,,,,"), "{}", lines[2]);
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_before_anything_runs() {
+    for (words, problem) in [
+        (&["judge", "hystartpp"][..], "did you mean `hystart-pp`"),
+        (&["judge", "cubic", "--against", "bbr,zebra"], "--against: control `zebra`"),
+        (&["judge", "cubic", "--only", "A1,Q7"], "--only: found \"Q7\""),
+        (&["judge", "cubic", "--seeds", "0"], "--seeds"),
+        (&["judge", "cubic", "--on", "simm"], "did you mean `sim`"),
+        (&["judge", "cubic", "--on", "quic", "--virtual-time"], "--virtual-time belongs to"),
+    ] {
+        let place = Place::new();
+        let found = place.run(words);
+        assert_eq!((found.code, found.stdout.as_str()), (2, ""), "{words:?}");
+        assert!(found.stderr.contains(problem), "{words:?}: {}", found.stderr);
+        assert!(place.files().is_empty(), "{words:?}");
+    }
+}
+
+/// On QUIC the references are ours over quinn, and quinn's own control is judged beside them.
+#[test]
+fn a_control_of_quinn_is_judged_over_quic() {
+    let judged =
+        Place::new().run(&["judge", "quinn-cubic", "--on", "quic", "--only", "A3", "--json"]);
+    assert!(judged.code <= 1, "{}", judged.stderr);
+    let json = document(&judged.stdout);
+    assert_eq!(json["on"], "quic");
+    assert!(json["scenarios"][1]["measured"]["completion_s"].as_f64().unwrap() > 15.0);
+}

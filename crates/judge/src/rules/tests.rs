@@ -34,7 +34,7 @@ fn references() -> Vec<(String, Measured)> {
         ..took(10.0, 100.0, 50.0)
     };
     let all = [
-        ("slow-start", slow_start),
+        ("slow-start+cubic", slow_start),
         ("hystart", took(12.0, 0.0, 20.0)),
         ("hystart-pp", took(11.0, 50.0, 50.0)),
     ];

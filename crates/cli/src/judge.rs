@@ -1,0 +1,232 @@
+//! `judge`: a control on the catalogue of paths, with a verdict for every rule.
+
+mod rows;
+mod told;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use firstflight_judge::{Carrier, Judgement, Question, REFERENCES, Refusal};
+use firstflight_report::write_file;
+use firstflight_runner::Options;
+use firstflight_scenario::{ControlSpec, Scenario};
+use firstflight_sweep::{Shelf, VERSION, content_name};
+
+use crate::failure::{Failure, Status};
+use crate::in_turn::parts;
+use crate::progress::{Log, Progress};
+use crate::scenarios::found;
+use crate::transport::{On, Transport};
+use crate::words::count;
+use crate::{interrupt, output};
+
+/// Judge a control on the catalogue of paths: fast, gentle, safe to others, never stuck, Pareto
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The control, such as hystart or scout+cubic(beta=0.7)
+    control: String,
+    /// Further references, beside slow-start+cubic, hystart and hystart-pp: controls with commas between
+    #[arg(long, value_name = "CONTROLS")]
+    against: Option<String>,
+    /// Only these groups or scenarios, with commas between: F, A3, C1
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    only: Vec<String>,
+    #[command(flatten)]
+    on: On,
+    /// Seeds of each scenario in which something is random [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
+    /// Three seeds, and without the longest transfers: less than a minute, for other projects' CI
+    #[arg(long, conflicts_with = "seeds")]
+    quick: bool,
+    /// Print the judgement as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write a row per scenario and control here, as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Keep finished runs here; the same command goes on from them [default:
+    /// firstflight-out/judge]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+The rules: R1 fast, at most 2 % longer than the better of HyStart and HyStart++, or within a
+published bound. R2 gentle, no more loss and no longer a queue than slow start. R3 safe, others keep
+20 to 80 % and take at most 1.1 times as long as beside slow start. R4 never stuck, at most 1.5 times
+slow start's time. R5, no reference is as good in time, loss and queue and better in one.
+The exit code is 1 if one does not hold. docs/judge.md has more; `firstflight scenarios` the paths.
+
+Examples:
+  firstflight judge hystart-pp
+  firstflight judge scout --against bbr,search --only C,F
+  firstflight judge cubic --on quic --quick --json | jq .summary
+  firstflight judge linux-bbr --on linux --virtual-time --only A";
+
+/// What is asked of a judge.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// The control.
+    pub control: &'a str,
+    /// Further references.
+    pub against: &'a [String],
+    /// Groups or scenarios; all if there are none.
+    pub only: &'a [String],
+    /// Seeds where something is random, 1 to 10,000; the scenario's own number if there is none.
+    pub seeds: Option<u64>,
+    /// Few seeds and no long transfers.
+    pub quick: bool,
+}
+
+/// What carries the runs.
+pub(crate) struct Carried {
+    pub(crate) transport: Transport,
+    /// The program and the flags, by which kept runs are told apart.
+    pub(crate) who: String,
+    /// The transport, as results name it.
+    pub(crate) on: String,
+}
+
+/// Runs the command.
+pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
+    let transport = args.on.transport()?;
+    let against = args.against.as_deref().map(parts).unwrap_or_default();
+    let asked = Asked {
+        control: &args.control,
+        against: &against,
+        only: &args.only,
+        seeds: args.seeds,
+        quick: args.quick,
+    };
+    let question = question(&asked, &transport)?;
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("firstflight-out/judge"));
+    output::check_directory("--out", &out)?;
+    if let Some(file) = &args.csv {
+        output::check_file("--csv", file)?;
+    }
+    let on = transport.name().to_owned();
+    let carried = Carried { transport, who: who(&args.on), on };
+    let shelf = Shelf::new(out.join("runs"), "json");
+    let judgement = match with_progress(&question, &carried, &shelf) {
+        Err(Failure::Interrupted) => {
+            let kept = shelf.dir().display();
+            output::complain(&format!("interrupted: {kept} has what was finished"));
+            return Ok(Status::Interrupted);
+        }
+        judgement => judgement?,
+    };
+    if args.json {
+        output::print(&judgement.to_json()?)?;
+    } else {
+        output::print(&told::text(&judgement, output::screen()))?;
+    }
+    if let Some(file) = &args.csv {
+        let mut text = Vec::new();
+        rows::table(&judgement)?.write_csv(&mut text)?;
+        write_file(file, text)?;
+        output::note(&format!("table: {}", file.display()));
+    }
+    Ok(if judgement.fails() { Status::Unmet } else { Status::Done })
+}
+
+/// Runs what is not kept, with a bar on standard error.
+fn with_progress(
+    question: &Question,
+    carried: &Carried,
+    shelf: &Shelf,
+) -> Result<Judgement, Failure> {
+    let progress = Progress::new("runs", None);
+    progress.say(&question.control.text);
+    let log = Log::new(MINUTE);
+    let shown = |done, total| {
+        progress.set(done, total);
+        log.say(|| format!("{done} of {}", count(total as u64, "run")));
+    };
+    judgement(question, carried, Some(shelf), interrupt::listen(), &shown)
+}
+
+/// What is asked, checked.
+///
+/// # Errors
+/// A control or a scenario that is none, with the nearest that is.
+pub(crate) fn question(asked: &Asked<'_>, transport: &Transport) -> Result<Question, Failure> {
+    let control = |flag: &str, name: &str| -> Result<ControlSpec, Failure> {
+        let wrong = |problem: String| Failure::Usage(format!("{flag}: {problem}"));
+        let spec: ControlSpec = name.parse().map_err(|error| wrong(format!("{error}")))?;
+        transport.check_control(&spec).map_err(|failure| match failure {
+            Failure::Usage(problem) => wrong(problem),
+            failure => failure,
+        })?;
+        Ok(spec)
+    };
+    if asked.seeds.is_some_and(|seeds| !(1..=10_000).contains(&seeds)) {
+        let problem = "seeds: out of range; accepted: a whole number from 1 to 10000";
+        return Err(Failure::Usage(problem.to_owned()));
+    }
+    let mut question = Question {
+        control: control("control", asked.control)?,
+        against: asked
+            .against
+            .iter()
+            .map(|name| control("--against", name))
+            .collect::<Result<_, _>>()?,
+        entries: found("--only", asked.only)?,
+        seeds: asked.seeds,
+    };
+    for reference in REFERENCES {
+        control("reference", reference)?;
+    }
+    if asked.quick {
+        question.quicken();
+    }
+    Ok(question)
+}
+
+/// Runs what the shelf does not have, and judges.
+///
+/// # Errors
+/// An interruption, or what a run says that concerns more than one scenario.
+pub(crate) fn judgement(
+    question: &Question,
+    carried: &Carried,
+    shelf: Option<&Shelf>,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Judgement, Failure> {
+    let transport = &carried.transport;
+    let run = |scenario: &Scenario, options: &Options<'_>| {
+        // What this transport cannot do is no reason to leave out the scenarios that it can.
+        let not_carried = |failure| match failure {
+            Failure::Usage(why) => Refusal::NotCarried(why),
+            Failure::Interrupted => Refusal::Interrupted,
+            failure => Refusal::Failed(failure),
+        };
+        transport.check_keys(scenario).map_err(not_carried)?;
+        let report = transport.run(scenario, options, &|_| {}).map_err(not_carried)?;
+        if report.interrupted { Err(Refusal::Interrupted) } else { Ok(report) }
+    };
+    let carrier = Carrier {
+        run: &run,
+        who: carried.who.clone(),
+        in_turn: transport.is_in_real_time(),
+        stop,
+        progress,
+    };
+    question.judge(&carried.on, shelf, &carrier).map_err(|refusal| match refusal {
+        Refusal::NotCarried(why) => Failure::Usage(why),
+        Refusal::Interrupted => Failure::Interrupted,
+        Refusal::Failed(failure) => failure,
+    })
+}
+
+/// The program by its content, and the transport with its flags: what another build has measured
+/// says nothing of this one.
+fn who(on: &On) -> String {
+    let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
+    format!("{VERSION} {} {on:?}", content_name(&program))
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
