@@ -229,7 +229,7 @@ const NANOS: u64 = 1_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MSS, ack, view};
+    use crate::testing::{MSS, ack, gauge, view};
 
     /// The epoch of the draft's test vectors, in segments of 1000 bytes, and segments per second.
     fn epoch(cwnd_epoch: u64, w_max: u64, per_second: u64) -> Epoch {
@@ -329,5 +329,21 @@ mod tests {
         let limited = Ack { app_limited: true, ..ack(&view, 2) };
         assert_eq!(policy.step(&limited, &view).window, view.window);
         assert_eq!(policy.step(&ack(&view, 2), &view).window.cwnd, MSS * 3);
+    }
+
+    /// Section 3: `W_max` is of the last congestion event; a stage that begins without one is flat.
+    #[test]
+    fn a_cut_is_kept_until_its_stage_has_run() {
+        let (mut policy, mut view) = (Cuback::default(), view(100, Bytes::MAX));
+        assert_eq!(policy.beta(), 700_000);
+        let loss = Loss::of(view.now, LossKind::Recovery, MSS, view.window.cwnd);
+        view.window = policy.cut(&loss, &view);
+        let mut w_max = || {
+            policy.enter(&Found::default(), &view);
+            let _ = policy.step(&ack(&view, 1), &view);
+            (gauge(&policy, "cuback_w_max"), gauge(&policy, "cuback_pending"))
+        };
+        assert_eq!(w_max(), (Some(100_000), Some(1_000)));
+        assert_eq!(w_max(), (Some(70_000), Some(1_000)), "the window as it is");
     }
 }

@@ -217,4 +217,18 @@ mod tests {
         let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 100);
         assert_eq!(Prague::default().cut(&loss, &testing::view(100, MSS)).cwnd, MSS * 50);
     }
+
+    /// picoquic's `prague.c`: only an alpha *above* a half halves, and only a window of data of which
+    /// *more* than half was marked counts at once.
+    #[test]
+    fn half_is_not_more_than_half_in_picoquic() {
+        let mut few = picoquic();
+        windows(&mut few, &[0, 4]);
+        assert_eq!(mark(&mut few, Phase::Avoidance, 100), Bytes(98_751), "half of alpha");
+        let mut five = picoquic();
+        windows(&mut five, &[0, 5]);
+        assert_eq!(gauge(&five, "prague_alpha"), Some(31_250), "smoothed");
+        let mut half = Prague { share: MarkShare::new(512), ..picoquic() };
+        assert_eq!(mark(&mut half, Phase::Avoidance, 100), MSS * 75);
+    }
 }

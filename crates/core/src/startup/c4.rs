@@ -478,4 +478,13 @@ mod tests {
         let timeout = Loss::of(Instant(0), LossKind::Timeout, MSS, MSS);
         assert_eq!(Path::new().policy.answer(&timeout, &path.view), Answer::Leave);
     }
+
+    /// The specification's nominal rate: the largest sample.
+    #[test]
+    fn the_rate_is_what_it_knows_of_the_path() {
+        let mut path = Path::new();
+        let _ = path.round(10, 60);
+        let _ = path.round(10, 20);
+        assert_eq!(path.policy.eligible(), Some(Eligible::exact(Rate(600_000))));
+    }
 }

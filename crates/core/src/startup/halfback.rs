@@ -239,4 +239,15 @@ mod tests {
         assert_eq!(policy.step(&ack(&view, 1), &view).window.cwnd, MSS * 11);
         assert!(!policy.repeats(&view));
     }
+
+    /// JumpStart's landing, whose flight it is.
+    #[test]
+    fn half_of_what_was_delivered_of_the_flight_is_left_after_losses() {
+        let (mut policy, mut view) = begun();
+        let _ = acked(&mut policy, &mut view, 10);
+        let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS);
+        policy.on_loss(&loss, &view);
+        let _ = policy.answer(&loss, &view);
+        assert_eq!(policy.landed(&view), MSS * 5);
+    }
 }

@@ -475,4 +475,15 @@ mod tests {
         policy.enter(Entry::Timeout, &view);
         assert!(policy.jump.is_none());
     }
+
+    /// quicly: two packets are the least, and what had not left as the first loss was found is no part
+    /// of the jump.
+    #[test]
+    fn quicly_keeps_two_packets_and_jumps_no_further_after_a_loss() {
+        let (mut policy, mut view) = jumped(1);
+        assert_eq!(acked(&mut policy, &mut view, 1, 0).window.cwnd, MSS * 3, "2 and slow start");
+        let (mut policy, view) = jumped(60);
+        assert!(matches!(lose(&mut policy, 20, &view), Answer::Land(_)));
+        assert_eq!(crate::testing::gauge(&policy, "jump_start_jump"), Some(60_000));
+    }
 }

@@ -159,6 +159,17 @@ mod tests {
             assert_eq!(policy.step(&ack(&view, 1), &view).window.cwnd, MSS * later, "{rtt_ms}");
         }
         let ends = testing::view(10, MSS * 10);
-        assert!(picoquic().step(&ack(&ends, 1), &ends).exit.is_some());
+        let step = picoquic().step(&ack(&ends, 1), &ends);
+        assert_eq!((step.window, step.exit.is_some()), (ends.window, true));
+    }
+
+    /// At an RTT of two seconds an acknowledged segment adds twenty.
+    #[test]
+    fn growth_is_what_a_round_of_acks_makes_of_the_window() {
+        let (mut policy, mut view) = (picoquic(), on(2_000));
+        for _ in 0..10 {
+            view.window = policy.step(&ack(&view, 1), &view).window;
+        }
+        assert_eq!(view.window.cwnd, MSS * 10 * policy.growth());
     }
 }

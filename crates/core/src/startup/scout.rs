@@ -398,7 +398,7 @@ impl Startup for Scout {
             return Answer::Leave;
         }
         // As draft-kazuho-ccwg-rapid-start section 3.3 lands, with a beta of its own.
-        let outstanding = (view.snd_nxt - view.acked).max(view.mss * 2);
+        let outstanding = view.snd_nxt - view.acked;
         let least = (outstanding / 6).max(view.mss * 2);
         let mut landing = Landing::new((outstanding, least), outstanding, BETA, K);
         landing.on_loss(&Loss { again: false, ..*loss });

@@ -147,4 +147,22 @@ mod tests {
         now.rtt.min = Span::from_secs(5);
         assert_eq!(cubic.step(&ack(), &now).window.cwnd, Bytes(71_000));
     }
+
+    /// `bictcp_recalc_ssthresh`: 717/1024 of eleven packets, not of eleven and a half.
+    #[test]
+    fn linux_cuts_whole_packets() {
+        let mut now = view(11, 5, 0);
+        now.window.cwnd = Bytes(11_500);
+        let lost = crate::event::Loss { flight: Bytes(11_500), ..loss(LossKind::Recovery, 11) };
+        assert_eq!(linux().cut(&lost, &now).cwnd, MSS * 7);
+    }
+
+    /// `tcp_enter_loss` sets `snd_cwnd_cnt` to zero: the first ACK after it counts alone.
+    #[test]
+    fn linux_forgets_with_a_timeout_what_was_acknowledged_toward_a_packet() {
+        let mut cubic = linux();
+        growth(&mut cubic).remainder = 900;
+        let _ = cubic.cut(&loss(LossKind::Timeout, 100), &view(100, 50, 0));
+        assert_eq!(cubic.step(&ack(), &view(100, 50, 0)).window.cwnd, Bytes(100_050));
+    }
 }

@@ -215,6 +215,8 @@ mod tests {
         assert_eq!(grows_with(&mut slow, 8, 1, 10, 32)[0], 4, "one has waited, and then 4 must");
         let mut off = cubic(&[("friendly", KnobValue::Word("off"))]);
         assert_eq!(grows_with(&mut off, 8, 1, 26, 32), [26]);
+        let mut later = cubic(&[]);
+        assert_eq!(grows_with(&mut later, 8, 1, 25, 31), [25], "31 ms are not more than HZ / 32");
         let mut at_once = cubic(&[]);
         assert_eq!(grows_with(&mut at_once, 8, 1, 26, 1), [26], "the first 31 ms decide");
     }
@@ -242,10 +244,34 @@ mod tests {
             now.rtt.min = Span::from_millis(100);
             let _ = cubic.step(&ack, &now);
             now.now = Instant(seconds * 1_000_000_000);
-            (0..60).filter(|_| cubic.step(&ack, &now).window.cwnd > now.window.cwnd).count()
+            (0..75).filter(|_| cubic.step(&ack, &now).window.cwnd > now.window.cwnd).count()
         };
-        assert_eq!(grown(16, 30), 2, "every 26th of 61 ACKs");
-        assert_eq!(grown(0, 30), 30, "every second");
+        assert_eq!(grown(16, 30), 2, "every 26th of 76 ACKs");
+        assert_eq!(grown(0, 30), 38, "every second");
         assert!(grown(16, 7) > 2, "not below it");
+    }
+
+    /// `bictcp_acked`: 32 + (1 - 2), then 31 + (2 - 1).
+    #[test]
+    fn the_ratio_of_acks_moves_by_a_sixteenth() {
+        let mut growth = Growth::NEW;
+        let mut after = |packets| {
+            growth.note_ratio(packets);
+            growth.ratio
+        };
+        assert_eq!([after(1), after(1), after(2), after(3)], [31, 31, 32, 32]);
+    }
+
+    /// 5 s ahead the curve is at 1000 - 0.4 * 2.95^3, 190 packets and a bit above the window: `cnt` is
+    /// 799 / 191, over 31 sixteenths 2, and an ACK more.
+    #[test]
+    fn the_curve_is_looked_up_one_smallest_rtt_ahead() {
+        let mut cubic = cubic(&[]);
+        let _ = cubic.cut(&loss(LossKind::Recovery, 1_000), &view(1_000, 500, 0));
+        let ack = Ack { acked: MSS, credited: MSS, ..Ack::default() };
+        let mut now = view(799, 798, 0);
+        now.rtt.min = Span::from_secs(5);
+        let grown = (0..9).filter(|_| cubic.step(&ack, &now).window.cwnd > now.window.cwnd).count();
+        assert_eq!(grown, 3);
     }
 }

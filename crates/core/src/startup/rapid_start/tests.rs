@@ -181,3 +181,10 @@ fn later_slow_starts_are_ordinary() {
     assert_eq!(policy.step(&ack(&view, 3), &view).window.cwnd, MSS * 11);
     assert_eq!((policy.answer(&loss(1), &view), policy.growth()), (Answer::Leave, 2));
 }
+
+/// Section 3.3: the loss that begins the recovery counts, also if what was lost is a repair.
+#[test]
+fn the_first_loss_counts_also_if_it_had_been_sent_again() {
+    let first = |again| with(&[]).answer(&Loss { again, ..loss(10) }, &overshot());
+    assert_eq!(first(true), first(false));
+}

@@ -76,6 +76,20 @@ fn a_doubled_first_window_is_a_train_and_as_much_behind_it() {
 }
 
 #[test]
+fn the_train_of_a_doubled_first_window_is_its_first_half() {
+    let mut scout = Scout::default();
+    assert!(scout.set("first", KnobValue::Ratio(2 * RATIO_ONE)));
+    let mut drive = Drive::with(scout);
+    // The ten of [`view`] have left before: a train of ten follows, and ten more.
+    drive.view.acked = drive.view.snd_nxt;
+    drive.view.snd_nxt += MSS * 20;
+    let gap = Span::from_micros(1_250);
+    assert_eq!(drive.acks(9, gap, RTT, Span(0)).pace, None, "nine of ten");
+    let step = drive.acks(1, gap, RTT, Span(0));
+    assert_eq!((step.pace.is_some(), drive.scout.window), (true, MSS * 80));
+}
+
+#[test]
 fn without_an_rtt_the_first_window_leaves_as_the_window_allows() {
     let mut view = view(10, Bytes::MAX);
     view.rtt = crate::view::Rtt::UNKNOWN;
@@ -176,6 +190,46 @@ fn acks_closer_together_than_the_packets_were_double_the_window() {
         let _ = drive.acks(1, Span::from_millis(1), Span::from_millis(130 - 3 * number), Span(0));
     }
     assert_eq!(drive.scout.window, MSS * 20);
+    assert_eq!(gauge(&drive.scout, "scout_passed"), Some(1));
+}
+
+#[test]
+fn a_train_that_passes_at_less_than_twice_the_rate_doubles_the_window() {
+    let mut drive = Drive::new();
+    // Every 6 ms a segment: 16.7 per RTT, and 8/7 of that are 19.
+    let _ = drive.acks(10, Span::from_millis(6), RTT, Span(0));
+    assert_eq!(drive.scout.window, MSS * 20);
+}
+
+#[test]
+fn an_rtt_that_falls_by_an_eighth_of_the_time_passes() {
+    let mut drive = Drive::new();
+    // 25 segments per RTT, and 8/7 of that; in 36 ms the RTT falls by 4.5.
+    for number in 0..10_u64 {
+        let rtt = RTT - Span::from_micros(500) * number;
+        let _ = drive.acks(1, Span::from_millis(4), rtt, Span(0));
+    }
+    assert_eq!(drive.scout.window, Bytes(28_571));
+}
+
+#[test]
+fn it_looks_one_and_a_half_times_as_far_at_least_and_eight_times_at_most() {
+    let mut scout = Scout::default();
+    for (asked, kept) in [(1_499_999, 1_500_000), (1_600_000, 1_600_000), (9_000_000, 8_000_000)] {
+        assert!(scout.set("look", KnobValue::Ratio(asked)));
+        assert_eq!(scout.look, kept);
+    }
+}
+
+#[test]
+fn a_tenth_more_than_the_window_is_no_room() {
+    let mut drive = Drive::new();
+    // Every 10 ms a segment, 11 per minrtt.
+    drive.view.rtt.min = Span::from_millis(110);
+    let step = drive.acks(10, Span::from_millis(10), RTT, Span::from_millis(2));
+    assert_eq!((step.pace, drive.scout.window), (None, MSS * 10));
+    assert!(drive.scout.full.is_some());
+    assert_eq!(gauge(&drive.scout, "scout_slowed"), Some(1));
 }
 
 #[test]
@@ -193,24 +247,43 @@ fn three_acks_say_nothing_and_the_window_doubles() {
     assert_eq!(drive.scout.train.length(), MSS * 10);
 }
 
-#[test]
-fn silent_trains_and_late_packets_end_start_up_with_what_arrives() {
+/// A train of which one ACK tells, after packets with this RTT.
+fn silent_train_behind(between: Span) -> Step {
     let mut drive = Drive::new();
     let _ = drive.first_train_passes();
-    // The packets before the train: 32 of them in 96 ms, all 20 ms late, above the threshold of
-    // minrtt + 12.5 ms.
-    let late = Span::from_millis(120);
+    // 32 packets before the train, in 96 ms.
     drive.scout.train.begin = drive.view.acked + MSS * 32;
     drive.scout.train.end = drive.scout.train.begin + MSS * 8;
-    let _ = drive.acks(32, Span::from_millis(3), late, Span(0));
+    let _ = drive.acks(32, Span::from_millis(3), between, Span(0));
     drive.view.now = drive.view.now + Span::from_millis(24);
     (drive.view.acked, drive.view.delivered) =
         (drive.view.acked + MSS * 8, drive.view.delivered + MSS * 8);
     let ack = ack(&drive.view, 8);
-    let step = drive.scout.step(&ack, &drive.view);
+    drive.scout.step(&ack, &drive.view)
+}
+
+#[test]
+fn silent_trains_and_late_packets_end_start_up_with_what_arrives() {
+    let step = silent_train_behind(Span::from_millis(120));
     assert_eq!(step.exit, Some(Exit::Heuristic));
     // 40 segments in 120 ms are 33.3 per minrtt; 1.1 of that, and two.
     assert_eq!(step.window.cwnd, Bytes(36_666 + 2_000));
+}
+
+#[test]
+fn packets_between_trains_are_late_above_an_eighth_of_the_smallest_rtt() {
+    let exit = |micros| silent_train_behind(Span::from_micros(micros)).exit;
+    for (micros, late) in [(95_000, false), (112_500, false), (112_501, true)] {
+        assert_eq!(exit(micros).is_some(), late, "{micros}");
+    }
+}
+
+#[test]
+fn a_round_has_two_segments_at_least_and_an_exit_leaves_four() {
+    let mut drive = Drive::new();
+    let _ = drive.scout.round(Bytes(1), &drive.view);
+    assert_eq!(drive.scout.window, MSS * 2);
+    assert_eq!(drive.scout.leave(MSS, &drive.view).window.cwnd, MSS * 4);
 }
 
 #[test]
@@ -231,6 +304,40 @@ fn a_loss_lands_at_a_share_of_what_arrives_of_what_was_outstanding() {
     assert_eq!(step.window.cwnd, MSS * 34);
     drive.view.window = step.window;
     assert_eq!(drive.scout.found(&drive.view).peak, Some(MSS * 40));
+}
+
+#[test]
+fn what_begins_a_recovery_counts_as_lost_and_a_landing_ends_at_two_segments() {
+    let answer = |outstanding: u64, again| {
+        let mut drive = Drive::new();
+        drive.view.snd_nxt = MSS * outstanding;
+        let loss = Loss { again, ..Loss::of(Instant(0), LossKind::Recovery, MSS, MSS) };
+        let Answer::Land(window) = drive.scout.answer(&loss, &drive.view) else { panic!() };
+        window.cwnd
+    };
+    // 0.95 (10 - 1), whether or not what is lost is a repair; 0.95 (3 - 1) are less than two.
+    assert_eq!([answer(10, false), answer(10, true)], [Bytes(8_550); 2]);
+    assert_eq!(answer(3, false), MSS * 2);
+}
+
+#[test]
+fn a_peak_that_is_no_window_is_none() {
+    let mut drive = Drive::new();
+    drive.view.snd_nxt = Bytes::MAX;
+    let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS);
+    let _ = drive.scout.answer(&loss, &drive.view);
+    assert_eq!(drive.scout.found(&drive.view).peak, None);
+}
+
+#[test]
+fn three_segments_of_a_connection_are_more_than_a_handshake() {
+    for (acked, outstanding) in [(3, 2), (1, 3)] {
+        let mut drive = Drive::new();
+        (drive.view.acked, drive.view.snd_nxt) = (MSS * acked, MSS * (acked + outstanding));
+        let ack = ack(&drive.view, acked);
+        let step = drive.scout.step(&ack, &drive.view);
+        assert_eq!((step.pace, drive.scout.reopened), (None, false), "{acked}");
+    }
 }
 
 #[test]

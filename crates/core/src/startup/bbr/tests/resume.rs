@@ -76,6 +76,12 @@ fn nothing_is_tried_without_the_knob_or_before_the_first_window_or_on_another_pa
     let _ = slower.policy.inform(&learned(50, 100, 1), &slower.view);
     assert_eq!(rate(&mut slower, 10), Rate(0), "25 per RTT: Startup paces 27");
     assert_eq!(rate(&mut slower, 10), Rate(0), "and it is over");
+    // 27.7 per RTT: as fast as Startup is already.
+    let PathHint::Own(last) = learned(200, 100, 1) else { unreachable!() };
+    let as_fast = PathHint::Own(Learned { per_round: Bytes(55_400), ..last });
+    slower.policy.enter(Entry::Connect, &slower.view);
+    let _ = slower.policy.inform(&as_fast, &slower.view);
+    assert_eq!(rate(&mut slower, 10), Rate(0));
     let mut lossy = resumed(100, "on");
     lossy.lose(1, 1);
     assert_eq!(rate(&mut lossy, 10), Rate(0), "reconnaissance met a loss");

@@ -48,9 +48,9 @@ fn quiche_counts_limited_rounds_and_waits_for_one_that_is_not() {
 /// packet left, in a round that did not grow.
 #[test]
 fn quiche_leaves_by_the_losses_of_a_round_without_growth() {
-    let ends = |packets: u32, acks: u32, rate: u64, limited: bool| {
+    let ends_from = |flight, packets: u32, acks: u32, rate: u64, limited: bool| {
         let mut path = Path::new(&[("preset", KnobValue::Word("quiche"))]);
-        path.flight = 200;
+        path.flight = flight;
         let _ = path.round(98, 100);
         for ack in 0..acks {
             path.view.now = path.view.now + Span::from_millis(1);
@@ -60,6 +60,8 @@ fn quiche_leaves_by_the_losses_of_a_round_without_growth() {
         let _ = path.round(98, rate);
         path.policy.state != State::Startup
     };
+    assert!(!ends_from(0, 4, 8, 124, false), "what was in flight is not known");
+    let ends = |packets, acks, rate, limited| ends_from(200, packets, acks, rate, limited);
     assert!(ends(4, 8, 124, false));
     assert!(!ends(3, 8, 124, false), "3 of 200 are no more than 1.5 %");
     assert!(!ends(4, 7, 124, false));
@@ -70,12 +72,13 @@ fn quiche_leaves_by_the_losses_of_a_round_without_growth() {
 /// The pace of Startup never falls but in quiche's form.
 #[test]
 fn a_round_with_losses_lowers_quiche_s_pace_alone() {
-    for (preset, left) in [("draft", 100), ("quiche", 80)] {
+    // 20 of 100 that were in flight, and of 200.
+    for (preset, others, left) in [("draft", 80, 100), ("quiche", 80, 80), ("quiche", 180, 90)] {
         let mut path = Path::new(&[("preset", KnobValue::Word(preset))]);
         let _ = path.round(100, 100);
         let _ = path.round(100, 100);
         let before = path.policy.pace.0;
-        path.view.in_flight = MSS * 80;
+        path.view.in_flight = MSS * others;
         path.lose(20, 1);
         let _ = path.policy.decide(&path.view);
         assert_eq!(path.policy.pace.0 * 1_000 / before, left * 10, "{preset}");
@@ -143,5 +146,24 @@ fn quiche_grows_to_two_initial_windows_and_keeps_one() {
     for (cwnd, after) in [(4, 10), (19, 20), (20, 20)] {
         (path.view.window.cwnd, path.policy.newly_acked) = (MSS * cwnd, MSS);
         assert_eq!(path.policy.decide(&path.view).window.cwnd, MSS * after, "{cwnd}");
+    }
+}
+
+/// What has run ahead is kept for two rounds, in version 2 for ten.
+#[test]
+fn version_two_remembers_longer_how_far_acks_have_run_ahead() {
+    for (preset, kept) in [("draft", false), ("v2", true)] {
+        let mut path = Path::new(&[("preset", KnobValue::Word(preset))]);
+        let _ = path.round(10, 10);
+        // As much as comes in no time runs ahead, and then nothing does.
+        let _ = path.round(30, 10);
+        for _ in 0..3 {
+            path.view.now = path.view.now + Span::from_secs(1);
+            let _ = path.round(1, 10);
+        }
+        let pipe = path.policy.model.pipe(&path.view).unwrap_or_default();
+        let pipe =
+            path.policy.budget(pipe.scaled(path.policy.form.cwnd_gain, 1_000_000), &path.view);
+        assert_eq!(path.policy.most(&path.view) >= pipe + MSS * 20, kept, "{preset}");
     }
 }
