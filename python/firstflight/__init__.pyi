@@ -55,10 +55,15 @@ class Path(TypedDict, total=False):
     split_acks: int | str
     syn: bool | str
     fast_open: str
+    handshake_ack: bool | str
+    fin: bool | str
+    wake_up: bool | str
+    timer: str
     rto_initial: _Quantity
     rto_min: _Quantity
     rto_max: _Quantity
     rto_granularity: _Quantity
+    receiver: str
     delayed_ack_timer: _Quantity
     limited_transmit: bool | str
     impatient: bool | str
@@ -71,6 +76,7 @@ class Path(TypedDict, total=False):
     ecn_feedback: str
     slow_start_after_idle: bool | str
     pacing: bool | str
+    pacer: str
     tso: bool | str
     buffer_counts_in_service: bool | str
 

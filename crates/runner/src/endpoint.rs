@@ -7,7 +7,9 @@ use firstflight_core::policy::Startup as _;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_scenario::keys::Stack;
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
-use firstflight_scenario::{EcnFeedback, FastOpen, Profile, Recovery, Resolved};
+use firstflight_scenario::{
+    EcnFeedback, FastOpen, Pacer, Profile, Receiver, Recovery, Resolved, Timer as TimerOf,
+};
 use firstflight_sim::{
     ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, RecoveryRules,
     RtoRules, Timer, UNLIMITED_WINDOW, provides,
@@ -22,33 +24,40 @@ pub(crate) fn endpoint(
 ) -> Endpoint {
     let (common, set) = (&resolved.endpoint, &resolved.endpoint.switches);
     let recovery = flow.recovery.or_own(own_recovery(common.profile, control));
-    // Linux's rules come together, so that `recovery = "sack"` is the profile without any of them.
-    let rack = recovery == Recovery::Rack;
+    let kind = recovery_kind(common.profile, recovery, control);
+    // QUIC has neither segments nor a timer nor receivers of TCP, ns-2's agents have their own
+    // handshake and no FIN.
     let quic = recovery == Recovery::Quic;
+    let has_segments = !quic && !is_agent(kind);
+    let linux_receiver = !quic && set.receiver == Receiver::Linux;
     let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
     Endpoint {
         // What is asked of the routers travels with the SYN.
         syn: control.startup.asks().is_some() || set.syn && set.fast_open != FastOpen::Cookie,
+        handshake_ack: has_segments && set.handshake_ack,
+        fin: has_segments && set.fin,
+        wakes_up: has_segments && set.wake_up,
         fast_open: set.fast_open == FastOpen::On,
         initial_window: Bytes(flow.iw_bytes.value),
         initial_ssthresh: initial_ssthresh(flow, control),
         receiver_window: window
             .map_or(UNLIMITED_WINDOW, |packets| packets.clamp(1, UNLIMITED_WINDOW.into()) as u32),
-        recovery: recovery_kind(common.profile, recovery, control),
+        recovery: kind,
         rules: RecoveryRules {
             duplicate_acks: count(
                 flow.duplicate_acks.or_own(control.duplicate_acks.map(u64::from)),
             ),
             ..rules(common, recovery, control)
         },
-        rto: rto(common, timer(common.profile, recovery, phase)),
+        rto: rto(common, timer(set.timer, recovery, phase)),
         delayed_ack: count(flow.delayed_ack.value),
-        growing_window: rack.then(|| growing_window(resolved.packet_bytes, set.quick_acks)),
-        linux_acks: rack.then_some(LinuxAcks { compress: set.ack_compression }),
+        growing_window: linux_receiver
+            .then(|| growing_window(resolved.packet_bytes, set.quick_acks)),
+        linux_acks: linux_receiver.then_some(LinuxAcks { compress: set.ack_compression }),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(set.delayed_ack_timer.ns()),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
-        delay_repeated: common.profile == Profile::Ns2,
+        delay_repeated: !quic && set.receiver == Receiver::Ns2,
         overhead_bytes: if quic { overhead_bytes(resolved) } else { 0 },
         ack_bytes: if quic { QUIC_ACK_BYTES + resolved.header_bytes } else { ACK_BYTES },
         limit_growth_to_flight: set.growth_limit,
@@ -60,8 +69,8 @@ pub(crate) fn endpoint(
         },
         slow_start_after_idle: set.slow_start_after_idle,
         paces: set.pacing,
-        linux_pacing: rack && !set.pacing,
-        tso: rack && set.tso,
+        linux_pacing: !quic && set.pacer == Pacer::Linux && !set.pacing,
+        tso: recovery == Recovery::Rack && set.tso,
     }
 }
 
@@ -161,6 +170,12 @@ fn recovery_kind(
     }
 }
 
+/// Whether that is an agent of ns-2's.
+fn is_agent(kind: firstflight_sim::Recovery) -> bool {
+    use firstflight_sim::Recovery as Sim;
+    matches!(kind, Sim::Ns2Sack | Sim::Ns2Vegas | Sim::Ns2Linux)
+}
+
 /// The RFCs leave Reno free to answer several losses of one window one by one, as the systems of
 /// the papers did; ns-2.35 (`bugFix_`) and Linux do not.
 fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> RecoveryRules {
@@ -187,13 +202,13 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
     }
 }
 
-/// ns-2's for all of its agents; Linux's and QUIC's come with their recovery.
-fn timer(profile: Profile, recovery: Recovery, phase: Span) -> Timer {
-    match (profile, recovery) {
-        (Profile::Ns2, _) => Timer::Ns2 { phase, eighths_below: recovery == Recovery::Ns2Linux },
-        (_, Recovery::Rack) => Timer::Linux,
-        (_, Recovery::Quic) => Timer::Quic,
-        _ => Timer::Rfc6298,
+/// QUIC's is its recovery's.
+fn timer(timer: TimerOf, recovery: Recovery, phase: Span) -> Timer {
+    match timer {
+        _ if recovery == Recovery::Quic => Timer::Quic,
+        TimerOf::Rfc6298 => Timer::Rfc6298,
+        TimerOf::Linux => Timer::Linux,
+        TimerOf::Ns2 => Timer::Ns2 { phase, eighths_below: recovery == Recovery::Ns2Linux },
     }
 }
 

@@ -29,7 +29,8 @@ pub fn check_keys(scenario: &Scenario, on: Option<On<'_>>) -> Result<(), Scenari
                 _ => endpoint::stack(resolved.endpoint.profile, flow, control),
             };
             let keeps_alive = flow.files.is_some_and(|files| files.keep_alive);
-            runs.push(Runs { group, stack, delayed_ack: flow.delayed_ack.value, keeps_alive });
+            let (delayed_ack, switches) = (flow.delayed_ack.value, resolved.endpoint.switches);
+            runs.push(Runs { group, stack, delayed_ack, keeps_alive, switches });
         }
     }
     scenario.check_heeded(&runs)

@@ -7,7 +7,7 @@ use firstflight_scenario::resolved::{
     ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedJitter, ResolvedLink, ResolvedUdp,
 };
 use firstflight_scenario::trace::Rates;
-use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, ResolvedBuffer};
+use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, ResolvedBuffer, Timer};
 use firstflight_sim::element::delay_schedule::DelaySchedule;
 use firstflight_sim::element::jitter::Jitter;
 use firstflight_sim::element::opportunities::Opportunities;
@@ -214,15 +214,16 @@ fn simulated(control: &Control) -> firstflight_sim::Control {
     }
 }
 
-/// When within a tick the clocks of ns-2's agents tick; none with other profiles.
+/// When within a tick the clocks of ns-2's timers tick; none with others.
 fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
-    if resolved.endpoint.profile != Profile::Ns2 {
+    let profile = resolved.endpoint.profile;
+    if resolved.endpoint.switches.timer != Timer::Ns2 {
         return Vec::new();
     }
     let groups = resolved.flows.iter().zip(controls);
     let own = Span(resolved.endpoint.switches.rto_granularity.ns());
     let agents = groups.flat_map(|(group, control)| {
-        let recovery = group.recovery.or_own(own_recovery(Profile::Ns2, control));
+        let recovery = group.recovery.or_own(own_recovery(profile, control));
         let tick = if recovery == Recovery::Ns2Linux { ns2_clocks::LINUX_AT_START } else { own };
         let agent = ns2_clocks::Agent { vegas: control.startup_name == "vegas", tick };
         (0..group.count).map(move |_| agent)

@@ -38,7 +38,9 @@ pub use firstflight_control::quantity::{
 pub use firstflight_control::{ControlError, ControlSpec, Part, hint, quantity, spec};
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
-pub use profile::{Carrier, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
+pub use profile::{
+    Carrier, EcnFeedback, FastOpen, Ns2Release, Pacer, Profile, Receiver, Recovery, Timer,
+};
 pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{

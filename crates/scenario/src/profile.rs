@@ -90,6 +90,42 @@ pub enum FastOpen {
     Cookie,
 }
 
+/// Whose retransmission timer senders have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timer {
+    /// RFC 6298's.
+    Rfc6298,
+    /// Linux's: the smallest RTO is the least of what is added to the smoothed RTT, and the timer
+    /// fires with a tick of 4 ms (`tcp_rtt_estimator`).
+    Linux,
+    /// ns-2's: RTTs are whole ticks of the clock, of one packet at a time.
+    Ns2,
+}
+
+/// Whose receivers answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Receiver {
+    /// RFC 5681's (section 4.2), with the whole window from the SYN on.
+    Rfc5681,
+    /// Linux's: the offered window grows with what comes (`tcp_grow_window`), and how long an ACK
+    /// waits is estimated (`tcp_send_delayed_ack`).
+    Linux,
+    /// ns-2's: a packet that comes twice may wait like the first.
+    Ns2,
+}
+
+/// Whose clock paces the packets of a control that says how they are paced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pacer {
+    /// Every packet leaves when the one before has had its time.
+    Exact,
+    /// TCP's own timer in Linux, without `fq` (`tcp_update_skb_after_send`).
+    Linux,
+}
+
 /// How receivers tell senders of marks.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
@@ -195,6 +231,15 @@ named!(
     FastOpen, "fast open",
     "off" => FastOpen::Off, "on" => FastOpen::On, "cookie" => FastOpen::Cookie
 );
+named!(
+    Timer, "timer",
+    "rfc6298" => Timer::Rfc6298, "linux" => Timer::Linux, "ns2" => Timer::Ns2
+);
+named!(
+    Receiver, "receiver",
+    "rfc5681" => Receiver::Rfc5681, "linux" => Receiver::Linux, "ns2" => Receiver::Ns2
+);
+named!(Pacer, "pacer", "exact" => Pacer::Exact, "linux" => Pacer::Linux);
 named!(
     EcnFeedback, "feedback of ECN",
     "rfc3168" => EcnFeedback::Rfc3168, "dctcp" => EcnFeedback::Dctcp,

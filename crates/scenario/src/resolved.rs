@@ -2,6 +2,7 @@
 
 use firstflight_control::ControlSpec;
 use firstflight_control::quantity::{Bursts, Fraction, Loss, Rate, Size, Time};
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::keys::Switches;
@@ -73,16 +74,14 @@ pub struct Resolved {
 }
 
 /// The constants of the endpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedEndpoint {
     /// The profile that gave the defaults.
     pub profile: Profile,
     /// The release of ns-2 whose constants they are; results have the key only where it is written.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ns2_release: Option<Ns2Release>,
-    /// The constants.
-    #[serde(flatten)]
+    /// The constants. Results have no value that its row hides.
     pub switches: Switches,
 }
 
@@ -90,6 +89,18 @@ impl ResolvedEndpoint {
     /// The constants of the profile, and of its release.
     pub fn usual(&self) -> &'static Constants {
         self.ns2_release.map_or_else(|| self.profile.constants(), Ns2Release::constants)
+    }
+}
+
+impl Serialize for ResolvedEndpoint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("profile", &self.profile)?;
+        if let Some(release) = self.ns2_release {
+            map.serialize_entry("ns2_release", &release)?;
+        }
+        self.switches.serialize_into(&mut map, &self.usual().switches)?;
+        map.end()
     }
 }
 

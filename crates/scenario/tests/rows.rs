@@ -154,7 +154,10 @@ fn a_key_says_who_heeds_it() {
 
 #[test]
 fn a_key_is_refused_where_no_flow_heeds_it_and_a_profiles_value_never_is() {
-    let runs = |group, stack| Runs { group, stack, delayed_ack: 1, keeps_alive: false };
+    let runs = |group, stack| {
+        let switches = Profile::Linux.constants().switches;
+        Runs { group, stack, delayed_ack: 1, keeps_alive: false, switches }
+    };
     let rack = [runs(0, Stack::Rack)];
     let both = [runs(0, Stack::Rack), runs(1, Stack::NewReno)];
     let checked = |text: &str, runs: &[Runs]| {
@@ -168,7 +171,15 @@ fn a_key_is_refused_where_no_flow_heeds_it_and_a_profiles_value_never_is() {
     assert_eq!(checked("impatient = true", &both), None, "one flow heeds it");
     assert_eq!(checked("profile = 'linux'", &rack), None, "impatient is true there too");
     let problem = checked("quick_acks = false", &rack).unwrap();
-    assert!(problem.ends_with("with recovery rack, where delayed_ack is 2 or more"), "{problem}");
+    let accepted = "the simulator's TCP, where delayed_ack is 2 or more and receiver is linux";
+    assert!(problem.ends_with(accepted), "{problem}");
+    let delayed = [Runs { delayed_ack: 2, ..rack[0] }];
+    assert_eq!(checked("quick_acks = false", &delayed), None);
+    let switches = Profile::Rfc.constants().switches;
+    assert!(checked("quick_acks = false", &[Runs { switches, ..delayed[0] }]).is_some());
+    let problem = checked("timer = 'linux'", &[runs(0, Stack::Quic)]).unwrap();
+    let refused = "no effect with recovery quic; accepted: with the simulator's TCP";
+    assert!(problem.ends_with(refused), "{problem}");
     let own = "[[flow]]\nduplicate_acks = 2\n[[flow]]\nduplicate_acks = 2";
     let problem = checked(own, &both).unwrap();
     assert!(problem.starts_with("x.toml:2: flow[0].duplicate_acks = 2: no effect"), "{problem}");

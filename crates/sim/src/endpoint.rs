@@ -8,10 +8,17 @@ use crate::rto::RtoRules;
 /// The constants of one TCP endpoint pair.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Model the SYN exchange: one packet of [`Endpoint::ack_bytes`] before any data, and with
-    /// [`Recovery::Rack`] the exchange's third, which takes its place in the buffers (RFC 9293
-    /// section 3.5).
+    /// Model the SYN exchange: one packet of [`Endpoint::ack_bytes`] before any data.
     pub syn: bool,
+    /// The exchange's third packet takes its place in the buffers (RFC 9293 section 3.5). Not with
+    /// [`Recovery::Quic`] or ns-2's agents, which have none.
+    pub handshake_ack: bool,
+    /// The last packet of a connection that ends carries the FIN, and leaves even if the congestion
+    /// window is full (`tcp_cwnd_test`). With the recoveries of RFCs for TCP only.
+    pub fin: bool,
+    /// An ACK wakes the sender up, as in Linux: what it sends at the begin of a flight comes just
+    /// before the departure from the first link that it would coincide with.
+    pub wakes_up: bool,
     /// After a source's first connection data leaves without waiting for the SYN exchange
     /// (TCP Fast Open, RFC 7413).
     pub fast_open: bool,
@@ -97,8 +104,8 @@ impl GrowingWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxAcks {
     /// From the fourth packet out of order on, one ACK tells of those that come within 1 ms, or 5 %
-    /// of the RTT if that is less (`__tcp_ack_snd_check`). With [`Recovery::Rack`] only, whose
-    /// sender reads such ACKs.
+    /// of the RTT if that is less (`__tcp_ack_snd_check`). With [`Recovery::Sack`] and
+    /// [`Recovery::Rack`] only, whose senders read such ACKs.
     pub compress: bool,
 }
 
@@ -222,6 +229,9 @@ impl Endpoint {
     pub fn rfc(mss: Bytes) -> Self {
         Self {
             syn: false,
+            handshake_ack: false,
+            fin: false,
+            wakes_up: false,
             fast_open: false,
             initial_window: mss,
             initial_ssthresh: Bytes::MAX,

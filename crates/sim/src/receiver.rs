@@ -125,7 +125,7 @@ impl Receiver {
         let numbers = endpoint.recovery == Recovery::Quic;
         let growing = endpoint.growing_window.filter(|_| !numbers);
         let can_wait = endpoint.delayed_ack > 1 && endpoint.split_acks <= 1;
-        let reads = endpoint.recovery == Recovery::Rack;
+        let reads = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack);
         let linux = endpoint.linux_acks.filter(|_| can_wait && !numbers);
         let linux = linux.map(|rules| LinuxAcks { compress: rules.compress && reads });
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);

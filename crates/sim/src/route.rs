@@ -104,7 +104,7 @@ fn tie(ns2_ties: bool, spec: &FlowSpec, first: bool, longer: bool) -> Tie {
     match ns2_ties {
         // Where a flight begins, Linux wakes up, and what its ACKs send later takes that time
         // less: it comes just before the departure that it would coincide with.
-        false if first && spec.endpoint.recovery == Recovery::Rack => Tie::ROUNDED_ARRIVAL_FIRST,
+        false if first && spec.endpoint.wakes_up => Tie::ROUNDED_ARRIVAL_FIRST,
         false => Tie::DEPARTURE_FIRST,
         true if first && longer => Tie::ROUNDED_ARRIVAL_FIRST,
         true => Tie::ROUNDED_DEPARTURE_FIRST,
@@ -423,7 +423,7 @@ fn keeps_order(network: &Network, spec: &FlowSpec) -> bool {
 /// data, unless the ACK ends a file, whose successor's SYN may follow at once, or is of a SYN.
 fn least_lead(spec: &FlowSpec) -> Span {
     let data = spec.payload_bytes + spec.header_bytes;
-    let answers_syn = spec.endpoint.syn && spec.endpoint.recovery == Recovery::Rack;
+    let answers_syn = spec.endpoint.syn && spec.endpoint.handshake_ack;
     let short = spec.files.is_some() || answers_syn;
     let bytes = if short { data.min(spec.syn_bytes) } else { data };
     serialisation(bytes, spec.access_rate_bps) + spec.access_delay

@@ -222,7 +222,7 @@ impl Rto {
     /// The connection's first RTT sample, where Linux counts how it deviates. SND.NXT is `nxt`.
     pub(crate) fn begin_deviation(&mut self, sample: Span, nxt: u32) {
         let first = Deviation::first(sample, nxt, self.rules.min);
-        self.deviation = first.filter(|_| self.rules.timer.is_linuxs()).map(Box::new);
+        self.deviation = first.filter(|_| self.rules.timer == Timer::Linux).map(Box::new);
     }
 
     /// A later one, by an ACK for all below `una`.

@@ -147,6 +147,8 @@ const RECOVERIES: [Recovery; 11] = [
     Recovery::Ns2Linux,
 ];
 
+const AGENTS: [Recovery; 3] = [Recovery::Ns2Sack, Recovery::Ns2Vegas, Recovery::Ns2Linux];
+
 /// Bursts, pacing, samples, jumps, repeats, estimates, what routers tell.
 const STARTUPS: [&str; 10] = [
     "slow-start",
@@ -190,16 +192,22 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         // So short that the timer fires between packets, or so long that it rarely does.
         flow.endpoint.delayed_ack_timeout = Span::from_millis(1 + start % 90);
         flow.endpoint.syn = syn;
-        let rack = recovery == Recovery::Rack;
-        flow.endpoint.paces = recovery == Recovery::Quic && start % 3 > 0;
-        flow.endpoint.linux_pacing = rack && start % 4 > 0;
-        flow.endpoint.tso = rack && back % 3 == 0;
+        let quic = recovery == Recovery::Quic;
+        let of_rfc = !quic && !AGENTS.contains(&recovery);
+        flow.endpoint.handshake_ack = of_rfc && back % 3 > 0;
+        flow.endpoint.fin = of_rfc && back % 4 > 0;
+        flow.endpoint.wakes_up = of_rfc && back % 5 > 0;
+        flow.endpoint.paces = quic && start % 3 > 0;
+        // Without repeats, which only RACK provides, its window in a recovery is too large to pace.
+        let has_no_repeats = startup == "halfback" && recovery != Recovery::Rack;
+        flow.endpoint.linux_pacing = !quic && !has_no_repeats && start % 4 > 0;
+        flow.endpoint.tso = recovery == Recovery::Rack && back % 3 == 0;
         flow.endpoint.ecn = back % 4 == 1;
         flow.endpoint.rto.timer = match (back % 3, back % 7, recovery) {
             (.., Recovery::Rack) if back % 5 > 0 => Timer::Linux,
             (.., Recovery::Quic) => Timer::Quic,
             (0, ..) => Timer::Ns2 { phase: Span::from_micros(30), eighths_below: back % 2 == 0 },
-            (_, 0, _) => Timer::Linux,
+            (_, 0..4, _) => Timer::Linux,
             _ => Timer::Rfc6298,
         };
         flow.endpoint.growing_window = (start % 2 == 0).then_some(GrowingWindow {

@@ -281,10 +281,12 @@ fn a_key_without_effect_is_refused_by_its_name() {
         ("--impatient", "true", "recovery newreno"),
         ("--limited-transmit", "false", "recovery tahoe, reno, newreno, sack of ns2"),
         ("--duplicate-acks", "4", "recovery tahoe, reno, newreno, quic, or quinn's QUIC"),
-        ("--quick-acks", "false", "recovery rack, where delayed_ack is 2 or more"),
+        ("--quick-acks", "false", "the simulator's TCP, where delayed_ack is 2 or more"),
+        ("--pacer", "linux", "the simulator's TCP, where pacing is false"),
     ] {
         let said = format!("{flag} {value}: no effect with recovery rack; accepted: with {heeded}");
-        refused(&[flag, value], &said);
+        let paces = if flag == "--pacer" { &["--pacing", "true"][..] } else { &[] };
+        refused(&[paces, &[flag, value]].concat(), &said);
     }
     refused(&["--ns2-release", "2.26"], "no effect with profile linux; accepted: with profile ns2");
     refused(&["--seed", "18446744073709551615"], "out of range; accepted: a whole number from 0");

@@ -2,10 +2,10 @@
 //! for that of a key that had no effect.
 
 use crate::error::ScenarioError;
-use crate::profile::Profile;
+use crate::profile::{Profile, Receiver};
 use crate::scenario::{Endpoint, Scenario};
 
-use super::Key;
+use super::{Key, Switches};
 
 /// What carries a flow and repairs its losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub struct Runs {
     pub delayed_ack: u64,
     /// One connection carries files, and rests between them.
     pub keeps_alive: bool,
+    /// The constants of the endpoints.
+    pub switches: Switches,
 }
 
 /// A key that a scenario sets.
@@ -68,6 +70,12 @@ pub enum Condition {
     DelayedAcks,
     /// Connections rest.
     KeepAlive,
+    /// Receivers are Linux's.
+    LinuxReceiver,
+    /// Only controls that say so are paced.
+    NoPacing,
+    /// A SYN exchange comes first.
+    Syn,
 }
 
 /// Which flows a key has an effect on.
@@ -75,8 +83,8 @@ pub enum Condition {
 pub struct Heeded {
     /// Those of these stacks, a bit each.
     by: u16,
-    /// Where this holds too.
-    condition: Option<Condition>,
+    /// Where these hold too, a bit each.
+    conditions: u8,
 }
 
 impl Stack {
@@ -113,6 +121,9 @@ impl Stack {
 }
 
 impl Condition {
+    const ALL: [Self; 5] =
+        [Self::DelayedAcks, Self::KeepAlive, Self::LinuxReceiver, Self::NoPacing, Self::Syn];
+
     fn holds(self, runs: &Runs) -> bool {
         match self {
             // QUIC's senders allow for the delay in their timers, and the kernel's receivers know
@@ -121,29 +132,32 @@ impl Condition {
                 runs.delayed_ack > 1 || matches!(runs.stack, Stack::Quic | Stack::Kernel)
             }
             Self::KeepAlive => runs.keeps_alive,
+            Self::LinuxReceiver => {
+                runs.switches.receiver == Receiver::Linux || runs.stack == Stack::Kernel
+            }
+            Self::NoPacing => !runs.switches.pacing,
+            Self::Syn => runs.switches.syn,
         }
     }
 
     const fn words(self) -> &'static str {
         match self {
-            Self::DelayedAcks => "where `delayed_ack` is 2 or more",
-            Self::KeepAlive => "where `files` have `keep_alive`",
+            Self::DelayedAcks => "`delayed_ack` is 2 or more",
+            Self::KeepAlive => "`files` have `keep_alive`",
+            Self::LinuxReceiver => "`receiver` is `linux`",
+            Self::NoPacing => "`pacing` is `false`",
+            Self::Syn => "`syn` is `true`",
         }
     }
 }
 
 impl Heeded {
+    /// Flows of the simulator's TCP with the recovery of an RFC, none with an agent of ns-2.
+    pub(super) const RFC_TCP: Self =
+        Self::by(&[Stack::Tahoe, Stack::Reno, Stack::NewReno, Stack::Sack, Stack::Rack]);
     /// Every flow of the simulator's TCP.
-    pub(super) const TCP: Self = Self::by(&[
-        Stack::Tahoe,
-        Stack::Reno,
-        Stack::NewReno,
-        Stack::Sack,
-        Stack::Rack,
-        Stack::Ns2Sack,
-        Stack::Ns2Vegas,
-        Stack::Ns2Linux,
-    ]);
+    pub(super) const TCP: Self =
+        Self::RFC_TCP.and(Stack::Ns2Sack).and(Stack::Ns2Vegas).and(Stack::Ns2Linux);
     /// Every flow of the simulator's own.
     pub(super) const SIMULATED: Self = Self::TCP.and(Stack::Quic);
     /// Every flow.
@@ -151,7 +165,7 @@ impl Heeded {
 
     /// Flows of these stacks.
     pub(super) const fn by(stacks: &[Stack]) -> Self {
-        let mut heeded = Self { by: 0, condition: None };
+        let mut heeded = Self { by: 0, conditions: 0 };
         let mut at = 0;
         while at < stacks.len() {
             heeded = heeded.and(stacks[at]);
@@ -165,9 +179,13 @@ impl Heeded {
         Self { by: self.by | 1 << stack as u16, ..self }
     }
 
-    /// Only where this holds.
+    /// Only where this holds too.
     pub(super) const fn only(self, condition: Condition) -> Self {
-        Self { condition: Some(condition), ..self }
+        Self { conditions: self.conditions | 1 << condition as u8, ..self }
+    }
+
+    fn conditions(self) -> impl Iterator<Item = Condition> {
+        Condition::ALL.into_iter().filter(move |it| self.conditions & 1 << *it as u8 != 0)
     }
 
     /// Whether every flow heeds it.
@@ -181,7 +199,7 @@ impl Heeded {
     }
 
     fn heeds_in(self, runs: &Runs) -> bool {
-        self.heeds(runs.stack) && self.condition.is_none_or(|condition| condition.holds(runs))
+        self.heeds(runs.stack) && self.conditions().all(|condition| condition.holds(runs))
     }
 
     /// Where it has an effect: `recovery newreno`; nothing for everywhere.
@@ -200,10 +218,11 @@ impl Heeded {
         let places: Vec<String> = [in_sim, quinn, kernel].into_iter().flatten().collect();
         let places =
             if stacks.len() == Stack::ALL.len() { String::new() } else { places.join(", or ") };
-        match self.condition {
-            Some(condition) if places.is_empty() => condition.words().to_owned(),
-            Some(condition) => format!("{places}, {}", condition.words()),
-            None => places,
+        let conditions: Vec<&str> = self.conditions().map(Condition::words).collect();
+        match (conditions.join(" and "), places) {
+            (none, places) if none.is_empty() => places,
+            (conditions, none) if none.is_empty() => format!("where {conditions}"),
+            (conditions, places) => format!("{places}, where {conditions}"),
         }
     }
 }

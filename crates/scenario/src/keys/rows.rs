@@ -6,15 +6,15 @@
 //! in 2.26 as they were before May 2003. `quic`: RFC 9000 and RFC 9002.
 
 use firstflight_control::quantity::{Threshold, Time, Window};
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde::ser::SerializeMap;
 
-use super::heeded::Condition::{DelayedAcks, KeepAlive};
-use super::heeded::Stack::{Kernel, NewReno, Ns2Sack, Quic, Quinn, Rack, Reno, Tahoe};
+use super::heeded::Condition::{DelayedAcks, KeepAlive, LinuxReceiver, NoPacing, Syn};
+use super::heeded::Stack::{Kernel, NewReno, Ns2Sack, Quic, Quinn, Rack, Reno, Sack, Tahoe};
 use super::table::keys;
 use super::{Heeded, Key, Typed};
 use crate::error::ScenarioError;
-use crate::profile::{EcnFeedback, FastOpen, Recovery};
+use crate::profile::{EcnFeedback, FastOpen, Pacer, Receiver, Recovery, Timer};
 use crate::read::Fields;
 
 keys! {
@@ -84,6 +84,31 @@ keys! {
     fast_open: FastOpen = [FastOpen::Off, FastOpen::Off, FastOpen::Off, FastOpen::Off];
         Heeded::SIMULATED;
 
+    /// Whether the third packet of the SYN exchange crosses the links and fills a buffer's place.
+    // RFC 9293 section 3.5; tcp_rcv_synsent_state_process sends it before there is data.
+    handshake_ack: bool = [true, false, false, false], usual hidden;
+        Heeded::RFC_TCP.only(Syn);
+
+    /// Whether the last packet carries the FIN, and leaves even if the congestion window is full.
+    ///
+    /// Of flows that end, and rest on no connection.
+    // tcp_cwnd_test.
+    fin: bool = [true, false, false, false], usual hidden;
+        Heeded::RFC_TCP;
+
+    /// Whether a sender that an ACK wakes up is early, as Linux's is: at the first link an arrival
+    /// comes before a departure at the same instant.
+    wake_up: bool = [true, false, false, false], usual hidden;
+        Heeded::RFC_TCP;
+
+    /// Whose retransmission timer senders have.
+    ///
+    /// `rfc6298`: RFC 6298's; `linux`: `rto_min` is the least that is added to the smoothed RTT,
+    /// and it fires with ticks of 4 ms; `ns2`: RTTs are whole ticks of `rto_granularity`, of one
+    /// packet at a time. QUIC's recovery has its own.
+    timer: Timer = [Timer::Linux, Timer::Rfc6298, Timer::Ns2, Timer::Rfc6298], usual hidden;
+        Heeded::TCP;
+
     /// RTO before the first RTT sample.
     // TCP_TIMEOUT_INIT; RFC 6298 section 2.1; rtxcur_init_, changed in January 2006; the probe
     // timeout of kInitialRtt, 333 ms (RFC 9002 sections 6.2.1 and 6.2.2).
@@ -103,10 +128,20 @@ keys! {
 
     /// Granularity of the retransmission clock.
     ///
-    /// With `ns2-linux` 1 ms if nothing is written; with `rack` only a floor, of twice its value.
+    /// With `ns2-linux` 1 ms if nothing is written; with timer `linux` only a floor, of twice its
+    /// value.
     // tcpTick_, changed in 2002.
     rto_granularity: Time = [ms(1), ms(1), ms(10), ms(1)], v2_1b6 ms(100);
         Heeded::SIMULATED;
+
+    /// Whose receivers answer.
+    ///
+    /// `rfc5681`: RFC 5681's, with the whole window from the start; `linux`: the offered window
+    /// begins at 64 KB and grows with what comes, and how long an ACK waits is estimated; `ns2`: a
+    /// packet that comes twice may wait like the first. QUIC's recovery has its own.
+    receiver: Receiver =
+        [Receiver::Linux, Receiver::Rfc5681, Receiver::Ns2, Receiver::Rfc5681], usual hidden;
+        Heeded::TCP;
 
     /// Longest time that an ACK is held back.
     ///
@@ -143,14 +178,14 @@ keys! {
     ///
     /// Above three packets out of order there is one ACK a millisecond, or 5 % of the RTT.
     ack_compression: bool = [true, false, false, false], hidden false;
-        Heeded::by(&[Rack, Kernel]).only(DelayedAcks);
+        Heeded::by(&[Sack, Rack, Kernel]).only(DelayedAcks).only(LinuxReceiver);
 
     /// Whether a receiver that delays ACKs answers the first packets at once, as Linux's do.
     ///
     /// These are the first 11,000, as long as the offered window grows; `false`: `delayed_ack`
     /// holds from the first packet, as where GRO or QUIC's ACK frequency thin ACKs.
     quick_acks: bool = [true, true, true, true], hidden true;
-        Heeded::by(&[Rack]).only(DelayedAcks);
+        Heeded::TCP.only(DelayedAcks).only(LinuxReceiver);
 
     /// Whether cwnd grows only as far as the largest flight justifies (twice it in start-up).
     // control_increase_.
@@ -188,6 +223,13 @@ keys! {
     /// 1.25.
     pacing: bool = [false, false, false, true], hidden false;
         Heeded::SIMULATED;
+
+    /// Whose clock paces a control that says how its packets are paced.
+    ///
+    /// `exact`: every packet leaves when the one before has had its time; `linux`: TCP's own timer,
+    /// which paces from the tenth packet on, and goes on where the control says nothing.
+    pacer: Pacer = [Pacer::Linux, Pacer::Exact, Pacer::Exact, Pacer::Exact], usual hidden;
+        Heeded::TCP.only(NoPacing);
 
     /// Whether senders have segmentation offload, with profile linux.
     ///

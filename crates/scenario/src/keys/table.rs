@@ -6,7 +6,7 @@ use firstflight_control::quantity::{Threshold, Time, Window};
 use serde::Serialize;
 
 use super::Kind;
-use crate::profile::{EcnFeedback, FastOpen, Recovery};
+use crate::profile::{EcnFeedback, FastOpen, Pacer, Receiver, Recovery, Timer};
 
 /// The type of a key's values.
 pub(crate) trait Typed: Copy + PartialEq + Display + Serialize {
@@ -52,14 +52,14 @@ macro_rules! words {
     )+};
 }
 
-words!(Recovery, FastOpen, EcnFeedback);
+words!(Recovery, FastOpen, EcnFeedback, Timer, Receiver, Pacer);
 
 /// Declares keys once. A row is
 ///
 /// `/// doc`, `key: type in range = [linux, rfc, ns2, quic], release value, hidden value; heeded;`
 ///
 /// The range is that of a count. A release of ns-2 stands where its value is not that of the next
-/// newer one. Results leave a `hidden` value out.
+/// newer one. Results leave a `hidden` value out, with `usual hidden` that of the profile.
 macro_rules! keys {
     (
         $(#[$about:meta])* $given:ident, $values:ident, $table:ident, $part:ident:
@@ -67,7 +67,8 @@ macro_rules! keys {
             $(#[doc = $doc:literal])+
             $key:ident: $type:ident $(in $range:tt)?
                 = [$linux:expr, $rfc:expr, $ns2:expr, $quic:expr]
-                $(, v2_26 $v2_26:expr)? $(, v2_1b6 $v2_1b6:expr)? $(, hidden $hidden:expr)?;
+                $(, v2_26 $v2_26:expr)? $(, v2_1b6 $v2_1b6:expr)?
+                $(, hidden $hidden:expr)? $(, usual $usual:ident)?;
                 $heeded:expr;
         )+
     ) => {
@@ -144,11 +145,22 @@ macro_rules! keys {
             }
         }
 
-        impl Serialize for $values {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut map = serializer.serialize_map(None)?;
+        impl $values {
+            /// Writes what results show, where the profile has these `usual` values.
+            #[allow(
+                dead_code,
+                unused_variables,
+                reason = "results have the keys of a group of flows in bytes"
+            )]
+            pub(crate) fn serialize_into<M: SerializeMap>(
+                &self,
+                map: &mut M,
+                usual: &Self,
+            ) -> Result<(), M::Error> {
                 $(
-                    let is_shown = true $(&& self.$key != $hidden)?;
+                    let is_shown = true
+                        $(&& self.$key != $hidden)?
+                        $(&& keys!(@differs $usual self.$key, usual.$key))?;
                     match Typed::time(self.$key) {
                         _ if !is_shown => {}
                         Some(time) => {
@@ -157,10 +169,11 @@ macro_rules! keys {
                         None => map.serialize_entry(stringify!($key), &self.$key)?,
                     }
                 )+
-                map.end()
+                Ok(())
             }
         }
     };
+    (@differs hidden $found:expr, $usual:expr) => { $found != $usual };
     (@read $fields:ident $key:ident) => { $fields.read(stringify!($key))? };
     (@read $fields:ident $key:ident in $range:tt) => {
         $fields.count(stringify!($key), $range)?

@@ -112,6 +112,10 @@ impl<'a> Resolver<'a> {
             let problem = "found profile ns2; accepted: linux, rfc or quic";
             return Err(self.error("ecn", problem));
         }
+        if switches.wake_up && profile == Profile::Ns2 {
+            let problem = "found profile ns2, whose ties are ns-2's; accepted: linux or rfc";
+            return Err(self.error("wake_up", problem));
+        }
         if own.switches.ecn_feedback.is_some() && profile == Profile::Quic {
             let problem = "found profile quic; accepted: none, ACK frames of QUIC count marks";
             return Err(self.error("ecn_feedback", problem));

@@ -42,6 +42,9 @@ impl Ends {
                 },
                 delayed_ack: 2,
                 delayed_ack_timeout: Span::from_millis(40),
+                handshake_ack: true,
+                fin: true,
+                wakes_up: true,
                 linux_acks: Some(LinuxAcks { compress: true }),
                 linux_pacing: true,
                 growing_window: Some(GrowingWindow {

@@ -13,6 +13,7 @@ mod ns2_linux;
 mod ns2_sack;
 mod ns2_vegas;
 mod offer;
+mod pacing;
 mod parts;
 mod prr;
 mod quic;
@@ -35,7 +36,6 @@ use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
 use crate::control::Core;
-use crate::endpoint::Recovery;
 use crate::files::Next;
 use crate::network::FlowSpec;
 use any_repair::AnyRepair;
@@ -217,18 +217,17 @@ impl Tcp {
         }
         (tcb.una, tcb.nxt) = (next, tcb.nxt.max(next));
         tcb.extend(next, 0);
-        if tcb.endpoint.recovery == Recovery::Rack {
+        if tcb.endpoint.handshake_ack {
             // It leaves before the source has data to send with it
             // (`tcp_rcv_synsent_state_process`).
             wire.acknowledge_syn();
-            if !resent && !unseen {
-                tcb.rto.begin_deviation(sample, tcb.nxt);
-            }
         }
         if resent {
             tcb.rto.fall_back();
         } else if unseen {
             tcb.rto.keep_own();
+        } else {
+            tcb.rto.begin_deviation(sample, tcb.nxt);
         }
         tcb.rto.on_acked(next, now, (!resent).then_some(sample));
         tcb.rto.cancel();

@@ -61,6 +61,17 @@ impl Sack {
         u32::from(is_news)
     }
 
+    /// The window holds one packet more.
+    #[inline]
+    fn window_has_room(&self, tcb: &Tcb) -> bool {
+        match &self.prr {
+            Some(prr) if self.active && !tcb.core.policy_sets_recovery_window() => {
+                prr.allowance > 0
+            }
+            _ => (u64::from(self.pipe(tcb)) + 1) * tcb.mss <= tcb.core.cwnd().0,
+        }
+    }
+
     fn note_sacked(&mut self, seq: u32, log: &mut SendLog) {
         log.set(seq, Mark::SACKED);
         self.sacked += 1;
@@ -123,17 +134,12 @@ impl Sack {
     #[inline]
     fn on_advance(&mut self, tcb: &mut Tcb, now: Instant, next: u32, delivered: u32) {
         let newly = next - tcb.una;
-        let sample = tcb.rtt_sample(now, next);
         // RFC 6675 section 5, A: everything up to RecoveryPoint is acknowledged.
         let done = self.active && next >= tcb.recover;
         if done {
             self.active = false;
         }
-        tcb.dupacks = 0;
-        tcb.una = next;
-        tcb.nxt = tcb.nxt.max(next);
-        tcb.rto.on_acked(next, now, sample);
-        tcb.rearm(now);
+        let sample = tcb.advance(now, next);
         if done {
             tcb.core.on_recovered(None);
         }
@@ -227,6 +233,7 @@ impl Repair for Sack {
             delivered -= known;
             self.on_advance(tcb, now, next, delivered);
         } else if newly_sacked > 0 {
+            // One, however many packets the ACK reports (RFC 6675 section 5).
             tcb.dupacks += 1;
             tcb.tell_core(self, now, 0, newly_sacked, None);
         }
@@ -282,33 +289,26 @@ impl Repair for Sack {
         self.pipe(tcb)
     }
 
-    /// The pipe is below the window, and there is something to send.
+    /// The pipe is below the window, and there is something to send; or the FIN is next.
     #[inline]
     fn has_room(&self, tcb: &Tcb) -> bool {
-        let window = match &self.prr {
-            Some(prr) if self.active && !tcb.core.policy_sets_recovery_window() => {
-                prr.allowance > 0
-            }
-            _ => (u64::from(self.pipe(tcb)) + 1) * tcb.mss <= tcb.core.cwnd().0,
-        };
-        window && (self.lost > 0 || tcb.has_fresh())
+        let some = self.lost > 0 || tcb.has_fresh();
+        self.window_has_room(tcb) && some || tcb.is_final()
     }
 
     /// Sends while the pipe is below the window: lost packets first, then new ones
     /// (RFC 6675 section 4, NextSeg rules 1 and 2).
     fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
-        loop {
-            let (repairing, room) = (self.lost > 0, self.has_room(tcb));
-            if !room || !tcb.may_depart(now) {
+        while self.has_room(tcb) && tcb.may_depart(now) {
+            let repairs = self.lost > 0 && self.window_has_room(tcb);
+            if repairs && self.resend(tcb, now, wire) {
+                continue;
+            }
+            if !tcb.has_fresh() {
                 return;
             }
-            if !(repairing && self.resend(tcb, now, wire)) {
-                if !tcb.has_fresh() {
-                    return;
-                }
-                tcb.transmit_next(self, now, wire);
-                self.note_sent();
-            }
+            tcb.transmit_next(self, now, wire);
+            self.note_sent();
         }
     }
 

@@ -126,7 +126,7 @@ impl Tcb {
             nxt: 0,
             max: 0,
             limit: 0,
-            closes: endpoint.recovery == Recovery::Rack && ends && !rests,
+            closes: endpoint.fin && ends && !rests,
             end: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(u32::from(syn))),
             offer: Offer::of(&endpoint, mss),
             ahead: 0,
@@ -174,14 +174,22 @@ impl Tcb {
     /// Data up to `next` is newly acknowledged, and so many packets beyond: timer, RTT, window.
     pub(super) fn new_ack(&mut self, repair: &impl Repair, now: Instant, next: u32, early: u32) {
         let newly = next - self.una;
+        let sample = self.advance(now, next);
+        let credited = self.credit(newly, early);
+        self.tell_core(repair, now, newly, credited, sample);
+    }
+
+    /// Data up to `next` is newly acknowledged. Returns the RTT sample, which the timer has.
+    #[inline]
+    pub(super) fn advance(&mut self, now: Instant, next: u32) -> Option<Span> {
         let sample = self.rtt_sample(now, next);
+        self.rto.note_deviation(sample, next, self.max);
         self.dupacks = 0;
         self.una = next;
         self.nxt = self.nxt.max(next);
         self.rto.on_acked(next, now, sample);
         self.rearm(now);
-        let credited = self.credit(newly, early);
-        self.tell_core(repair, now, newly, credited, sample);
+        sample
     }
 
     #[inline(never)]
