@@ -1,10 +1,11 @@
 //! Every place that lists keys is held to their rows. `UPDATE_KEYS=1 cargo test -p
 //! firstflight-scenario --test rows` writes those that are files.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, Runs, SWITCHES, Stack};
-use firstflight_scenario::{Ns2Release, PathFlags, Profile, Scenario};
+use firstflight_scenario::{Ns2Release, PathFlags, Profile, Resolved, Scenario};
 
 /// The text between two lines of a file below the repository's root, which the rows must yield.
 fn hold(file: &str, (begin, end): (&str, &str), expected: &str) {
@@ -70,10 +71,52 @@ fn the_python_stub_has_an_argument_for_every_flag() {
 }
 
 #[test]
-fn the_fuzzer_knows_every_row() {
-    let words: String = Key::all().map(|key| format!("\"{} = \"\n", key.name)).collect();
-    let marks = ("# Keys of endpoints.\n", "# Other words");
-    hold("crates/fuzz/seeds/scenario.dict", marks, &words);
+fn the_fuzzer_knows_every_key() {
+    let rows = Key::all().map(|key| key.name.to_owned());
+    let words: String = rows.chain(keys_of_tables()).map(|key| format!("\"{key} = \"\n")).collect();
+    hold("crates/fuzz/seeds/scenario.dict", ("# Keys.\n", "# Other words"), &words);
+}
+
+/// The keys that each table of a scenario has beside the rows', as its reader accepts them.
+fn keys_of_tables() -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    for table in ["", "[path]", "[[link]]", "[[flow]]", "[[udp]]", "[path.back]"] {
+        let error =
+            Scenario::parse(&format!("{table}\nzzz = 1"), "x.toml").unwrap_err().to_string();
+        let (_, accepted) = error.split_once("accepted: ").unwrap();
+        keys.extend(accepted.split(", ").map(str::to_owned));
+    }
+    keys.retain(|key| Key::all().all(|row| row.name != key));
+    keys
+}
+
+#[test]
+fn the_reference_names_every_key_of_every_table() {
+    let reference = include_str!("../KEYS.md");
+    for key in keys_of_tables() {
+        let named = [format!("`{key}`"), format!("`{key} ="), format!("[{key}]")];
+        assert!(named.iter().any(|name| reference.contains(name)), "{key}");
+    }
+}
+
+#[test]
+fn the_default_that_the_help_names_of_a_flag_is_what_holds_without_it() {
+    let with = |flags: &PathFlags| Scenario::from_flags(flags, &[]).unwrap().resolve().unwrap();
+    let usual = with(&PathFlags::default());
+    for flag in PathFlags::all().iter().filter(|flag| flag.key != "ns2_release") {
+        // Those of other profiles stand behind it; `none` and `unlimited` cannot be written.
+        let default = flag.default.split(" (").next().unwrap();
+        let is_word = ["none", "unlimited"].contains(&default);
+        if is_word && !["--ssthresh", "--receiver-window"].contains(&flag.name.as_str()) {
+            continue;
+        }
+        let given = with(&PathFlags::from_iter([(flag.name.as_str(), default)]));
+        assert_eq!(json(&given), json(&usual), "{}", flag.name);
+    }
+}
+
+fn json(resolved: &Resolved) -> String {
+    serde_json::to_string(resolved).unwrap()
 }
 
 /// A value that its profile does not have.
