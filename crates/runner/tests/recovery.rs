@@ -19,7 +19,7 @@ fn flow(control: &str, more: &str) -> FlowResult {
     result(control, more).flows.remove(0)
 }
 
-/// Of the recoveries of RFCs, without what they repair.
+/// A recovery with nothing to repair.
 fn lossless(recovery: &str) -> FlowResult {
     flow(
         "slow-start(ssthresh=300pkt)+newreno",

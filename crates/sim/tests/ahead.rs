@@ -147,7 +147,8 @@ const RECOVERIES: [Recovery; 11] = [
     Recovery::Ns2Linux,
 ];
 
-const AGENTS: [Recovery; 3] = [Recovery::Ns2Sack, Recovery::Ns2Vegas, Recovery::Ns2Linux];
+const NOT_OF_RFCS: [Recovery; 4] =
+    [Recovery::Quic, Recovery::Ns2Sack, Recovery::Ns2Vegas, Recovery::Ns2Linux];
 
 /// Bursts, pacing, samples, jumps, repeats, estimates, what routers tell.
 const STARTUPS: [&str; 10] = [
@@ -162,6 +163,17 @@ const STARTUPS: [&str; 10] = [
     "xcp",
     "tcp-ebn",
 ];
+
+/// Mostly its own system's for RACK, always for QUIC, and any for the others.
+fn timer(recovery: Recovery, back: u64) -> Timer {
+    match (back % 3, back % 7, recovery) {
+        (.., Recovery::Rack) if back % 5 > 0 => Timer::Linux,
+        (.., Recovery::Quic) => Timer::Quic,
+        (0, ..) => Timer::Ns2 { phase: Span::from_micros(30), eighths_below: back % 2 == 0 },
+        (_, 0..4, _) => Timer::Linux,
+        _ => Timer::Rfc6298,
+    }
+}
 
 fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
     let recoveries = prop::sample::select(&RECOVERIES[..]);
@@ -193,23 +205,17 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.delayed_ack_timeout = Span::from_millis(1 + start % 90);
         flow.endpoint.syn = syn;
         let quic = recovery == Recovery::Quic;
-        let of_rfc = !quic && !AGENTS.contains(&recovery);
-        flow.endpoint.handshake_ack = of_rfc && back % 3 > 0;
-        flow.endpoint.fin = of_rfc && back % 4 > 0;
-        flow.endpoint.wakes_up = of_rfc && back % 5 > 0;
-        flow.endpoint.paces = quic && start % 3 > 0;
+        let of_rfc = !NOT_OF_RFCS.contains(&recovery);
+        let endpoint = &mut flow.endpoint;
+        (endpoint.handshake_ack, endpoint.fin) = (of_rfc && back % 3 > 0, of_rfc && back % 4 > 0);
+        endpoint.wakes_up = of_rfc && back % 5 > 0;
+        endpoint.paces = quic && start % 3 > 0;
         // Without repeats, which only RACK provides, its window in a recovery is too large to pace.
-        let has_no_repeats = startup == "halfback" && recovery != Recovery::Rack;
-        flow.endpoint.linux_pacing = !quic && !has_no_repeats && start % 4 > 0;
-        flow.endpoint.tso = recovery == Recovery::Rack && back % 3 == 0;
-        flow.endpoint.ecn = back % 4 == 1;
-        flow.endpoint.rto.timer = match (back % 3, back % 7, recovery) {
-            (.., Recovery::Rack) if back % 5 > 0 => Timer::Linux,
-            (.., Recovery::Quic) => Timer::Quic,
-            (0, ..) => Timer::Ns2 { phase: Span::from_micros(30), eighths_below: back % 2 == 0 },
-            (_, 0..4, _) => Timer::Linux,
-            _ => Timer::Rfc6298,
-        };
+        endpoint.linux_pacing =
+            !quic && (startup != "halfback" || recovery == Recovery::Rack) && start % 4 > 0;
+        endpoint.tso = recovery == Recovery::Rack && back % 3 == 0;
+        endpoint.ecn = back % 4 == 1;
+        flow.endpoint.rto.timer = timer(recovery, back);
         flow.endpoint.growing_window = (start % 2 == 0).then_some(GrowingWindow {
             first: Bytes(1500 * (1 + start % 7)),
             step: Bytes(500 * (1 + start % 4)),

@@ -1,5 +1,5 @@
-//! When packets leave that have a pacing rate: every one when the one before has had its time, or as
-//! Linux's own timer has it ([`crate::Endpoint::linux_pacing`]).
+//! When packets leave that have a pacing rate: when the one before has had its time, or as Linux's
+//! own timer has it ([`crate::Endpoint::linux_pacing`]).
 
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 
