@@ -146,6 +146,9 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
             "there is a thread per source of UDP: accepted are at most {MOST_SOURCES}, not {found}"
         ));
     }
+    if let Some(key) = resolved.flows.iter().find_map(|flow| flow.simulated_key()) {
+        return no(format!("flows have no `{key}`; accepted: the simulator, or quinn in its time"));
+    }
     if resolved.udp.iter().any(|udp| udp.poisson || udp.on_off_ns.is_some()) {
         return no("[[udp]] sends at a constant rate; `poisson`, `on` and `off` run on the \
                    simulator, or beside quinn in its time"

@@ -1,5 +1,6 @@
 //! A client that sends one stream to a server, as the ends of a flow.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
@@ -13,7 +14,7 @@ use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, SenderState, Way};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
     ClientConfig, Connection, Dir, EndpointConfig, Event, QlogConfig, ServerConfig, StreamEvent,
-    StreamId, ValidationTokenConfig,
+    StreamId, ValidationTokenConfig, VarInt,
 };
 
 use crate::end::{End, Sent};
@@ -37,6 +38,8 @@ pub struct Pair {
     to_write: Option<u64>,
     /// Bytes of all that is to be sent; `None` without end.
     size: Option<u64>,
+    /// What happens by the clock after the start.
+    plans: Plans,
     /// The stream being written and the room left on it.
     stream: Option<(StreamId, usize)>,
     /// The handshake is over.
@@ -122,8 +125,15 @@ impl Pair {
             controller: None,
             base,
             packet_bytes: setup.packet_bytes,
-            to_write: setup.size,
+            to_write: setup
+                .size
+                .map(|size| size.saturating_sub(setup.writes.iter().map(|(_, bytes)| bytes).sum())),
             size: setup.size,
+            plans: Plans {
+                started: None,
+                writes: setup.writes.iter().copied().collect(),
+                window_opens: setup.window_opens,
+            },
             stream: None,
             connected: false,
             broke: None,
@@ -163,11 +173,30 @@ impl Pair {
         }
         self.server.transmit(clock, &mut self.scratch);
         out.extend(self.scratch.drain(..).map(|sent| datagram(Way::Back, sent)));
-        let due = [self.client.deadline(), self.server.deadline()].into_iter().flatten().min();
+        let planned = self.plans.next().map(|at| self.clock(at));
+        let due = [self.client.deadline(), self.server.deadline(), planned];
+        let due = due.into_iter().flatten().min();
         self.deadline = due.map(|due| {
             let ns = due.saturating_duration_since(self.base).as_nanos();
             Instant(u64::try_from(ns).unwrap_or(u64::MAX)).max(now)
         });
+    }
+
+    /// The application writes more, or the receiver opens its window, if the time has come.
+    fn do_as_planned(&mut self, now: Instant) {
+        if self.plans.opens_at().is_some_and(|at| at <= now) {
+            // A receiver that nothing has reached yet has no window.
+            let later = self.plans.window_opens.map(|after| after + LATER_NS);
+            self.plans.window_opens = later.filter(|_| self.server.peek().is_none());
+            if let Some(connection) = self.server.connection() {
+                connection.set_receive_window(VarInt::MAX);
+            }
+        }
+        while self.plans.writes_at().is_some_and(|at| at <= now)
+            && let Some((_, bytes)) = self.plans.writes.pop_front()
+        {
+            self.to_write.iter_mut().for_each(|left| *left += bytes);
+        }
     }
 
     fn on_client_event(&mut self, event: &Event) {
@@ -227,9 +256,31 @@ impl Pair {
     }
 }
 
+/// What happens by the clock, in nanoseconds after the start.
+struct Plans {
+    started: Option<Instant>,
+    writes: VecDeque<(u64, u64)>,
+    window_opens: Option<u64>,
+}
+
+impl Plans {
+    fn writes_at(&self) -> Option<Instant> {
+        Some(self.started? + Span(self.writes.front()?.0))
+    }
+
+    fn opens_at(&self) -> Option<Instant> {
+        Some(self.started? + Span(self.window_opens?))
+    }
+
+    fn next(&self) -> Option<Instant> {
+        [self.writes_at(), self.opens_at()].into_iter().flatten().min()
+    }
+}
+
 impl Ends for Pair {
     fn start(&mut self, now: Instant, out: &mut Vec<Datagram>) {
         let clock = self.clock(now);
+        self.plans.started = Some(now);
         if let Some(config) = self.connect.take() {
             self.client.connect(clock, config);
             self.controller = self.watching.built();
@@ -256,6 +307,7 @@ impl Ends for Pair {
         let clock = self.clock(now);
         self.client.expire(clock);
         self.server.expire(clock);
+        self.do_as_planned(now);
         self.after_event(now, out);
     }
 
@@ -373,6 +425,9 @@ fn seed(flow: u64, end: u8) -> [u8; 32] {
 /// than 1024 pieces of one stream (quinn-rs/quinn#2809), and slow start on a long fat path leaves
 /// more gaps than that behind. A mebibyte has fewer packets.
 const STREAM: usize = 1 << 20;
+
+/// When a receiver is looked at again that was not there, in nanoseconds.
+const LATER_NS: u64 = 1_000_000;
 
 /// What the application writes at a time.
 static BLOCK: [u8; 64 * 1024] = [0; 64 * 1024];

@@ -25,8 +25,13 @@ pub struct Setup {
     pub delayed_ack: Option<u64>,
     /// How much is sent; without end without.
     pub size: Option<u64>,
+    /// What of it the application writes later, each so many nanoseconds after the start; times
+    /// rise. The rest it writes at once.
+    pub writes: Vec<(u64, u64)>,
     /// What the receiver allows; so much that it never limits without.
     pub receive_window: Option<u64>,
+    /// When that limit ends, in nanoseconds after the start.
+    pub window_opens: Option<u64>,
     /// What the path holds, queue included: the windows of flow control are a multiple of it.
     pub path_bytes: u64,
     /// Seeds quinn's generators; a flow's own.
@@ -88,7 +93,9 @@ impl Setup {
             packet_threshold: None,
             delayed_ack: None,
             size: None,
+            writes: Vec::new(),
             receive_window: None,
+            window_opens: None,
             path_bytes,
             seed: 1,
         }
@@ -164,7 +171,11 @@ impl Setup {
         firstflight_quic::Flow::of(window).apply(&mut transport);
         if let Some(window) = self.receive_window {
             let window = VarInt::from_u64(window).unwrap_or(VarInt::MAX);
-            transport.stream_receive_window(window).receive_window(window);
+            transport.receive_window(window);
+            // That of a stream holds for as long as the stream is.
+            if self.window_opens.is_none() {
+                transport.stream_receive_window(window);
+            }
         }
         Constants { packet_bytes: Some(packet), ..self.constants() }.apply(&mut transport);
         transport

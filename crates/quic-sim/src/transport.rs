@@ -84,7 +84,9 @@ impl Foreign for Quic<'_> {
             packet_threshold: constants.packet_threshold,
             delayed_ack: constants.delayed_ack,
             size: group.size_bytes,
+            writes: group.each_write().skip(1).collect(),
             receive_window: group.receiver_window_bytes,
+            window_opens: group.receiver_window_until_ns,
             path_bytes: flow.path_bytes,
             seed: flow.seed,
         };

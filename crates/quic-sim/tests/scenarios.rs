@@ -76,6 +76,32 @@ fn quic_crosses_every_element_and_one_seed_gives_one_result() {
     }
 }
 
+/// Applications that write by the clock, a window that opens late, and a handshake that is late:
+/// with either transport the transfer takes as long as that and the path make it.
+#[test]
+fn ends_that_wait_for_their_application_or_their_window_take_as_long_with_either_transport() {
+    for (ends, expected) in [
+        // 400 kB a second are there after 80 ms each; the last is written at 3 s.
+        ("writes = [{ size = '400KB', every = '1s', count = 4 }]", 3.3..3.9),
+        ("writes = [{ size = '100KB' }, { at = '2s', size = '2MB' }]", 3.7..4.6),
+        // 125 kB in 100 ms for 2 s, and then 10 Mbit/s of what is left of 4 MB.
+        ("size = '4MB'\nreceiver_window = '25KB'\nreceiver_window_until = '2s'", 4.7..5.6),
+        ("size = '1MB'\nhandshake_delay = '500ms'", 1.6..2.6),
+    ] {
+        for transport in ["tcp", "quic"] {
+            let text = format!(
+                "controls = ['cubic']\nduration = '20s'\n\
+                 path = {{ rate = '10Mbps', rtt = '100ms', buffer = '1bdp' }}\n\
+                 [[flow]]\ntransport = '{transport}'\n{ends}"
+            );
+            let scenario = Scenario::parse(&text, "x.toml").unwrap();
+            let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+            let took = report.runs[0].result.flows[0].completion_time_s.unwrap();
+            assert!(expected.contains(&took), "{transport}, {ends}: {took}");
+        }
+    }
+}
+
 #[test]
 fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/quic/geo-small.toml");

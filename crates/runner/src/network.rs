@@ -253,7 +253,9 @@ fn flow(
     let propagation = sum(|link| link.delay_ns) + sum(|link| link.return_delay_ns);
     let endpoint = endpoint(resolved, group, control, phase);
     let data_bytes = resolved.packet_bytes.saturating_sub(endpoint.overhead_bytes).max(1);
-    let packets = group.size_bytes.map(|size| size.div_ceil(data_bytes));
+    let in_packets = |bytes: u64| u32::try_from(bytes.div_ceil(data_bytes)).unwrap_or(u32::MAX);
+    let mut writes = group.each_write().map(|(at, bytes)| (Span(at), in_packets(bytes)));
+    let first = writes.next().map(|(_, packets)| packets);
     FlowSpec {
         control: simulated(control),
         endpoint,
@@ -268,7 +270,10 @@ fn flow(
         syn_bytes: syn_bytes(resolved, group, control),
         start: Instant(start),
         stop: group.stop_ns.or(lifetime_end).map(Instant),
-        packets: packets.map(|packets| u32::try_from(packets).unwrap_or(u32::MAX)),
+        packets: first.or(group.size_bytes.map(in_packets)),
+        writes: writes.collect(),
+        window_opens: group.receiver_window_until_ns.map(Span),
+        answer_delay: Span(group.handshake_delay_ns.unwrap_or(0)),
         files: group.files.map(files),
         bdp_bytes: resolved.bdp_packets(bottleneck.rate_bps, propagation) * resolved.packet_bytes,
     }

@@ -386,6 +386,48 @@ pub struct ResolvedFlow {
     /// Files one after the other instead of one stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<ResolvedFiles>,
+    /// What the application writes when: `size_bytes` in all, not all at once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<ResolvedWrite>,
+    /// How long after its start the advertised window holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver_window_until_ns: Option<u64>,
+    /// How much later than usual the receiver answers the first packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake_delay_ns: Option<u64>,
+}
+
+/// What an application writes by the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ResolvedWrite {
+    /// When, from the start of the flow.
+    pub at_ns: u64,
+    /// How much at once.
+    pub size_bytes: u64,
+    /// Time between two.
+    pub every_ns: u64,
+    /// How many.
+    pub count: u64,
+}
+
+impl ResolvedFlow {
+    /// The first key that is written of those that only simulated networks have.
+    pub fn simulated_key(&self) -> Option<&'static str> {
+        let written = [
+            (!self.writes.is_empty(), "writes"),
+            (self.receiver_window_until_ns.is_some(), "receiver_window_until"),
+            (self.handshake_delay_ns.is_some(), "handshake_delay"),
+        ];
+        written.iter().find(|(is, _)| *is).map(|(_, key)| *key)
+    }
+
+    /// Every write, by its time from the start of the flow and its bytes; times rise.
+    pub fn each_write(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.writes.iter().flat_map(|write| {
+            (0..write.count).map(|i| (write.at_ns + i * write.every_ns, write.size_bytes))
+        })
+    }
 }
 
 /// Files one after the other; sizes and pauses are drawn at random, both ends included.

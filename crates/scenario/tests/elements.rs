@@ -137,4 +137,27 @@ const REFUSED: &[(&str, &str)] = &[
         "x.toml:5: udp[0].poisson = true: a source pauses or is a Poisson process; accepted: one \
          of the two",
     ),
+    (
+        "[[flow]]\nwrites = [{ size = '1KB', count = 3 }]",
+        "x.toml:2: flow[0].writes[0]: `every` is missing; accepted: `every` and `count` together",
+    ),
+    (
+        "[[flow]]\nsize = '1MB'\nwrites = [{ size = '1KB' }]",
+        "x.toml:3: flow[0].writes = [a table]: a flow has one of size, files and writes; accepted: \
+         one of them",
+    ),
+    (
+        "[[flow]]\nwrites = [{ at = '1s', size = '1KB' }]",
+        "x.toml:2: flow[0].writes[0]: times do not rise from 0s; accepted: `at` later than those \
+         before",
+    ),
+    (
+        "[[flow]]\nwrites = [{ size = '1KB', every = '5s', count = 5 }]",
+        "x.toml:2: flow[0].writes[0]: the run is over at 20s; accepted: a start before it",
+    ),
+    (
+        "[[flow]]\nreceiver_window_until = '1s'",
+        "x.toml:2: flow[0].receiver_window_until = \"1s\": no window would open; accepted: \
+         `receiver_window` with it",
+    ),
 ];

@@ -48,6 +48,19 @@ impl Flow<'_> {
         true
     }
 
+    /// The application writes what the flow's description has for now.
+    #[cold]
+    pub(crate) fn write_more(&mut self, now: Instant, fabric: &mut Fabric) {
+        let (after, writes) = (now.since(self.spec.start), &self.spec.writes);
+        let place = writes.partition_point(|(at, _)| *at < after);
+        let due = writes.get(place).filter(|_| self.spec.stop.is_none_or(|stop| now < stop));
+        let Some((_, packets)) = due else { return };
+        self.ends = true;
+        self.path.route.receiver.expect_more(*packets);
+        let mut wire = FlowWire { now, path: &mut self.path, fabric };
+        self.tcp.write(now, *packets, &mut wire);
+    }
+
     /// A connection has nothing left to send or to repair: what it learned is kept, and the next
     /// file comes after a pause.
     #[cold]

@@ -142,6 +142,8 @@ pub(crate) struct ForeignFlow<'a> {
     last_back: Instant,
     /// When the receiver's access link has sent the newest datagram, where that matters.
     last_out: Instant,
+    /// Nothing goes back before, once the first datagram would have gone.
+    held_until: Option<Instant>,
     /// Datagrams in the network, by number.
     under_way: HashMap<u64, Datagram>,
     /// Datagrams sent both ways: the number of the next.
@@ -170,6 +172,7 @@ impl<'a> ForeignFlow<'a> {
             egress: Access::new(spec, false),
             last_back: Instant(0),
             last_out: Instant(0),
+            held_until: None,
             under_way: HashMap::new(),
             sent: 0,
             timer_at: u64::MAX,
@@ -227,11 +230,15 @@ impl<'a> ForeignFlow<'a> {
         let bytes = self.bytes(&datagram);
         let number = self.sent;
         self.sent += 1;
+        let left = match datagram.way {
+            Way::Forward => now,
+            Way::Back => now.max(*self.held_until.get_or_insert(now + self.spec.answer_delay)),
+        };
         let (at, what) = match datagram.way {
             Way::Forward => (self.ingress.pass_after(now, self.access_time(bytes)), What::Arrive),
             Way::Back => match self.own_way_back(fabric) {
-                Some(_) => (self.set_out_back(now, bytes), What::CrossBack),
-                None => (self.back(now, bytes), What::Deliver),
+                Some(_) => (self.set_out_back(left, bytes), What::CrossBack),
+                None => (self.back(left, bytes), What::Deliver),
             },
         };
         let event = self.event(at, what, 0, number);

@@ -4,7 +4,7 @@ use firstflight_core::units::{Instant, Span};
 
 use crate::control::Control;
 use crate::element::Element;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, UNLIMITED_WINDOW};
 use crate::event::LATEST;
 use crate::loss::LossSpec;
 
@@ -101,6 +101,14 @@ pub struct FlowSpec {
     pub stop: Option<Instant>,
     /// How many packets it has to send; greedy without.
     pub packets: Option<u32>,
+    /// What its application writes later: packets more, so long after the start; times rise. The
+    /// first write is [`FlowSpec::packets`].
+    pub writes: Vec<(Span, u32)>,
+    /// So long after the start the sender learns that the receiver takes all it can send;
+    /// [`Endpoint::receiver_window`] holds until then.
+    pub window_opens: Option<Span>,
+    /// So much later than usual the answer to the flow's first packet leaves the other end.
+    pub answer_delay: Span,
     /// Sends files, each on a connection of its own or all on one, instead of one stream of
     /// packets.
     pub files: Option<FilesSpec>,
@@ -109,6 +117,11 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
+    /// The largest window that its receiver ever advertises, in packets.
+    pub(crate) fn largest_window(&self) -> u32 {
+        if self.window_opens.is_some() { UNLIMITED_WINDOW } else { self.endpoint.receiver_window }
+    }
+
     /// What a full packet carries to the application, in bytes.
     pub fn data_bytes(&self) -> u64 {
         self.payload_bytes.saturating_sub(self.endpoint.overhead_bytes).max(1)

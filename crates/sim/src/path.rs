@@ -225,6 +225,7 @@ impl FlowPath {
             dialogue.receive();
         }
         if let Some(ack) = own {
+            let ack = if packet.is_syn { self.route.answer_late(ack) } else { ack };
             self.send_any_ack(fabric, ack);
         }
         if let Some(due) = self.route.receiver.deadline() {

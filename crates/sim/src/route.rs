@@ -60,6 +60,8 @@ pub(crate) struct Route {
     pub(crate) place: usize,
     /// Where packets wait to reach the receiver, if the last link has elements.
     pub(crate) exit_lane: u32,
+    /// How much later than usual the SYN is answered.
+    answer_delay: Span,
     /// When the flow's last packet reached the far end of each link, where its packets keep their
     /// order although others at the link do not.
     latest: Vec<Instant>,
@@ -179,6 +181,7 @@ impl Route {
             syn_bytes: syn.then_some(spec.syn_bytes),
             place,
             exit_lane,
+            answer_delay: spec.answer_delay,
             latest: if keeps_order(network, spec) { vec![Instant(0); links] } else { Vec::new() },
         }
     }
@@ -327,6 +330,12 @@ impl Route {
         let Some(receiver) = &mut self.earlier else { return [None; 2] };
         let (overdue, own) = receiver.receive((packet.tagged ^ self.tag) & !LATER, at);
         [overdue, own].map(|ack| ack.map(|ack| AckOut { next: ack.next | LATER, ..ack }))
+    }
+
+    /// The answer to a packet, which for a SYN may leave later than usual.
+    #[cold]
+    pub(crate) fn answer_late(&self, ack: AckOut) -> AckOut {
+        AckOut { at: ack.at + self.answer_delay, ..ack }
     }
 
     /// A SYN sets out, or is lost or received.

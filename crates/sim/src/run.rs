@@ -159,6 +159,12 @@ impl<'a> Engine<'a> {
             if let Some(stop) = spec.stop {
                 fabric.queue.push_out_of_order(timer(stop, id, Timer::Stop));
             }
+            for (after, _) in &spec.writes {
+                fabric.queue.push_out_of_order(timer(spec.start + *after, id, Timer::Write));
+            }
+            if let Some(after) = spec.window_opens {
+                fabric.queue.push_out_of_order(timer(spec.start + after, id, Timer::Open));
+            }
         }
         for (id, spec) in network.udp.iter().enumerate() {
             fabric.queue.push_out_of_order(Event::at_any_time(
@@ -273,8 +279,13 @@ impl Flow<'_> {
             self.opening = self.path.opens(fabric);
             self.ends |= self.opening;
         }
+        if event.payload == Timer::Write as u64 {
+            self.write_more(now, fabric);
+            return self.after_event(now, fabric);
+        }
         let mut wire = FlowWire { now, path: &mut self.path, fabric };
         match event.payload {
+            payload if payload == Timer::Open as u64 => self.tcp.open_window(now, &mut wire),
             payload if payload == Timer::Start as u64 => self.tcp.start(now, &mut wire),
             payload if payload == Timer::Stop as u64 => {
                 self.tcp.stop();

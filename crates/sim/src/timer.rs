@@ -11,6 +11,10 @@ pub(crate) enum Timer {
     Start = 1,
     Stop = 2,
     DelayedAck = 3,
+    /// The application writes more.
+    Write = 4,
+    /// The receiver's window opens.
+    Open = 5,
 }
 
 pub(crate) fn timer(at: Instant, flow: usize, what: Timer) -> Event {

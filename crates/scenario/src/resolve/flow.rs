@@ -57,7 +57,7 @@ impl Resolver<'_> {
             start_jitter_ns: flow.start_jitter.unwrap_or_default().ns(),
             stop_ns: flow.stop.map(Time::ns),
             lifetime_ns: flow.lifetime.map(Time::ns),
-            size_bytes: flow.size.map(Size::bytes),
+            size_bytes: self.size_in_all(flow),
             path: path.clone(),
             access_delay_ns,
             access_rate_bps: access_rate.map_or(default_rate, Rate::bps),
@@ -74,6 +74,9 @@ impl Resolver<'_> {
             duplicate_acks: Setting::new(set.duplicate_acks, values.duplicate_acks),
             split_acks: values.split_acks,
             files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,
+            writes: self.writes(key, flow)?,
+            receiver_window_until_ns: self.window_until(key, flow, values.receiver_window)?,
+            handshake_delay_ns: self.handshake_delay(key, flow)?,
         })
     }
 

@@ -3,6 +3,7 @@
 mod elements;
 mod flow;
 mod limits;
+mod writes;
 
 pub(crate) use self::flow::default_access_rate;
 

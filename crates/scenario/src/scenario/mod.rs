@@ -5,6 +5,7 @@ mod elements;
 mod fields;
 mod files;
 mod starts;
+mod writes;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub use catalogue::{Catalogue, Rule, SafeBy};
 pub use elements::{Back, DelayStep, Elements, Jitter, Policer, RateOrNone, RateStep, Reorder};
 pub use files::{Between, Files};
 pub use starts::Starts;
+pub(crate) use writes::MOST_WRITES;
+pub use writes::Write;
 
 /// One experiment: a path or a network, its flows, and what is expected of the results.
 ///
@@ -177,6 +180,13 @@ pub struct Flow {
     pub access_delay: Option<Time>,
     /// Rate of its access links instead of the path's.
     pub access_rate: Option<Rate>,
+    /// What its application writes when, instead of `size`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<Write>,
+    /// How long after its start the advertised window holds; from then on there is no limit.
+    pub receiver_window_until: Option<Time>,
+    /// How much later than usual the receiver answers the first packet.
+    pub handshake_delay: Option<Time>,
     /// Constants of these flows instead of the scenario's.
     #[serde(flatten)]
     pub own: FlowKeys,

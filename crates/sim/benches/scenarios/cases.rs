@@ -136,6 +136,9 @@ impl Case {
             start: Instant(start),
             stop: self.life_s.map(|life| Instant(start) + Span::from_secs(life)),
             packets: None,
+            writes: Vec::new(),
+            window_opens: None,
+            answer_delay: Span(0),
             files: None,
             bdp_bytes: self.rate_mbps * rtt / 8000,
         }

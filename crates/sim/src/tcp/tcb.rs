@@ -94,12 +94,12 @@ impl Tcb {
         let quic = endpoint.recovery == Recovery::Quic;
         let mss = spec.payload_bytes;
         let late = endpoint.rules.late_initial_window;
-        let rests = spec.files.is_some_and(|files| files.keep_alive);
+        let rests = spec.files.is_some_and(|files| files.keep_alive) || !spec.writes.is_empty();
         let config = Config {
             mss: Bytes(mss),
             initial_window: if late { Bytes(mss) } else { endpoint.initial_window },
             initial_ssthresh: endpoint.initial_ssthresh,
-            max_cwnd: Bytes(mss * u64::from(endpoint.receiver_window)),
+            max_cwnd: Bytes(mss * u64::from(spec.largest_window())),
             limit_growth_to_flight: endpoint.limit_growth_to_flight && !rests,
             // QUIC paces by a rule of its own.
             paces: endpoint.paces && !quic,
@@ -141,7 +141,7 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            fast_paths: fast_paths && !listens && !repeats && !tso,
+            fast_paths: fast_paths && !listens && !repeats && !tso && spec.window_opens.is_none(),
             repeats,
             calm_packets: 0,
             calm_plain: 0,
@@ -308,4 +308,4 @@ impl Tcb {
 }
 
 /// More packets than any run can send.
-const GREEDY: u32 = u32::MAX / 2;
+pub(super) const GREEDY: u32 = u32::MAX / 2;

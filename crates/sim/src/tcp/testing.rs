@@ -25,6 +25,9 @@ pub(super) fn flow(startup: &str, avoidance: &str, endpoint: Endpoint) -> FlowSp
         start: Instant(0),
         stop: None,
         packets: None,
+        writes: Vec::new(),
+        window_opens: None,
+        answer_delay: Span(0),
         files: None,
         bdp_bytes: 100_000,
     }

@@ -10,7 +10,7 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::Window;
 
 use super::repair::Repair;
-use super::tcb::Tcb;
+use super::tcb::{GREEDY, Tcb};
 use super::{Tcp, Wire};
 use crate::endpoint::Endpoint;
 
@@ -132,9 +132,18 @@ impl Tcp {
     #[cold]
     pub(crate) fn write(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
+        let rested = tcb.una >= tcb.end;
         tcb.judge_usage(repair);
         tcb.end = tcb.end.saturating_add(packets);
+        if tcb.una < tcb.first_data {
+            // The handshake's end looks at what there is to send.
+            return;
+        }
         tcb.extend(tcb.una, 0);
+        if !rested {
+            repair.send(tcb, now, wire);
+            return self.note_calm();
+        }
         let seen = tcb.seen(1);
         if let Some(usage) = &mut tcb.usage {
             let idle = now.since(usage.sent_at);
@@ -144,6 +153,17 @@ impl Tcp {
         let first = tcb.seen(1);
         tcb.judge_now(now, &Seen { nxt: tcb.max + 1, ..first }, false);
         repair.send(tcb, now, wire);
+        self.note_calm();
+    }
+
+    /// The receiver takes all that there is to send from now on.
+    #[cold]
+    pub(crate) fn open_window(&mut self, now: Instant, wire: &mut impl Wire) {
+        let Self { tcb, repair } = self;
+        tcb.receiver_window = GREEDY;
+        if tcb.una >= tcb.first_data {
+            repair.send(tcb, now, wire);
+        }
         self.note_calm();
     }
 }

@@ -36,6 +36,9 @@ pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSp
         start: Instant(0),
         stop: None,
         packets: None,
+        writes: Vec::new(),
+        window_opens: None,
+        answer_delay: Span(0),
         files: None,
         bdp_bytes: 500_000,
     }
