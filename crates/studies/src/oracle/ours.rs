@@ -70,11 +70,12 @@ fn scenario(point: &Point) -> String {
         point.text("pkt")
     );
     let _ = writeln!(text, "iw = \"{}pkt\"\nssthresh = \"{ssthresh}\"", point.text("iw"));
-    // TCP/Linux and Vegas have rules of their own for duplicate ACKs.
-    if recovery != "ns2-linux" && control != "vegas" {
+    // TCP/Linux and Vegas have rules of their own for duplicate ACKs, and ns-2.1b6 has none.
+    let release = point.text("release");
+    if recovery != "ns2-linux" && control != "vegas" && release != "2.1b6" {
         let _ = writeln!(text, "limited_transmit = {}", point.text("lt") != "0");
     }
-    if let release @ ("2.26" | "2.1b6") = point.text("release") {
+    if matches!(release, "2.26" | "2.1b6") {
         let _ = writeln!(text, "ns2_release = \"{release}\"");
     }
     let _ = writeln!(text, "delayed_ack = {}\n\n[path]", point.text("ack"));
@@ -95,4 +96,26 @@ fn scenario(point: &Point) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::point;
+    use super::*;
+
+    /// `ns2-dumbbell.tcl` overrides `lt` with the release's own: none in 2000.
+    #[test]
+    fn limited_transmit_is_that_of_the_release() {
+        let said = |words: &str| {
+            let random = BTreeMap::from([("one".to_owned(), words.to_owned())]);
+            let file = xtask::root().join("oracles/points.toml");
+            scenario(&point::load(&file, Some(random), &[]).ok().unwrap()[0])
+        };
+        assert!(said("sack").contains("limited_transmit = true"));
+        assert!(said("sack release=2.26").contains("limited_transmit = true"));
+        let of_2000 = said("sack release=2.1b6");
+        assert!(of_2000.contains("ns2_release = \"2.1b6\"") && !of_2000.contains("limited"));
+    }
 }
