@@ -36,6 +36,7 @@ __all__ = [
     "Table",
     "View",
     "compare",
+    "judge",
     "list",
     "predict",
     "register",
@@ -69,6 +70,25 @@ def run(scenario, *, on="sim", samples=None, progress=None, **path):
     """
     scenario = _plain(scenario) if isinstance(scenario, dict) else os.fspath(scenario)
     return _native.run(scenario, path, on, samples, _told(progress))
+
+
+def judge(
+    control, *, against=(), only=(), seeds=None, quick=False, on="sim", progress=None
+) -> dict[str, Any]:
+    """Judges a control on the catalogue of paths, like `firstflight judge --json`.
+
+    control: a name such as "hystart", or a start-up of your own (`Startup`).
+    against: further references. only: groups ("F") or scenarios ("A3").
+    seeds: where something is random; without it the catalogue's 20. quick: three, and no long
+        transfers. on: "sim" or "quic".
+
+    Nothing is kept between calls. The verdicts are in `["scenarios"][0]["verdicts"]`, "pass",
+    "fail" or "n/a" for each of R1 to R5, and in sum in `["summary"]`.
+    """
+    names, against = _named([control]), _named(against)
+    only = [only] if isinstance(only, str) else [str(one) for one in only]
+    lists = (against, only)
+    return json.loads(_native.judge(names[0], lists, seeds, bool(quick), on, _told(progress)))
 
 
 def predict(**path) -> dict[str, Any]:

@@ -99,6 +99,16 @@ def run(
     progress: _Progress = None,
     **path: Unpack[Path],
 ) -> Result: ...
+def judge(
+    control: _Control,
+    *,
+    against: _Control | Iterable[_Control] = (),
+    only: str | Iterable[str] = (),
+    seeds: int | None = None,
+    quick: bool = False,
+    on: str = "sim",
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
 def predict(**path: Unpack[Path]) -> dict[str, Any]: ...
 def reproduce(
     *select: str,

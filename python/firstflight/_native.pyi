@@ -78,6 +78,14 @@ def compare(
 def run(
     scenario: Any, path: dict[str, Any], on: str, samples: int | None, progress: _Progress
 ) -> Result: ...
+def judge(
+    control: str,
+    lists: tuple[builtins.list[str], builtins.list[str]],
+    seeds: int | None,
+    quick: bool,
+    on: str,
+    progress: _Progress,
+) -> str: ...
 def predict(path: dict[str, Any]) -> str: ...
 def list(name: str | None = None) -> str: ...
 def reproduce(

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use firstflight_cli::calls::{self, Refused};
+use firstflight_cli::calls::{self, Asked, Refused};
 use firstflight_reproduce::{Lab, Options as Papers};
 use firstflight_runner::Options;
 use firstflight_scenario::Scenario;
@@ -79,6 +79,25 @@ impl Call {
             false => self.beside(py, &faults, work)?,
         };
         ran.map_err(error::refused)
+    }
+
+    /// Judges a control on the catalogue.
+    pub(crate) fn judge(&self, py: Python<'_>, asked: &Asked<'_>, on: &str) -> PyResult<String> {
+        let own = |control: &str| {
+            let name = control.split(['(', '+']).next().unwrap_or_default();
+            startup::is_written_in_python(name.trim())
+        };
+        let others = asked.against.iter().map(String::as_str);
+        let serial = is_forked() || std::iter::once(asked.control).chain(others).any(own);
+        let faults = Arc::new(Faults::default());
+        let judged = self.beside(py, &faults, |stop, reached| {
+            let progress = |done, total| {
+                reached.total.store(total, Ordering::Relaxed);
+                reached.done.store(done, Ordering::Relaxed);
+            };
+            startup::with(&faults, || calls::judge(asked, on, serial, stop, &progress))
+        })?;
+        judged.map_err(error::refused)
     }
 
     /// Reproduces what is selected.

@@ -14,7 +14,7 @@ mod view;
 
 use std::path::PathBuf;
 
-use firstflight_cli::calls;
+use firstflight_cli::calls::{self, Asked};
 use firstflight_scenario::{Document, PathFlags};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -62,6 +62,21 @@ fn run(
     };
     let scenario = py.detach(|| calls::scenario(document, &path, on)).map_err(error::refused)?;
     Call { samples, progress }.run(py, scenario, on)
+}
+
+/// The document of `judge --json`.
+#[pyfunction]
+fn judge(
+    py: Python<'_>,
+    control: &str,
+    (against, only): (Vec<String>, Vec<String>),
+    seeds: Option<u64>,
+    quick: bool,
+    on: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let asked = Asked { control, against: &against, only: &only, seeds, quick };
+    Call { samples: None, progress }.judge(py, &asked, on)
 }
 
 /// The document of `predict --json`.
@@ -117,6 +132,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<view::View>()?;
     module.add_function(wrap_pyfunction!(compare, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(judge, module)?)?;
     module.add_function(wrap_pyfunction!(predict, module)?)?;
     module.add_function(wrap_pyfunction!(list, module)?)?;
     module.add_function(wrap_pyfunction!(reproduce, module)?)?;

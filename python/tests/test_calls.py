@@ -86,6 +86,31 @@ def test_predict_and_list_are_the_commands(command):
         ff.list("astrt")
 
 
+def test_a_judgement_is_the_commands(command, tmp_path):
+    out = str(tmp_path / "out")
+    words = ("judge", "scout", "--against", "bbr", "--only", "A1,C3", "--json", "--out", out)
+    printed = command(*words)
+    done = []
+    found = ff.judge(
+        "scout", against=["bbr"], only=["A1", "C3"], progress=lambda *runs: done.append(runs)
+    )
+    assert found == json.loads(printed.stdout)
+    assert found["scenarios"][0]["verdicts"]["R2"] == "pass" and done[-1] == (10, 10)
+    with pytest.raises(ff.Error, match="did you mean `hystart-pp`"):
+        ff.judge("hystartpp")
+    with pytest.raises(ff.Error, match="no scenario of the catalogue"):
+        ff.judge("cubic", only="Q")
+
+
+def test_a_start_up_in_python_is_judged():
+    class Judged(ff.Startup):
+        name = "judged-here"
+
+    found = ff.judge(Judged, only="A3b")
+    assert found["control"] == "judged-here"
+    assert found["scenarios"][0]["measured"]["completion_s"] > 15
+
+
 def test_claims_are_the_commands(command, tmp_path):
     out, cache = str(tmp_path / "out"), str(tmp_path / "cache")
     printed = command("reproduce", "S0-T1c", "--json", "--out", out, "--cache", cache)

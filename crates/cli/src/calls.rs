@@ -90,19 +90,21 @@ pub fn summary(report: &Report, width: usize) -> String {
 }
 
 /// The document of `judge --json`: a control on the scenarios of the catalogue. `on` is `sim` or
-/// `quic`, in virtual time; `progress` hears how many runs are finished, of how many.
+/// `quic`, in virtual time; `progress` hears how many runs are finished, of how many. `in_turn`
+/// leaves all of them to the calling thread.
 ///
 /// # Errors
 /// As the command's.
 pub fn judge(
     asked: &Asked<'_>,
     on: &str,
+    in_turn: bool,
     stop: &AtomicBool,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<String, Refused> {
     let transport = virtual_time(on)?;
     let question = judge::question(asked, &transport)?;
-    let carried = judge::Carried { transport, who: String::new(), on: on.to_owned() };
+    let carried = judge::Carried { transport, who: String::new(), on: on.to_owned(), in_turn };
     let judgement = judge::judgement(&question, &carried, None, stop, progress)?;
     Ok(judgement.to_json().map_err(Failure::from)?)
 }

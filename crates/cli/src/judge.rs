@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use firstflight_judge::{Carrier, Judgement, Question, REFERENCES, Refusal};
-use firstflight_report::write_file;
+use firstflight_report::{write_dir, write_file};
 use firstflight_runner::Options;
 use firstflight_scenario::{ControlSpec, Scenario};
 use firstflight_sweep::{Shelf, VERSION, content_name};
@@ -19,7 +19,7 @@ use crate::progress::{Log, Progress};
 use crate::scenarios::found;
 use crate::transport::{On, Transport};
 use crate::words::count;
-use crate::{interrupt, output};
+use crate::{command_line, interrupt, output};
 
 /// Judge a control on the catalogue of paths: fast, gentle, safe to others, never stuck, Pareto
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ use crate::{interrupt, output};
 pub(crate) struct Args {
     /// The control, such as hystart or scout+cubic(beta=0.7)
     control: String,
-    /// Further references, beside slow-start+cubic, hystart and hystart-pp: controls with commas between
+    /// Further references beside slow-start+cubic, hystart and hystart-pp, with commas between
     #[arg(long, value_name = "CONTROLS")]
     against: Option<String>,
     /// Only these groups or scenarios, with commas between: F, A3, C1
@@ -47,8 +47,8 @@ pub(crate) struct Args {
     /// Write a row per scenario and control here, as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Keep finished runs here; the same command goes on from them [default:
-    /// firstflight-out/judge]
+    /// Write report.html, its figures and data and judgement.json here, and keep finished runs here
+    /// [default: no report, and the runs in firstflight-out/judge]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -56,8 +56,8 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 The rules: R1 fast, at most 2 % longer than the better of HyStart and HyStart++, or within a
 published bound. R2 gentle, no more loss and no longer a queue than slow start. R3 safe, others keep
-20 to 80 % and take at most 1.1 times as long as beside slow start. R4 never stuck, at most 1.5 times
-slow start's time. R5, no reference is as good in time, loss and queue and better in one.
+20 to 80 % and take at most 1.1 times as long as beside slow start. R4 never stuck, at most 1.5
+times slow start's time. R5, no reference is as good in time, loss and queue and better in one.
 The exit code is 1 if one does not hold. docs/judge.md has more; `firstflight scenarios` the paths.
 
 Examples:
@@ -88,6 +88,8 @@ pub(crate) struct Carried {
     pub(crate) who: String,
     /// The transport, as results name it.
     pub(crate) on: String,
+    /// One run after the other, in the calling thread.
+    pub(crate) in_turn: bool,
 }
 
 /// Runs the command.
@@ -107,8 +109,8 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     if let Some(file) = &args.csv {
         output::check_file("--csv", file)?;
     }
-    let on = transport.name().to_owned();
-    let carried = Carried { transport, who: who(&args.on), on };
+    let (on, in_turn) = (transport.name().to_owned(), transport.is_in_real_time());
+    let carried = Carried { transport, who: who(&args.on), on, in_turn };
     let shelf = Shelf::new(out.join("runs"), "json");
     let judgement = match with_progress(&question, &carried, &shelf) {
         Err(Failure::Interrupted) => {
@@ -122,6 +124,11 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
         output::print(&judgement.to_json()?)?;
     } else {
         output::print(&told::text(&judgement, output::screen()))?;
+    }
+    if let Some(out) = &args.out {
+        let page = firstflight_judge::page(&judgement).command(command_line::typed());
+        write_dir(out, &page, vec![("judgement.json".into(), judgement.to_json()?)])?;
+        output::note(&format!("report: {}", out.join("report.html").display()));
     }
     if let Some(file) = &args.csv {
         let mut text = Vec::new();
@@ -208,13 +215,8 @@ pub(crate) fn judgement(
         let report = transport.run(scenario, options, &|_| {}).map_err(not_carried)?;
         if report.interrupted { Err(Refusal::Interrupted) } else { Ok(report) }
     };
-    let carrier = Carrier {
-        run: &run,
-        who: carried.who.clone(),
-        in_turn: transport.is_in_real_time(),
-        stop,
-        progress,
-    };
+    let carrier =
+        Carrier { run: &run, who: carried.who.clone(), in_turn: carried.in_turn, stop, progress };
     question.judge(&carried.on, shelf, &carrier).map_err(|refusal| match refusal {
         Refusal::NotCarried(why) => Failure::Usage(why),
         Refusal::Interrupted => Failure::Interrupted,

@@ -17,10 +17,15 @@ mod catalogue;
 mod jobs;
 mod judgement;
 mod measured;
+mod page;
+mod plane;
+mod questions;
 pub mod rules;
 
 pub use catalogue::{Entry, GROUPS, Group, select, whole};
 pub use jobs::{Carrier, Refusal};
 pub use judgement::{Judged, Judgement, Question, Tally};
 pub use measured::{Curves, MEASURES, Measured};
+pub use page::page;
+pub use questions::{Answer, QUESTIONS, Topic};
 pub use rules::{REFERENCES, Verdict};

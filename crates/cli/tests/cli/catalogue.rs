@@ -170,3 +170,20 @@ fn a_control_of_quinn_is_judged_over_quic() {
     assert_eq!(json["on"], "quic");
     assert!(json["scenarios"][1]["measured"]["completion_s"].as_f64().unwrap() > 15.0);
 }
+
+#[test]
+fn a_report_has_the_matrix_the_plane_the_questions_and_a_picture_per_scenario() {
+    let place = Place::new();
+    let judged = place.run(&["judge", "scout", "--only", "A1,A4,F4", "--out", "report"]);
+    assert!(judged.code <= 1, "{}", judged.stderr);
+    let page = std::fs::read_to_string(place.path("report/report.html")).unwrap();
+    for part in ["Time against loss", "Harm to others", "The questions of RFC 9743"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(page.contains("A1 R1 pass") && page.contains("not covered"), "the evidence");
+    for picture in ["plane", "scenario-A1", "scenario-A4", "scenario-F4"] {
+        assert!(place.path(&format!("report/figures/{picture}.svg")).is_file(), "{picture}");
+    }
+    let json = std::fs::read_to_string(place.path("report/judgement.json")).unwrap();
+    assert_eq!(document(&json)["scenarios"].as_array().unwrap().len(), 3);
+}
