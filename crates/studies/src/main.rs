@@ -7,6 +7,7 @@ use xtask::{Stop, no_arguments, root, step};
 
 mod bench;
 mod choice;
+mod judge;
 mod kept;
 mod lab;
 mod oracle;
@@ -31,9 +32,10 @@ fn main() -> ExitCode {
 
 type Study = fn(&std::path::Path, &[String]) -> Result<(), Stop>;
 
-const STUDIES: [(&str, Study); 7] = [
+const STUDIES: [(&str, Study); 8] = [
     ("bench", bench::run),
     ("choice", choice::run),
+    ("judge", judge::run),
     ("lab", lab::run),
     ("oracle", oracle::run),
     ("quic", quic::run),

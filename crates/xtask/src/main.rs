@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         "test" => test::test(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "mutants" => mutants::mutants(&root(), &rest),
-        "bench" | "choice" | "lab" | "oracle" | "quic" | "stacks" | "startups" => {
+        "bench" | "choice" | "judge" | "lab" | "oracle" | "quic" | "stacks" | "startups" => {
             study(&task, &rest)
         }
         "tidy" => tidy::run(&root(), &rest),
@@ -111,6 +111,8 @@ usage: cargo xtask TASK
   quic                             write the tables of scenarios/quic/README.md (minutes)
   startups                         write docs/startups.md: every start-up explained, drawn, and
                                    measured over 192 paths, with pictures and CSV (a minute)
+  judge                            write docs/judgement.md: every start-up judged on the catalogue
+                                   (a quarter of an hour; what was measured is kept)
   stacks [--again]                 write the tables of docs/stacks.md: Linux's and quinn's controls
                                    beside ours (qemu, ten minutes; what was measured is kept)
   choice [--linux] [--missing]     measure what `predict` and docs/which-control.md say of controls
