@@ -148,13 +148,7 @@ macro_rules! read_as_text {
 read_as_text!(
     crate::ControlSpec,
     crate::Profile,
-    crate::FastOpen,
-    crate::EcnFeedback,
     crate::Ns2Release,
-    crate::Pacer,
-    crate::Receiver,
-    crate::Recovery,
-    crate::Timer,
     crate::Carrier,
     crate::scenario::Between<crate::Size>,
     crate::scenario::Between<crate::Time>,

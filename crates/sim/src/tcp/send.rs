@@ -22,8 +22,13 @@ impl Tcb {
     /// (`tcp_cwnd_test`), but not beyond the receiver's (`tcp_snd_wnd_test`).
     #[inline]
     pub(super) fn is_final(&self) -> bool {
-        let last = self.nxt + 1 == self.end && self.closes && self.nxt < self.limit;
-        last && self.nxt == self.max && self.max - self.una < self.receiver_window
+        self.closes && self.is_last()
+    }
+
+    #[inline(never)]
+    fn is_last(&self) -> bool {
+        let last = self.nxt + 1 == self.end && self.nxt < self.limit && self.nxt == self.max;
+        last && self.max - self.una < self.receiver_window
     }
 
     /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
