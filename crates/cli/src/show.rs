@@ -1,13 +1,17 @@
-//! `show`: a connection's start-up, drawn from its qlog.
+//! `show`: a connection's start-up, drawn from its qlog, and judged where its path is known.
 
+mod beside;
 mod drawing;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use firstflight_qlog::{Connection, Evidence, Log, Summary};
 use firstflight_report::{Page, Section, terminal, write_dir};
 use firstflight_scenario::Time;
 use serde::Serialize;
+
+use beside::Judged;
 
 use crate::failure::{Failure, Status};
 use crate::words::whole;
@@ -29,6 +33,8 @@ pub(crate) struct Args {
     /// Draw the connection to its end
     #[arg(long, conflicts_with = "until")]
     all: bool,
+    #[command(flatten)]
+    path: beside::PathArgs,
     /// Print the start-up as one JSON document
     #[arg(long)]
     json: bool,
@@ -41,10 +47,15 @@ const EXAMPLES: &str = "\
 When start-up ended is taken from the best that the log has: a change of the congestion
 controller's state, a window that reached ssthresh, or a cut of the window near a loss.
 
+With --rate and --rtt the references of `judge` run in the simulator on that path with as many
+bytes, and the start-up is called early (below 0.9 BDP), late (beyond path and buffer), lossy (more
+lost than with slow start), limited by the application, or fine.
+
 Examples:
   firstflight show client.sqlog
   firstflight show server.qlog --connection 2 --until 2s
   firstflight show client.sqlog --all --out report && xdg-open report/report.html
+  firstflight show client.sqlog --rate 50Mbps --rtt 40ms --buffer 1bdp
   firstflight show client.sqlog --json | jq .startup.exit";
 
 /// What `--json` prints.
@@ -60,6 +71,9 @@ struct Document<'a> {
     skipped_records: usize,
     truncated: bool,
     startup: &'a Summary,
+    /// What it is beside the references; only where the path is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<&'a Judged>,
 }
 
 const SCHEMA: &str = "firstflight/show@1";
@@ -75,6 +89,7 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     let (number, connection) = choose(args, &log)?;
     check_drawable(&file, connection)?;
     let summary = connection.summary();
+    let judged = args.path.judge(connection, &summary)?;
     let document = Document {
         schema: SCHEMA,
         file: file.clone(),
@@ -86,6 +101,7 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
         skipped_records: log.skipped.len(),
         truncated: log.truncated,
         startup: &summary,
+        judged: judged.as_ref(),
     };
     let json = format!("{}\n", serde_json::to_string_pretty(&document)?);
     let until_s = until(args, &summary);
@@ -95,9 +111,12 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     } else {
         let screen = output::screen();
         let figure = drawing::figure(&heading, connection, &summary, until_s);
-        let table = drawing::table(&summary);
-        let text =
-            format!("{}\n{}", terminal::figure(&figure, screen), terminal::table(&table, screen));
+        let mut text = terminal::figure(&figure, screen);
+        let tables = [Some(drawing::table(&summary)), judged.as_ref().map(Judged::table)];
+        for table in tables.iter().flatten() {
+            let _ = write!(text, "\n{}", terminal::table(table, screen));
+        }
+        text.push_str(&judged.as_ref().map_or(String::new(), Judged::words));
         output::print(&text)?;
     }
     if let Some(out) = &args.out {
@@ -106,6 +125,10 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
         let section = Section::new("connection", "The connection")
             .table(drawing::table(&summary))
             .figure(figure.command(&command).caption(caption(&summary)));
+        let section = match &judged {
+            Some(judged) => section.table(judged.table()).text(judged.words()),
+            None => section,
+        };
         let page = Page::new(&heading)
             .subtitle(&connection.title)
             .section(section)

@@ -4,7 +4,8 @@
 //! happens, why it matters, who reported it, what is expected, and which of the rules R1 to R5 are
 //! asked. A [`Question`] runs the control under judgement and the [`REFERENCES`] on every scenario
 //! and makes a [`Judgement`] of the means. The rules themselves are functions of numbers, in
-//! [`rules`]. What runs a scenario is the caller's, a [`Carrier`]: the simulator, QUIC or Linux.
+//! [`rules`]; what a log of one's own shows on a known path is found in [`own_log`]. What runs a
+//! scenario is the caller's, a [`Carrier`]: the simulator, QUIC or Linux.
 //!
 //! ```
 //! let entries = firstflight_judge::select(&["A3".to_owned()])?;
@@ -17,6 +18,7 @@ mod catalogue;
 mod jobs;
 mod judgement;
 mod measured;
+pub mod own_log;
 mod page;
 mod plane;
 mod questions;

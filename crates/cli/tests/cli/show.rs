@@ -151,3 +151,55 @@ fn the_words_of_a_log_cannot_write_to_the_terminal() {
         assert!(!all.contains(['\u{1b}', '\u{202e}']), "{all}");
     }
 }
+
+/// What `show` finds in the log of a control on 20 Mbit/s, 100 ms and half a BDP, which really
+/// was that path.
+fn findings(control: &str, flags: &[&str], named: [&str; 3]) -> Vec<String> {
+    let place = Place::new();
+    let [rate, rtt, buffer] = named;
+    let path = ["--rate", "20Mbps", "--rtt", "100ms", "--buffer", "0.5bdp", "--profile", "quic"];
+    let all = [&["compare", control, "--trace", "t", "--json"][..], &path, flags].concat();
+    let outcome = place.run(&all);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let file = format!("t/{control}.flow-0.sqlog");
+    let words = ["show", &file, "--rate", rate, "--rtt", rtt, "--buffer", buffer, "--json"];
+    let outcome = place.run(&words);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let shown: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let found = shown["judged"]["findings"].as_array().unwrap().iter();
+    found.map(|found| found["finding"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_log_on_a_known_path_is_early_late_or_fine() {
+    let here = ["20Mbps", "100ms", "0.5bdp"];
+    let size = &["--size", "3MB"];
+    assert_eq!(findings("slow-start", size, here), ["late"]);
+    assert_eq!(findings("scout", size, here), ["fine"]);
+    // The same log on a path that holds five times as much.
+    assert_eq!(findings("scout", size, ["100Mbps", "100ms", "0.5bdp"]), ["early"]);
+    assert_eq!(findings("slow-start", &["--size", "300kB"], here), ["not-ended"]);
+    assert_eq!(findings("slow-start", &["--size", "30kB"], here), ["limited-by-application"]);
+}
+
+#[test]
+fn show_sets_a_log_beside_the_references_and_says_where_the_path_is_another() {
+    let (place, _) = traced();
+    let log = "t/newreno.flow-0.sqlog";
+    let outcome = place.run(&["show", log, "--rate", "10Mbps", "--rtt", "7ms", "--out", "r"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    for word in ["Beside the references", "this log", "slow-start+cubic", "hystart-pp", "late: "] {
+        assert!(outcome.stdout.contains(word), "no {word} in {}", outcome.stdout);
+    }
+    assert!(outcome.stderr.contains("--rtt says 7 ms"), "{outcome:?}");
+    let page = fs::read_to_string(place.path("r/report.html")).unwrap();
+    assert!(page.contains("Beside the references") && page.contains("late: "));
+    for (wrong, says) in [
+        (&["show", log, "--rate", "10Mbps"][..], "--rtt"),
+        (&["show", log, "--rate", "10", "--rtt", "1s"], "--rate"),
+        (&["show", log, "--rate", "1Mbps", "--rtt", "1s", "--buffer", "x"], "--buffer"),
+    ] {
+        let outcome = place.run(wrong);
+        assert_eq!((outcome.code, outcome.stderr.contains(says)), (2, true), "{outcome:?}");
+    }
+}
