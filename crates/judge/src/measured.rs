@@ -1,7 +1,7 @@
 //! What is measured of a run for its verdicts, and the mean of several.
 
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::{FlowResult, Resolved, Scenario, Series};
+use firstflight_scenario::{Flow, FlowResult, Resolved, Scenario, Series};
 use serde::{Deserialize, Serialize};
 
 /// Declares the measures: name, unit, meaning.
@@ -160,7 +160,8 @@ impl<'a> Seen<'a> {
             return (any.then_some(mean), Some(f64::from(u8::from(any))));
         }
         let groups = scenario.groups();
-        if groups.iter().any(|group| group.control.is_none() && group.size.is_none()) {
+        let ends = |group: &Flow| group.size.is_some() || !group.writes.is_empty();
+        if groups.iter().any(|group| group.control.is_none() && !ends(group)) {
             return (None, None);
         }
         let times: Vec<Option<f64>> =
