@@ -69,12 +69,13 @@ fn run(
 fn judge(
     py: Python<'_>,
     control: &str,
-    (against, only): (Vec<String>, Vec<String>),
+    lists: (Vec<String>, Vec<String>),
     seeds: Option<u64>,
     quick: bool,
     on: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
+    let (against, only) = lists;
     let asked = Asked { control, against: &against, only: &only, seeds, quick };
     Call { samples: None, progress }.judge(py, &asked, on)
 }
