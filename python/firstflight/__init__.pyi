@@ -36,6 +36,7 @@ class Path(TypedDict, total=False):
     access_rate: _Quantity
     loss: _Quantity
     ecn_threshold: _Quantity
+    queue: _Quantity
     jitter: _Quantity
     wifi: _Quantity
     duration: _Quantity

@@ -48,6 +48,9 @@ pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
             "the model knows no random loss: --loss decides only which measured path is nearest",
         );
     }
+    if let Some(key) = resolved.links[0].beyond_drop_tail() {
+        output::note(&format!("the model knows a drop-tail buffer alone: --{key} changes nothing"));
+    }
     if resolved.endpoint.switches.pacing {
         output::note("the model knows no pacing: --pacing changes nothing here");
     }

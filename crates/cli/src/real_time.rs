@@ -37,7 +37,7 @@ fn refuse(resolved: &Resolved) -> Result<(), Failure> {
         let accepted = "accepted: one [path], one group of flows, no [[udp]]";
         return no(format!("more than one link or group of flows, or cross traffic; {accepted}"));
     }
-    if let Some(key) = resolved.links[0].elements.key() {
+    if let Some(key) = resolved.links[0].beyond_drop_tail() {
         return no(format!("path.{key}: the emulated link has none; accepted: virtual time"));
     }
     let flow = &resolved.flows[0];

@@ -106,7 +106,7 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
             resolved.links.len()
         ));
     }
-    if let Some(key) = resolved.links[0].elements.key() {
+    if let Some(key) = resolved.links[0].beyond_drop_tail() {
         return no(format!(
             "the link has no `{key}`; accepted: the simulator, or quinn in its time"
         ));

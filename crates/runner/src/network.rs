@@ -59,6 +59,10 @@ fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
         delay: own_delay,
         buffer: buffer(Some(link.buffer)),
         elements: elements(&link.elements, delays.as_ref()),
+        queue: link
+            .queue
+            .as_ref()
+            .map(|queue| queue.discipline.build(resolved.wire_bytes(), link.rate_bps)),
         mark_from: link.ecn_threshold_packets,
         in_service_counts: resolved.endpoint.switches.buffer_counts_in_service,
         loss: losses(link.loss),
@@ -81,6 +85,7 @@ fn back(link: &ResolvedLink, delays: Option<&DelaySchedule>) -> LinkSpec {
         in_service_counts: false,
         loss: own.map_or(LossSpec::NONE, |back| losses(back.loss)),
         drop_nth: Vec::new(),
+        queue: None,
         back: None,
     }
 }

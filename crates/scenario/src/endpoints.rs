@@ -65,6 +65,9 @@ impl Resolved {
             say(!link.drop.is_empty(), format!("{} chosen drops{place}", link.drop.len()));
             let marks = link.ecn_threshold_packets.unwrap_or_default();
             say(marks > 0, format!("marks from {marks} packets on{place}"));
+            if let Some(queue) = &link.queue {
+                say(true, format!("queue {}{place}", queue.text));
+            }
             for words in link.elements.words() {
                 say(true, format!("{words}{place}"));
             }

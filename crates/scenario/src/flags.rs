@@ -107,6 +107,8 @@ path_flags! {
         "Random loss of data packets: 0.1%, or in bursts ge:0.5%,20% (good to bad, bad to good)";
     "--ecn-threshold" "path.ecn_threshold" Kind::Quantity, "none"
         "What must wait until packets with ECN are marked: 20pkt, 0.25bdp or 1ms";
+    "--queue" "path.queue" Kind::Quantity, "drop-tail"
+        "Queue: tbf, red, codel, fq_codel, pie or dualpi2, such as codel(target=5ms,ecn=on)";
     "--jitter" "path.jitter" Kind::Quantity, "none"
         "Each packet is late by up to this much, at random and in order";
     "--wifi" "path.wifi" Kind::Quantity, "none"

@@ -152,6 +152,7 @@ read_as_text!(
     crate::Carrier,
     crate::scenario::Between<crate::Size>,
     crate::scenario::Between<crate::Time>,
+    crate::scenario::QueueSpec,
     crate::scenario::RateOrNone,
     crate::scenario::Rule,
     crate::scenario::SafeBy,

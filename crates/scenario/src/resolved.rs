@@ -1,5 +1,7 @@
 //! A scenario with every default filled in, in base units: what runs, and what results carry.
 
+mod queue;
+
 use firstflight_control::ControlSpec;
 use firstflight_control::quantity::{Bursts, Fraction, Loss, Rate, Size, Time};
 use serde::ser::SerializeMap as _;
@@ -8,6 +10,8 @@ use serde::{Serialize, Serializer};
 use crate::keys::Switches;
 use crate::profile::{Carrier, Constants, Ns2Release, Profile, Recovery};
 use crate::trace::{Delays, Rates, Recorded, Trace};
+
+pub use queue::ResolvedQueue;
 
 /// A value and whether the scenario gave it. Printed as the value alone.
 ///
@@ -121,6 +125,9 @@ pub struct ResolvedLink {
     /// Packets waiting from which on packets with ECN are marked; `None` marks none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_threshold_packets: Option<u64>,
+    /// What stands in place of the buffer; `buffer` is its limit then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<ResolvedQueue>,
     /// Random loss of data packets: the mean as `loss_ppb`, and what makes its bursts as `bursts`.
     #[serde(flatten, serialize_with = "in_ppb")]
     pub loss: Loss,
@@ -129,6 +136,13 @@ pub struct ResolvedLink {
     /// What else happens to packets on it; nothing of it is left out of results.
     #[serde(flatten)]
     pub elements: ResolvedElements,
+}
+
+impl ResolvedLink {
+    /// The first key that is written of a queue or of what else it does to packets, if any is.
+    pub fn beyond_drop_tail(&self) -> Option<&'static str> {
+        self.queue.as_ref().map(|_| "queue").or(self.elements.key())
+    }
 }
 
 /// What happens to packets on a link beside its rate, its delay, its buffer and its loss.

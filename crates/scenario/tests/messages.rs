@@ -241,7 +241,7 @@ const FILES: &[(&str, &str)] = &[
     (
         "[path]\nbuffr = \"1bdp\"",
         "x.toml:2: path.buffr: unknown key, did you mean `buffer`; accepted: rate, rtt, buffer, \
-         ecn_threshold, access_delay, access_rate, access_times, loss, drop, jitter, wifi, \
+         ecn_threshold, queue, access_delay, access_rate, access_times, loss, drop, jitter, wifi, \
          policer, rates, rates_period, rate_trace, delays, delays_period, delay_trace, reorder, \
          release, back",
     ),
@@ -266,7 +266,7 @@ const FILES: &[(&str, &str)] = &[
     (
         "[[link]]\nname='a'\nrat='1Mbps'",
         "x.toml:3: link[0].rat: unknown key, did you mean `rate`; accepted: name, rate, delay, \
-         buffer, ecn_threshold, loss, drop, jitter, wifi, policer, rates, rates_period, \
+         buffer, ecn_threshold, queue, loss, drop, jitter, wifi, policer, rates, rates_period, \
          rate_trace, delays, delays_period, delay_trace, reorder, release, back",
     ),
     (

@@ -49,6 +49,9 @@ impl FlowPath {
             Some(ecn) => Crossing { ecn_capable: ecn.capable, marked: ecn.marked, ..plain },
             None => plain,
         };
+        if fabric.links[link].has_queue() {
+            return self.queue_up(fabric, (hop, packet), crossing);
+        }
         let Some((far_end, marked)) = fabric.cross(link, crossing, tie) else {
             self.lost(packet, at);
             self.dialogue.iter_mut().for_each(|dialogue| dialogue.lose(hop));
@@ -68,6 +71,9 @@ impl FlowPath {
     pub(crate) fn cross_bare(&mut self, fabric: &mut Fabric, hop: usize, at: Instant) {
         let Hop { link, tie, .. } = *self.route.hop(hop);
         let crossing = Crossing::of(at, self.route.bytes(PACKET), self.route.place);
+        if fabric.links[link].has_queue() {
+            return self.queue_up(fabric, (hop, PACKET), crossing);
+        }
         match fabric.links[link].cross(crossing, tie, true) {
             None => self.watch.on_drop(at),
             Some(_) if self.route.is_last(hop) => {}
@@ -76,7 +82,12 @@ impl FlowPath {
     }
 
     /// A packet will reach the far end of the link of `hop` at `at`: that is an event.
-    fn come_later(&mut self, fabric: &mut Fabric, (hop, packet): (usize, Packet), at: Instant) {
+    pub(crate) fn come_later(
+        &mut self,
+        fabric: &mut Fabric,
+        (hop, packet): (usize, Packet),
+        at: Instant,
+    ) {
         let at = self.route.keep_order(hop, at);
         if at > fabric.end {
             return;

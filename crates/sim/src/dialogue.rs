@@ -124,6 +124,16 @@ impl Dialogue {
         self.under_way[hop + 1].pop_back();
     }
 
+    /// The header of the packet that has just come to that link, which waits there.
+    pub(crate) fn take_passed(&mut self, hop: usize) -> Option<Header> {
+        self.under_way[hop + 1].pop_back().map(|(_, header)| header)
+    }
+
+    /// That packet leaves the link.
+    pub(crate) fn put_passed(&mut self, hop: usize, tagged: u32, header: Header) {
+        self.under_way[hop + 1].push_back((tagged, header));
+    }
+
     /// The ECN field of the packet that has just passed that link.
     pub(crate) fn passed(&mut self, hop: usize) -> Option<&mut EcnBits> {
         self.under_way[hop + 1].back_mut().map(|(_, header)| &mut header.ecn)
@@ -254,6 +264,7 @@ mod tests {
             drop_nth: Vec::new(),
             elements: Vec::new(),
             back: None,
+            queue: None,
         };
         let mut link = Link::new(&spec, stream(1, 0), Instant(1_000_000));
         link.serve(SHARE);

@@ -1,5 +1,5 @@
 //! What few links have: losses on purpose, a router of which something is asked, samples of the
-//! queue over time, elements.
+//! queue over time, elements, a queue that is not drop-tail.
 
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
@@ -8,6 +8,7 @@ use crate::element::Elements;
 use crate::loss::{LossChain, LossSpec};
 use crate::network::LinkSpec;
 use crate::outcome::LinkSample;
+use crate::queued::Queued;
 use crate::router::{Arrival, Router};
 
 /// What a link has beyond its rate, its delay and its buffer.
@@ -19,6 +20,8 @@ pub(crate) struct Extras {
     /// The series of its queue.
     pub(crate) samples: Option<Samples>,
     pub(crate) elements: Option<Elements>,
+    /// What stands in place of the drop-tail buffer.
+    pub(crate) queued: Option<Box<Queued>>,
 }
 
 /// Packets lost on purpose.

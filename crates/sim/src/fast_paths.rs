@@ -30,8 +30,9 @@
 //! | an RTO when it could be due ([`Rto::no_deadline_before`]) | the others | `tests/ahead.rs` |
 //! | two pairs of policies compiled whole (`control.rs`) | a table | `tests/startups.rs` |
 //!
-//! A flow that crosses an [`Element`](crate::Element), or whose ACKs go back over a link of their
-//! own ([`LinkSpec::back`](crate::LinkSpec::back)), takes no path of the first table.
+//! A flow that crosses an [`Element`](crate::Element) or a link with a queue of its own
+//! ([`LinkSpec::queue`](crate::LinkSpec::queue)), or whose ACKs go back over a link of their own
+//! ([`LinkSpec::back`](crate::LinkSpec::back)), takes no path of the first table.
 //!
 //! [`Early::Always`]: crate::route::Early::Always
 //! [`Early::IfNext`]: crate::route::Early::IfNext
@@ -46,12 +47,12 @@
 //! [`Queue`]: crate::queue::Queue
 //! [`Rto::no_deadline_before`]: crate::rto::Rto::no_deadline_before
 
-use crate::network::{FlowSpec, Network};
+use crate::network::{FlowSpec, LinkSpec, Network};
 
 /// Whether the fast paths are on. The outcome is equal but for the number of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastPaths {
-    /// On, for flows that cross no element.
+    /// On, for flows that cross no element and no queue but drop-tail.
     On,
     /// Off: every packet and ACK takes the general path.
     Off,
@@ -65,7 +66,8 @@ impl FastPaths {
     }
 }
 
-/// Whether an element stands on the way of the flow's packets.
+/// Whether an element, or a queue that is not drop-tail, stands on the way of the flow's packets.
 pub(crate) fn crosses_element(network: &Network, flow: &FlowSpec) -> bool {
-    flow.path.iter().any(|link| !network.links[*link].elements.is_empty())
+    let serves_otherwise = |spec: &LinkSpec| !spec.elements.is_empty() || spec.queue.is_some();
+    flow.path.iter().any(|link| serves_otherwise(&network.links[*link]))
 }

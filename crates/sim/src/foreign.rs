@@ -13,6 +13,7 @@ use std::fmt;
 
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_queue::Ecn;
 
 use crate::access::Access;
 use crate::element::Crossing;
@@ -21,6 +22,7 @@ use crate::link::Tie;
 use crate::network::FlowSpec;
 use crate::outcome::{FileOutcome, FlowOutcome};
 use crate::path::Fabric;
+use crate::queued::{Left, Waiting};
 use crate::serialisation::serialisation;
 use crate::tcp::Counts;
 use crate::watch::{SenderState, Watch, Watched};
@@ -83,20 +85,6 @@ pub struct Datagram {
     pub payload: Vec<u8>,
     /// Its ECN field. Of a flow without ECN ([`crate::Endpoint::ecn`]) it is cleared.
     pub ecn: Ecn,
-}
-
-/// The ECN field of an IP packet (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ecn {
-    /// Not ECN-capable.
-    #[default]
-    NotCapable,
-    /// ECT(0).
-    Ect0,
-    /// ECT(1).
-    Ect1,
-    /// Congestion experienced.
-    Ce,
 }
 
 /// A direction.
@@ -257,10 +245,15 @@ impl<'a> ForeignFlow<'a> {
         let marks = ecn_capable && fabric.links[link].is_congested(now, tie);
         let packet = Crossing::of(now, bytes, self.flow);
         let packet = Crossing { ecn_capable, marked: marks || ecn == Ecn::Ce, ..packet };
-        let Some((at, marked)) = fabric.cross(link, packet, tie) else {
-            self.under_way.remove(&number);
-            self.watch.on_drop(now);
+        if fabric.links[link].has_queue() {
+            let what = Waiting::Foreign { flow: self.id, hop, number };
+            if !fabric.queue_up(link, packet, ecn, what) {
+                self.lose(number, now);
+            }
             return;
+        }
+        let Some((at, marked)) = fabric.cross(link, packet, tie) else {
+            return self.lose(number, now);
         };
         if marks || marked {
             fabric.links[link].count_mark();
@@ -272,6 +265,25 @@ impl<'a> ForeignFlow<'a> {
         } else {
             self.leave(number, bytes, at, fabric);
         }
+    }
+
+    /// A datagram leaves the queue of the link of `hop`.
+    pub(crate) fn leave_queue(
+        &mut self,
+        fabric: &mut Fabric,
+        (hop, number): (usize, u64),
+        left: Left,
+    ) {
+        let Some(at) = left.far_end else { return self.lose(number, left.at) };
+        if left.marked {
+            self.under_way.entry(number).and_modify(|datagram| datagram.ecn = Ecn::Ce);
+        }
+        fabric.queue.push_out_of_order(self.event(at, What::Arrive, hop + 1, number));
+    }
+
+    fn lose(&mut self, number: u64, at: Instant) {
+        self.under_way.remove(&number);
+        self.watch.on_drop(at);
     }
 
     /// A datagram has left the last shared link at `at`.

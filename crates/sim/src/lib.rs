@@ -30,6 +30,7 @@ mod network;
 mod outcome;
 mod path;
 mod queue;
+mod queued;
 mod random;
 mod receiver;
 mod ring;
@@ -54,7 +55,8 @@ pub use endpoint::{
 };
 pub use fast_paths::FastPaths;
 pub use files::FileDraws;
-pub use foreign::{Datagram, Ecn, Ends, EndsTotals, Way};
+pub use firstflight_queue::Ecn;
+pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
 pub use loss::{LossChain, LossSpec};
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSpec, Uniform};

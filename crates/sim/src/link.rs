@@ -14,6 +14,7 @@ use crate::extras::{Extras, Samples};
 use crate::held::Held;
 use crate::network::{Buffer, LinkSpec};
 use crate::outcome::LinkOutcome;
+use crate::queued::Queued;
 use crate::router::{Arrival, Header, Router};
 use crate::serialisation::{NEVER, Serialisation};
 
@@ -150,9 +151,76 @@ impl Link {
         self.extras.as_mut()?.elements.as_mut()
     }
 
-    /// Whether packets cross elements here.
+    /// Whether packets cross elements here, or a queue that is not drop-tail.
     pub(crate) fn has_elements(&self) -> bool {
-        self.extras.as_ref().is_some_and(|extras| extras.elements.is_some())
+        let extras = self.extras.as_ref();
+        extras.is_some_and(|extras| extras.elements.is_some() || extras.queued.is_some())
+    }
+
+    /// Whether packets wait in a queue that is not drop-tail.
+    pub(crate) fn has_queue(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.queued.is_some())
+    }
+
+    /// From now on packets wait in this queue.
+    pub(crate) fn put_queued(&mut self, queued: Box<Queued>) {
+        self.extras.get_or_insert_default().queued = Some(queued);
+    }
+
+    pub(crate) fn take_queued(&mut self) -> Option<Box<Queued>> {
+        self.extras.as_mut()?.queued.take()
+    }
+
+    pub(crate) fn queued(&mut self) -> Option<&mut Queued> {
+        self.extras.as_mut()?.queued.as_deref_mut()
+    }
+
+    /// A packet comes to a link with a queue: whether the elements let it in. One that they mark is
+    /// marked.
+    pub(crate) fn let_in(&mut self, packet: &mut Crossing) -> bool {
+        if let Some(queued) = self.queued() {
+            (packet.held, packet.waits) = (queued.held(packet.at), queued.waits(packet.at));
+        }
+        let fate = self.elements().map_or(Fate::Pass, |elements| elements.arrive(packet));
+        if let Some(queued) = self.queued() {
+            queued.totals.drops += u64::from(fate == Fate::Drop);
+        }
+        fate != Fate::Drop
+    }
+
+    /// When a packet has been sent whose transmission begins at `start`, if an element says it.
+    pub(crate) fn sent_at(&mut self, bytes: u64, start: Instant) -> Option<Instant> {
+        self.elements()?.sent_at(bytes, start)
+    }
+
+    /// A packet has been sent from `start` to `end`: when it reaches the far end, unless it is
+    /// lost. Random losses and losses by number pass a `bare` one over.
+    pub(crate) fn let_out(
+        &mut self,
+        packet: &Crossing,
+        (start, end): (Instant, Instant),
+        bare: bool,
+    ) -> Option<Instant> {
+        let arrival = Arrival { at: start, idle_at: start.0, bytes: packet.bytes };
+        if let Some(extras) = &mut self.extras {
+            match bare {
+                true => extras.carry(arrival),
+                false if extras.loses(arrival) => {
+                    self.totals.losses += 1;
+                    return None;
+                }
+                false => {}
+            }
+        }
+        let far_end = Instant(end.0.min(NEVER.0)) + self.delay;
+        Some(self.elements().map_or(far_end, |elements| elements.pass_on(packet, far_end)))
+    }
+
+    /// Samples the packets held, the one in service included.
+    pub(crate) fn sample_queue(&mut self, at: Instant, held: u64, totals: &Totals) {
+        let carried = (totals.packets, totals.bytes);
+        let samples = self.extras.as_mut().and_then(|extras| extras.samples.as_mut());
+        samples.into_iter().for_each(|samples| samples.take(at, held, carried));
     }
 
     /// Takes in a packet at a link that may have elements. Returns when it reaches the far end, or
@@ -354,11 +422,13 @@ impl Link {
         let idle_since = self.end_of_run.saturating_sub(self.free_at);
         let busy_ns = self.end_of_run - self.idle_ns - idle_since;
         let (packets, bytes) = (self.held.taken, self.held.taken_bytes());
+        let queued = self.extras.as_ref().and_then(|extras| extras.queued.as_ref());
+        let totals = match queued {
+            Some(queued) => Totals { losses: self.totals.losses, ..queued.totals() },
+            None => Totals { packets, bytes, busy_ns, ..self.totals },
+        };
         let samples = self.extras.and_then(|extras| extras.samples);
-        LinkOutcome {
-            totals: Totals { packets, bytes, busy_ns, ..self.totals },
-            series: samples.map_or_else(Vec::new, |samples| samples.series),
-        }
+        LinkOutcome { totals, series: samples.map_or_else(Vec::new, |samples| samples.series) }
     }
 
     /// The packet in service does not count against the buffer unless the profile says so. What
@@ -417,13 +487,14 @@ mod tests {
     fn spec(rate_bps: u64, buffer: Buffer) -> LinkSpec {
         let (delay, in_service_counts, drop_nth) = (Span(0), false, Vec::new());
         let (mark_from, loss) = (None, LossSpec::NONE);
-        let (elements, back) = (Vec::new(), None);
+        let (elements, back, queue) = (Vec::new(), None, None);
         LinkSpec {
             rate_bps,
             delay,
             buffer,
             in_service_counts,
             mark_from,
+            queue,
             loss,
             drop_nth,
             elements,

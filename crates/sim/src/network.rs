@@ -1,6 +1,7 @@
 //! What is simulated, in base units: links, flows over them, constant-rate cross traffic.
 
 use firstflight_core::units::{Instant, Span};
+use firstflight_queue::Queue;
 
 use crate::control::Control;
 use crate::element::Element;
@@ -46,6 +47,8 @@ pub struct LinkSpec {
     /// as DCTCP's switches and `ce_threshold` of Linux's queues have it. Other packets are not
     /// dropped for it.
     pub mark_from: Option<u64>,
+    /// What stands in place of the drop-tail buffer. `buffer` and `mark_from` say nothing then.
+    pub queue: Option<Box<dyn Queue>>,
     /// Random loss after the queue.
     pub loss: LossSpec,
     /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.

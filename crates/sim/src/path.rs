@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::network::Network;
 use crate::outcome::LinkOutcome;
 use crate::queue::{Lane, Queue};
+use crate::queued::{QUEUES_STREAM, Queued};
 use crate::random::stream;
 use crate::receiver::{AckOut, Caused};
 use crate::route::{Early, Hop, Packet, Route};
@@ -402,6 +403,11 @@ impl Fabric {
         for ((link, spec), id) in links.iter_mut().zip(&network.links).zip(0..) {
             if let Some(elements) = Elements::new(&spec.elements, network.seed, id) {
                 link.lead_through(elements);
+            }
+        }
+        for ((link, spec), id) in links.iter_mut().zip(&network.links).zip(0..) {
+            if let Some(queued) = Queued::of(spec, stream(network.seed, QUEUES_STREAM + id), end) {
+                link.put_queued(Box::new(queued));
             }
         }
         if let Some(every) = network.sample_every {

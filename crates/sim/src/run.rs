@@ -80,12 +80,12 @@ pub fn run_watched(
     Ok(engine.outcome())
 }
 
-struct Engine<'a> {
+pub(crate) struct Engine<'a> {
     /// The flows of our TCP, in the network's order.
-    flows: Vec<Flow<'a>>,
-    fabric: Fabric,
-    udp: Vec<UdpSource<'a>>,
-    foreign: Vec<ForeignFlow<'a>>,
+    pub(crate) flows: Vec<Flow<'a>>,
+    pub(crate) fabric: Fabric,
+    pub(crate) udp: Vec<UdpSource<'a>>,
+    pub(crate) foreign: Vec<ForeignFlow<'a>>,
     events: u64,
 }
 
@@ -177,9 +177,11 @@ impl<'a> Engine<'a> {
         Self {
             flows,
             fabric,
-            udp: (network.flows.len()..)
+            udp: (0..)
                 .zip(&network.udp)
-                .map(|(place, spec)| UdpSource::new(spec, place, network.seed))
+                .map(|(id, spec)| {
+                    UdpSource::new(spec, (network.flows.len() + id, id as u16), network.seed)
+                })
                 .collect(),
             foreign,
             events: 0,
@@ -234,7 +236,10 @@ impl<'a> Engine<'a> {
             Kind::Timer => self.flows[number].on_timer(event, now, fabric),
             Kind::Other => match number.checked_sub(self.udp.len()) {
                 None => self.udp[number].handle(event, now, fabric),
-                Some(id) => self.foreign[id].handle(event, now, fabric),
+                Some(id) => match self.foreign.get_mut(id) {
+                    Some(flow) => flow.handle(event, now, fabric),
+                    None => self.on_link(number, now),
+                },
             },
         }
     }

@@ -1,6 +1,7 @@
 //! A source without congestion control.
 
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
+use firstflight_queue::Ecn;
 use rand_pcg::Pcg64Mcg;
 
 use crate::distributions::exponential;
@@ -9,6 +10,7 @@ use crate::event::{Event, Kind};
 use crate::link::Tie;
 use crate::network::{Pattern, UdpSpec};
 use crate::path::Fabric;
+use crate::queued::Waiting;
 use crate::random::stream;
 
 /// A source while the simulation runs.
@@ -17,19 +19,21 @@ pub(crate) struct UdpSource<'a> {
     carry: u64,
     /// As elements know it ([`Crossing::flow`]).
     place: usize,
+    /// As its events name it.
+    number: u16,
     random: Pcg64Mcg,
     /// When the time in which it sends is over, where there are others.
     silent_from: Instant,
 }
 
 impl<'a> UdpSource<'a> {
-    pub(crate) fn new(spec: &'a UdpSpec, place: usize, seed: u64) -> Self {
+    pub(crate) fn new(spec: &'a UdpSpec, (place, number): (usize, u16), seed: u64) -> Self {
         let mut random = stream(seed, SOURCES + place as u64);
         let silent_from = match spec.pattern {
             Pattern::OnOff { on, .. } => spec.start + times(on, &mut random),
             Pattern::Constant | Pattern::Poisson => Instant(u64::MAX),
         };
-        Self { spec, carry: 0, place, random, silent_from }
+        Self { spec, carry: 0, place, number, random, silent_from }
     }
 
     /// A packet of the source reaches the link that the event names by its place on the path; at
@@ -51,12 +55,25 @@ impl<'a> UdpSource<'a> {
             ));
         }
         let packet = Crossing::of(now, spec.packet_bytes, self.place);
-        let fate = fabric.cross(spec.path[hop], packet, Tie::DEPARTURE_FIRST);
-        let Some((at, _)) = fate else { return };
-        if hop + 1 < spec.path.len() {
-            let next = Event::at_any_time(at, Kind::Other, event.number(), hop as u64 + 1);
-            fabric.queue.push_out_of_order(next);
+        if fabric.links[spec.path[hop]].has_queue() {
+            let what = Waiting::Udp { source: self.number, hop };
+            fabric.queue_up(spec.path[hop], packet, Ecn::NotCapable, what);
+            return;
         }
+        let fate = fabric.cross(spec.path[hop], packet, Tie::DEPARTURE_FIRST);
+        self.go_on(fabric, hop, fate.map(|(at, _)| at));
+    }
+
+    /// A packet leaves the queue of the link of `hop`: when it reaches the far end, if it does.
+    pub(crate) fn leave_queue(&self, fabric: &mut Fabric, hop: usize, far_end: Option<Instant>) {
+        self.go_on(fabric, hop, far_end);
+    }
+
+    /// A packet reaches the far end of the link of `hop`, unless it is lost.
+    fn go_on(&self, fabric: &mut Fabric, hop: usize, far_end: Option<Instant>) {
+        let Some(at) = far_end.filter(|_| hop + 1 < self.spec.path.len()) else { return };
+        let next = Event::at_any_time(at, Kind::Other, self.number, hop as u64 + 1);
+        fabric.queue.push_out_of_order(next);
     }
 
     /// When the packet after one at `now` comes.
@@ -109,7 +126,7 @@ mod tests {
             start,
             stop: None,
         };
-        let mut source = UdpSource::new(&spec, 0, 1);
+        let mut source = UdpSource::new(&spec, (0, 0), 1);
         let (mut counts, mut now) = (vec![0; intervals], start);
         while let Some(count) = counts.get_mut((now.0 / (every_ms * 1_000_000)) as usize) {
             *count += 1;

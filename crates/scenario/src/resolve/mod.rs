@@ -3,6 +3,7 @@
 mod elements;
 mod flow;
 mod limits;
+mod queue;
 mod writes;
 
 pub(crate) use self::flow::default_access_rate;
@@ -166,6 +167,7 @@ impl<'a> Resolver<'a> {
             return_delay_ns: rtt - rtt / 2,
             buffer: UNSIZED,
             ecn_threshold_packets: None,
+            queue: None,
             loss: path.loss.unwrap_or_default(),
             drop: rising(&path.drop),
             elements: self.elements("path", &path.elements, (rate_bps, rtt))?,
@@ -188,6 +190,7 @@ impl<'a> Resolver<'a> {
             return_delay_ns: delay,
             buffer: UNSIZED,
             ecn_threshold_packets: None,
+            queue: None,
             loss: link.loss.unwrap_or_default(),
             drop: rising(&link.drop),
             elements: self.elements(
@@ -221,7 +224,9 @@ impl<'a> Resolver<'a> {
                 (None, Some(path)) => ("path".to_owned(), path.buffer, path.ecn_threshold),
                 (None, None) => ("path".to_owned(), None, None),
             };
-            let packets = |ns, milli| bdp_packets(link.rate_bps, ns, wire, milli).max(1);
+            let rate = link.rate_bps;
+            let packets = |ns, milli| bdp_packets(rate, ns, wire, milli).max(1);
+            link.queue = self.queue(&key, i, &|milli| packets(round_trips[i], milli))?;
             link.ecn_threshold_packets = threshold.map(|threshold| match threshold {
                 MarkFrom::Packets(n) => n,
                 MarkFrom::Bdp(milli) => packets(round_trips[i], milli),
@@ -240,6 +245,9 @@ impl<'a> Resolver<'a> {
                     ResolvedBuffer::Packets(packets.max(1))
                 }
             };
+            if let Some(queue) = &link.queue {
+                link.buffer = queue.room();
+            }
             let pipe = bdp_packets(link.rate_bps, round_trips[i], wire, 1000);
             let waiting = match link.buffer {
                 ResolvedBuffer::Packets(n) => n,

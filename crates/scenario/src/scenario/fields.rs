@@ -55,6 +55,7 @@ impl Read for Dumbbell {
             rtt: fields.read("rtt")?,
             buffer: fields.read("buffer")?,
             ecn_threshold: fields.read("ecn_threshold")?,
+            queue: fields.read("queue")?,
             access_delay: fields.read("access_delay")?,
             access_rate: fields.read("access_rate")?,
             access_times: fields.count("access_times", 1..=1_000)?,
@@ -74,6 +75,7 @@ impl Read for Link {
             (fields.read("name")?, fields.read("rate")?, fields.read("delay")?);
         let buffer = fields.read("buffer")?;
         let ecn_threshold = fields.read("ecn_threshold")?;
+        let queue = fields.read("queue")?;
         let loss = fields.read("loss")?;
         let drop = fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect();
         let elements = Elements::read(&mut fields)?;
@@ -82,7 +84,7 @@ impl Read for Link {
         let delay = delay.ok_or_else(|| fields.missing("delay", "delay = \"50ms\", one way"));
         fields.finish()?;
         let (name, rate, delay) = (name?, rate?, delay?);
-        Ok(Self { name, rate, delay, buffer, ecn_threshold, loss, drop, elements })
+        Ok(Self { name, rate, delay, buffer, ecn_threshold, queue, loss, drop, elements })
     }
 }
 

@@ -4,6 +4,7 @@ mod catalogue;
 mod elements;
 mod fields;
 mod files;
+mod queue;
 mod starts;
 mod writes;
 
@@ -26,6 +27,8 @@ use crate::read::Read;
 pub use catalogue::{Catalogue, Rule, SafeBy};
 pub use elements::{Back, DelayStep, Elements, Jitter, Policer, RateOrNone, RateStep, Reorder};
 pub use files::{Between, Files};
+pub use queue::QueueSpec;
+pub(crate) use queue::Sizes;
 pub use starts::Starts;
 pub(crate) use writes::MOST_WRITES;
 pub use writes::Write;
@@ -112,6 +115,8 @@ pub struct Dumbbell {
     pub buffer: Option<Buffer>,
     /// What must wait until packets with ECN are marked.
     pub ecn_threshold: Option<MarkFrom>,
+    /// The queue discipline; drop-tail when not written.
+    pub queue: Option<QueueSpec>,
     /// Propagation of each access link, one way, on top of `rtt`.
     pub access_delay: Option<Time>,
     /// Rate of the access links.
@@ -143,6 +148,8 @@ pub struct Link {
     pub buffer: Option<Buffer>,
     /// What must wait until packets with ECN are marked.
     pub ecn_threshold: Option<MarkFrom>,
+    /// The queue discipline; drop-tail when not written.
+    pub queue: Option<QueueSpec>,
     /// Random loss of data packets.
     pub loss: Option<Loss>,
     /// Data packets lost by their number of arrival, from 1.

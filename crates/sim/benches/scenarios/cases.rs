@@ -98,6 +98,7 @@ impl Case {
             drop_nth: Vec::new(),
             elements: Vec::new(),
             back: None,
+            queue: None,
         };
         Network {
             links: vec![link],

@@ -15,6 +15,7 @@ pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
         drop_nth: Vec::new(),
         elements: Vec::new(),
         back: None,
+        queue: None,
     }
 }
 

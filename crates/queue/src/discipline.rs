@@ -1,0 +1,177 @@
+//! Every discipline with its rules, in base units. Defaults are Linux's.
+
+use crate::{Codel, DropTail, DualPi2, FqCodel, Pie, Queue, Red, Tbf};
+
+/// A discipline other than a link's plain drop-tail buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    /// A token-bucket shaper.
+    Tbf(TbfRules),
+    /// RED.
+    Red(RedRules),
+    /// CoDel.
+    Codel(CodelRules),
+    /// FQ-CoDel.
+    FqCodel(FqCodelRules),
+    /// PIE.
+    Pie(PieRules),
+    /// DualPI2.
+    DualPi2(DualPi2Rules),
+}
+
+/// Rules of [`Tbf`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TbfRules {
+    /// The rate at which the bucket fills, in bits per second.
+    pub rate_bps: u64,
+    /// What it holds, in bytes.
+    pub burst_bytes: u64,
+    /// What may wait, in bytes.
+    pub limit_bytes: u64,
+}
+
+/// Rules of [`Red`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RedRules {
+    /// What may wait, in bytes.
+    pub limit_bytes: u64,
+    /// The average from which on packets may be dropped, in bytes.
+    pub min_bytes: u64,
+    /// The average from which on all are, in bytes.
+    pub max_bytes: u64,
+    /// A packet's mean size, in bytes.
+    pub avpkt_bytes: u64,
+    /// A burst of so many packets passes an empty queue.
+    pub burst_packets: u64,
+    /// The probability just below `max_bytes`, of 10^9.
+    pub probability_ppb: u32,
+    /// Marks what is ECN-capable instead.
+    pub ecn: bool,
+}
+
+/// Rules of [`Codel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelRules {
+    /// How long packets may wait, in nanoseconds.
+    pub target_ns: u64,
+    /// For how long they may wait longer, in nanoseconds: about the largest RTT.
+    pub interval_ns: u64,
+    /// How many may wait.
+    pub limit_packets: u64,
+    /// Marks what is ECN-capable instead of dropping it.
+    pub ecn: bool,
+    /// Marks what has waited longer than this, in nanoseconds, beside the rest.
+    pub ce_threshold_ns: Option<u64>,
+}
+
+/// Rules of [`FqCodel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCodelRules {
+    /// What holds for each queue; the limit is for all together.
+    pub codel: CodelRules,
+    /// How many queues there are.
+    pub flows: u32,
+    /// What a flow sends in its turn, in bytes; a full packet where it is not said.
+    pub quantum_bytes: Option<u64>,
+}
+
+/// Rules of [`Pie`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PieRules {
+    /// How long packets should wait, in nanoseconds.
+    pub target_ns: u64,
+    /// The controller's period, in nanoseconds, which counts in jiffies.
+    pub tupdate_ns: u64,
+    /// How many packets may wait.
+    pub limit_packets: u64,
+    /// How the probability follows the distance to the target, in 16ths of a hertz.
+    pub alpha: u32,
+    /// How it follows the delay's change, in 16ths of a hertz.
+    pub beta: u32,
+    /// Marks what is ECN-capable instead of dropping it, up to a probability of 10 %.
+    pub ecn: bool,
+}
+
+/// Rules of [`DualPi2`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DualPi2Rules {
+    /// How long packets should wait, in nanoseconds.
+    pub target_ns: u64,
+    /// The controller's period, in nanoseconds.
+    pub tupdate_ns: u64,
+    /// An L4S packet that has waited longer is marked, in nanoseconds.
+    pub step_ns: u64,
+    /// How much more often L4S packets are marked than the root of the classic probability.
+    pub coupling: u32,
+    /// How many packets may wait.
+    pub limit_packets: u64,
+}
+
+impl Discipline {
+    /// The queue at time 0, on a link of `rate_bps` whose full packets take `mtu` bytes.
+    pub fn build(self, mtu: u64, rate_bps: u64) -> Box<dyn Queue> {
+        match self {
+            Self::Tbf(rules) => Box::new(Tbf::new(rules)),
+            Self::Red(rules) => Box::new(Red::new(rules, rate_bps)),
+            Self::Codel(rules) => Box::new(Codel::new(rules, mtu)),
+            Self::FqCodel(rules) => Box::new(FqCodel::new(rules, mtu)),
+            Self::Pie(rules) => Box::new(Pie::new(rules, mtu)),
+            Self::DualPi2(rules) => Box::new(DualPi2::new(rules, mtu)),
+        }
+    }
+}
+
+impl Default for CodelRules {
+    /// `codel_params_init` and `DEFAULT_CODEL_LIMIT`; RFC 8289 section 4.
+    fn default() -> Self {
+        Self {
+            target_ns: 5_000_000,
+            interval_ns: 100_000_000,
+            limit_packets: 1_000,
+            ecn: false,
+            ce_threshold_ns: None,
+        }
+    }
+}
+
+impl Default for FqCodelRules {
+    /// `fq_codel_init`; RFC 8290 section 5.2.
+    fn default() -> Self {
+        let codel = CodelRules { limit_packets: 10 * 1_024, ecn: true, ..CodelRules::default() };
+        Self { codel, flows: 1_024, quantum_bytes: None }
+    }
+}
+
+impl Default for PieRules {
+    /// `pie_params_init`; RFC 8033 section 5.
+    fn default() -> Self {
+        Self {
+            target_ns: 15_000_000,
+            tupdate_ns: 15_000_000,
+            limit_packets: 1_000,
+            alpha: 2,
+            beta: 20,
+            ecn: false,
+        }
+    }
+}
+
+impl Default for DualPi2Rules {
+    /// `dualpi2_reset_default`; RFC 9332 appendix A.1.
+    fn default() -> Self {
+        Self {
+            target_ns: 15_000_000,
+            tupdate_ns: 16_000_000,
+            step_ns: 1_000_000,
+            coupling: 2,
+            limit_packets: 10_000,
+        }
+    }
+}
+
+impl Discipline {
+    /// A FIFO in the form of a queue, for what compares them: a link has one without it.
+    pub fn drop_tail(packets: u64) -> Box<dyn Queue> {
+        Box::new(DropTail::of_packets(packets))
+    }
+}

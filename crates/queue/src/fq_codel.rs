@@ -1,0 +1,228 @@
+//! FQ-CoDel: a queue for each flow, served in turn, with CoDel in each (RFC 8290; Linux's
+//! `sch_fq_codel`).
+//!
+//! Flows share `flows` queues by a hash. A flow whose queue was empty is new, and comes before the
+//! old ones until it has sent `quantum` bytes (DRR++). What finds the whole full makes the longest
+//! queue lose half of its bytes, from its front, at most 64 packets.
+//!
+//! CoDel's rule that a queue of one packet is no queue looks at the bytes of all flows, as Linux's
+//! does (RFC 8289 section 5.5: those of the queue). Linux's second limit, of memory, is left out.
+
+use std::collections::VecDeque;
+
+use crate::codel::{Law, Source, State};
+use crate::{DropTail, FqCodelRules, Moment, Next, Packet, Queue};
+
+/// The queues of all flows.
+#[derive(Clone, Debug)]
+pub struct FqCodel {
+    flows: Vec<Flow>,
+    new_flows: VecDeque<usize>,
+    old_flows: VecDeque<usize>,
+    total: Total,
+    limit: u64,
+    quantum: u64,
+    law: Law,
+}
+
+/// One queue.
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    waiting: DropTail,
+    state: State,
+    /// Bytes that it may send before the next one's turn.
+    deficit: i64,
+    /// It is among the new or the old flows.
+    listed: bool,
+}
+
+/// What waits in all queues.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    packets: u64,
+    bytes: u64,
+}
+
+/// A flow's queue as CoDel sees it.
+struct OfFlow<'a> {
+    waiting: &'a mut DropTail,
+    total: &'a mut Total,
+}
+
+impl Source for OfFlow<'_> {
+    fn take(&mut self) -> Option<Packet> {
+        let packet = self.waiting.pop()?;
+        self.total.packets -= 1;
+        self.total.bytes -= packet.bytes;
+        Some(packet)
+    }
+
+    fn backlog(&self) -> u64 {
+        self.total.bytes
+    }
+}
+
+impl FqCodel {
+    /// One with these rules; a full packet takes `mtu` bytes.
+    pub fn new(rules: FqCodelRules, mtu: u64) -> Self {
+        Self {
+            flows: vec![Flow::default(); rules.flows.max(1) as usize],
+            new_flows: VecDeque::new(),
+            old_flows: VecDeque::new(),
+            total: Total::default(),
+            limit: rules.codel.limit_packets,
+            quantum: rules.quantum_bytes.unwrap_or(mtu).max(1),
+            law: Law::new(&rules.codel, mtu),
+        }
+    }
+
+    /// `fq_codel_classify`: the finaliser of SplitMix64 in place of the kernel's keyed hash.
+    fn place_of(&self, flow: u64) -> usize {
+        let hash = (flow ^ flow >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((hash ^ hash >> 31) % self.flows.len() as u64) as usize
+    }
+
+    /// `fq_codel_drop`; RFC 8290 section 4.1.
+    fn drop_from_longest(&mut self, moment: &mut Moment<'_>) {
+        // The first of the longest.
+        let longest = self.flows.iter_mut().rev().max_by_key(|flow| flow.waiting.bytes());
+        let Some(flow) = longest else { return };
+        let threshold = flow.waiting.bytes() / 2;
+        let mut len = 0;
+        for _ in 0..DROP_BATCH_SIZE {
+            let mut source = OfFlow { waiting: &mut flow.waiting, total: &mut self.total };
+            let Some(packet) = source.take() else { return };
+            len += packet.bytes;
+            moment.dropped.push(packet);
+            // CoDel is told, so that it drops more.
+            flow.state.count = flow.state.count.wrapping_add(1);
+            if len >= threshold {
+                return;
+            }
+        }
+    }
+}
+
+impl Queue for FqCodel {
+    /// `fq_codel_enqueue`.
+    fn enqueue(&mut self, packet: Packet, moment: &mut Moment<'_>) {
+        let place = self.place_of(packet.flow);
+        let flow = &mut self.flows[place];
+        flow.waiting.push(packet);
+        self.total.packets += 1;
+        self.total.bytes += packet.bytes;
+        if !flow.listed {
+            (flow.listed, flow.deficit) = (true, self.quantum as i64);
+            self.new_flows.push_back(place);
+        }
+        if self.total.packets + u64::from(moment.in_service > 0) > self.limit {
+            self.drop_from_longest(moment);
+        }
+    }
+
+    /// `fq_codel_dequeue`; RFC 8290 section 4.2.
+    fn dequeue(&mut self, moment: &mut Moment<'_>) -> Next {
+        loop {
+            let is_new = !self.new_flows.is_empty();
+            let list = if is_new { &mut self.new_flows } else { &mut self.old_flows };
+            let Some(place) = list.front().copied() else { return Next::Empty };
+            let flow = &mut self.flows[place];
+            if flow.deficit <= 0 {
+                flow.deficit += self.quantum as i64;
+                list.pop_front();
+                self.old_flows.push_back(place);
+                continue;
+            }
+            let mut source = OfFlow { waiting: &mut flow.waiting, total: &mut self.total };
+            let Some(packet) = flow.state.dequeue(&self.law, &mut source, moment) else {
+                list.pop_front();
+                // A new flow goes behind the old ones first, so that none starves.
+                match is_new && !self.old_flows.is_empty() {
+                    true => self.old_flows.push_back(place),
+                    false => flow.listed = false,
+                }
+                continue;
+            };
+            flow.deficit -= packet.bytes as i64;
+            return Next::Send(packet);
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        self.total.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.total.bytes
+    }
+}
+
+/// `drop_batch_size`.
+const DROP_BATCH_SIZE: u32 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, MS, packet};
+
+    fn bench(limit_packets: u64) -> Bench<FqCodel> {
+        let mut rules = FqCodelRules::default();
+        rules.codel.limit_packets = limit_packets;
+        Bench::new(FqCodel::new(rules, 1_500))
+    }
+
+    #[test]
+    fn backlogged_flows_share_equally_whatever_their_packets() {
+        let mut bench = bench(10_000);
+        for id in 0..3_000 {
+            let (flow, bytes) = if id < 1_000 { (1, 1_500) } else { (2, 300) };
+            bench.enqueue(0, Packet { flow, bytes, ..packet(id) });
+        }
+        (0..600).for_each(|_| {
+            bench.dequeue(0);
+        });
+        let bytes = |flow| -> u64 {
+            bench.sent.iter().filter(|sent| sent.flow == flow).map(|sent| sent.bytes).sum()
+        };
+        assert_eq!((bytes(1), bytes(2)), (150_000, 150_000));
+    }
+
+    #[test]
+    fn a_new_flow_is_served_before_the_old_ones() {
+        let mut bench = bench(10_000);
+        (0..100).for_each(|id| bench.enqueue(0, packet(id)));
+        (0..3).for_each(|_| {
+            bench.dequeue(MS);
+        });
+        bench.enqueue(MS, Packet { flow: 9, bytes: 100, ..packet(500) });
+        bench.dequeue(MS);
+        assert_eq!(bench.sent.last().map(|sent| sent.flow), Some(9));
+    }
+
+    /// RFC 8290 section 4.1: half of the bytes of the longest queue, from its front, and at most
+    /// 64 packets.
+    #[test]
+    fn the_longest_queue_loses_half_of_it_or_64_packets() {
+        for (limit, lost) in [(20, 10), (1_000, 64)] {
+            let mut bench = bench(limit);
+            bench.enqueue(0, Packet { flow: 5, ..packet(9_999) });
+            (0..limit).for_each(|id| bench.enqueue(0, packet(id)));
+            let dropped: Vec<u64> = bench.dropped.iter().map(|packet| packet.id).collect();
+            assert_eq!(dropped, (0..lost).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_flow_that_fills_its_queue_meets_codel_and_another_does_not() {
+        let mut bench = bench(10_000);
+        for at in 0..2_000 {
+            bench.enqueue(at * MS, Packet { ecn: crate::Ecn::NotCapable, ..packet(at) });
+            if at % 10 == 0 {
+                bench.enqueue(at * MS, Packet { flow: 3, bytes: 100, ..packet(100_000 + at) });
+            }
+            bench.dequeue(at * MS);
+        }
+        assert!(bench.dropped.len() > 20 && bench.dropped.iter().all(|drop| drop.flow == 0));
+    }
+}

@@ -1,0 +1,143 @@
+//! Queue disciplines of a link, in virtual time: what a router does with packets that wait.
+//!
+//! A [`Queue`] is told of each packet that arrives and asked for the next one when the link is
+//! free. It drops and marks by the rules of its source. A [`Server`] is the link around it: it says
+//! when each packet begins and ends, and hands out drops in the order of time. Nothing here reads a
+//! clock. Times are nanoseconds, and all that is decided per packet is decided in whole numbers.
+//!
+//! Linux's queue disciplines are the models. Each file names the function of Linux or the section
+//! of the RFC that a rule is from; where the two differ, Linux's is kept, because it can be asked
+//! (`docs/queues.md`).
+
+#![warn(missing_docs)]
+
+mod codel;
+mod discipline;
+mod drop_tail;
+mod dualpi2;
+mod fq_codel;
+mod pie;
+mod red;
+mod server;
+mod tbf;
+#[cfg(test)]
+mod testing;
+
+use std::fmt::Debug;
+
+use rand_pcg::Pcg64Mcg;
+
+pub use codel::Codel;
+pub use discipline::{
+    CodelRules, Discipline, DualPi2Rules, FqCodelRules, PieRules, RedRules, TbfRules,
+};
+pub use drop_tail::DropTail;
+pub use dualpi2::DualPi2;
+pub use fq_codel::FqCodel;
+pub use pie::Pie;
+pub use red::Red;
+pub use server::{Happened, Server};
+pub use tbf::Tbf;
+
+/// The ECN field of an IP packet (RFC 3168 section 5, RFC 9331).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotCapable,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1): L4S.
+    Ect1,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// A packet, as a queue sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Whatever tells it from others.
+    pub id: u64,
+    /// Its size on the link, in bytes.
+    pub bytes: u64,
+    /// Equal for the packets of one flow, and for no others.
+    pub flow: u64,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// A queue has marked it here.
+    pub marked: bool,
+    /// When it arrived, in nanoseconds.
+    pub at: u64,
+}
+
+impl Packet {
+    /// Marks it if it is ECN-capable (`INET_ECN_set_ce`). Whether it is.
+    pub fn mark(&mut self) -> bool {
+        let capable = self.ecn != Ecn::NotCapable;
+        if capable {
+            (self.ecn, self.marked) = (Ecn::Ce, true);
+        }
+        capable
+    }
+}
+
+/// The moment at which a queue is called, and what it may use.
+#[derive(Debug)]
+pub struct Moment<'a> {
+    /// Now, in nanoseconds. Never before the call before.
+    pub now: u64,
+    /// Size of the packet that the link sends, in bytes, where that packet counts as waiting; 0 if
+    /// it does not count, or there is none.
+    pub in_service: u64,
+    /// The queue's own random numbers.
+    pub random: &'a mut Pcg64Mcg,
+    /// Packets that the queue drops are pushed here.
+    pub dropped: &'a mut Vec<Packet>,
+}
+
+/// What a queue has for a link that is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This packet is sent.
+    Send(Packet),
+    /// Nothing before this time, in nanoseconds.
+    Wait(u64),
+    /// Nothing waits.
+    Empty,
+}
+
+/// A queue discipline.
+///
+/// Timers of a discipline are caught up with at the next call: between two calls nothing changes
+/// that they could see.
+pub trait Queue: Copied + Debug + Send + Sync {
+    /// A packet arrives. It is kept, or it or others are dropped for it.
+    fn enqueue(&mut self, packet: Packet, moment: &mut Moment<'_>);
+
+    /// The link is free: what it is to send.
+    fn dequeue(&mut self, moment: &mut Moment<'_>) -> Next;
+
+    /// Packets that wait.
+    fn packets(&self) -> u64;
+
+    /// Their bytes.
+    fn bytes(&self) -> u64;
+}
+
+/// What copies a queue. Whatever can be cloned has it.
+pub trait Copied {
+    /// A copy.
+    fn copy(&self) -> Box<dyn Queue>;
+}
+
+impl<Q: Queue + Clone + 'static> Copied for Q {
+    fn copy(&self) -> Box<dyn Queue> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Queue> {
+    fn clone(&self) -> Self {
+        (**self).copy()
+    }
+}

@@ -1,0 +1,230 @@
+//! RED: a queue that drops, or marks, at random what arrives, with a probability that rises with
+//! the average of its length (Floyd and Jacobson, 1993; Linux's `sch_red` and `red.h`).
+//!
+//! Below `min` bytes in the average nothing is dropped, at `max` and above everything: Linux has no
+//! gentle part between `max` and twice that. Weight, probability and the decay on an idle link are
+//! what `tc` computes from `burst`, `avpkt`, `probability` and the link's rate.
+//!
+//! `tc` computes the decay for ticks of 64 ns, and the kernel looks it up by microseconds, so that
+//! an average on an idle link falls 15 times more slowly than meant. It is kept so.
+
+use rand_pcg::rand_core::RngCore;
+
+use crate::{DropTail, Moment, Next, Packet, Queue, RedRules};
+
+/// A FIFO under RED.
+#[derive(Clone, Debug)]
+pub struct Red {
+    waiting: DropTail,
+    ecn: bool,
+    parms: Parms,
+    /// The average, in bytes times 2^Wlog.
+    qavg: u64,
+    /// Packets since the last random number; -1 below `min` and above `max`.
+    qcount: i64,
+    /// The random number.
+    q_r: u64,
+    /// Since when the link is idle, in nanoseconds.
+    qidlestart: Option<u64>,
+}
+
+/// What the rules come to, under Linux's names (`red_parms`).
+#[derive(Clone, Debug)]
+struct Parms {
+    qth_min: u64,
+    qth_max: u64,
+    wlog: u32,
+    /// The maximal probability, of 2^32, by byte between the thresholds.
+    max_p_delta: u64,
+    scell_log: u32,
+    stab: Vec<u8>,
+}
+
+impl Red {
+    /// One with these rules on a link of `rate_bps`.
+    pub fn new(rules: RedRules, rate_bps: u64) -> Self {
+        Self {
+            waiting: DropTail::of_bytes(rules.limit_bytes),
+            ecn: rules.ecn,
+            parms: Parms::new(&rules, rate_bps),
+            qavg: 0,
+            qcount: -1,
+            q_r: 0,
+            qidlestart: Some(0),
+        }
+    }
+
+    /// `red_calc_qavg`.
+    fn average(&self, backlog: u64, now: u64) -> u64 {
+        let Some(since) = self.qidlestart else {
+            return (self.qavg + backlog).saturating_sub(self.qavg >> self.parms.wlog);
+        };
+        // `red_calc_qavg_from_idle_time`
+        let us_idle = ((now - since) / 1_000).min(255 << self.parms.scell_log);
+        match self.parms.stab[(us_idle >> self.parms.scell_log) as usize] {
+            0 => {
+                let less = (u128::from(self.qavg) * u128::from(us_idle)) >> self.parms.scell_log;
+                self.qavg - (less.min(u128::from(self.qavg / 2)) as u64)
+            }
+            shift => self.qavg >> shift,
+        }
+    }
+
+    /// `red_action`: whether the packet is dropped or marked.
+    fn acts(&mut self, random: &mut impl RngCore) -> bool {
+        if self.qavg < self.parms.qth_min || self.qavg >= self.parms.qth_max {
+            self.qcount = -1;
+            return self.qavg >= self.parms.qth_max;
+        }
+        self.qcount += 1;
+        // `red_mark_probability`
+        let above = (self.qavg - self.parms.qth_min) >> self.parms.wlog;
+        let acts = self.qcount > 0 && above.saturating_mul(self.qcount as u64) >= self.q_r;
+        if self.qcount == 0 || acts {
+            // `red_random`
+            self.q_r = u64::from(random.next_u32()) / self.parms.max_p_delta;
+            self.qcount = 0;
+        }
+        acts
+    }
+}
+
+impl Queue for Red {
+    /// `red_enqueue`.
+    fn enqueue(&mut self, mut packet: Packet, moment: &mut Moment<'_>) {
+        self.qavg = self.average(self.waiting.bytes() + moment.in_service, moment.now);
+        self.qidlestart = None;
+        if self.acts(moment.random) && !(self.ecn && packet.mark()) {
+            return moment.dropped.push(packet);
+        }
+        self.waiting.enqueue(packet, moment);
+    }
+
+    /// `red_dequeue`.
+    fn dequeue(&mut self, moment: &mut Moment<'_>) -> Next {
+        let next = self.waiting.dequeue(moment);
+        if next == Next::Empty {
+            self.qidlestart.get_or_insert(moment.now);
+        }
+        next
+    }
+
+    fn packets(&self) -> u64 {
+        self.waiting.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.waiting.bytes()
+    }
+}
+
+impl Parms {
+    fn new(rules: &RedRules, rate_bps: u64) -> Self {
+        let wlog = weight_log(rules);
+        let delta = rules.max_bytes.saturating_sub(rules.min_bytes).max(1);
+        let max_p = u64::from(rules.probability_ppb) * (u64::from(u32::MAX) + 1) / 1_000_000_000;
+        let (scell_log, stab) = idle_damping(wlog, rules.avpkt_bytes, rate_bps);
+        Self {
+            qth_min: rules.min_bytes << wlog,
+            qth_max: rules.max_bytes << wlog,
+            wlog,
+            max_p_delta: (max_p / delta).max(1),
+            scell_log,
+            stab,
+        }
+    }
+}
+
+/// `tc_red_eval_ewma`: the largest weight with which a burst of so many packets on an empty queue
+/// does not bring the average to `min`. Of a burst that is too small for one, the largest weight.
+fn weight_log(rules: &RedRules) -> u32 {
+    let burst = rules.burst_packets as f64;
+    let avpkt = rules.avpkt_bytes.max(1) as f64;
+    let wanted = burst + 1.0 - rules.min_bytes as f64 / avpkt;
+    let passes = |wlog: &u32| {
+        let weight = 0.5_f64.powi(*wlog as i32);
+        wanted <= (1.0 - (1.0 - weight).powf(burst)) / weight
+    };
+    if wanted < 1.0 { 1 } else { (1..32).find(passes).unwrap_or(31) }
+}
+
+/// `tc_red_eval_idle_damping`: by how many bits the average falls in so many cells of time, and the
+/// size of a cell.
+fn idle_damping(wlog: u32, avpkt_bytes: u64, rate_bps: u64) -> (u32, Vec<u8>) {
+    let ticks_per_second = 1e9 / 64.0;
+    let xmit_time = avpkt_bytes.max(1) as f64 * 8.0 / rate_bps.max(1) as f64 * ticks_per_second;
+    let by_tick = -(1.0 - 0.5_f64.powi(wlog as i32)).ln() / xmit_time.max(1.0);
+    let longest = 31.0 / by_tick;
+    let log = (0..31).find(|log| longest / 2_f64.powi(*log) < 512.0).unwrap_or(31);
+    let cell = |number: i32| (f64::from(number) * 2_f64.powi(log) * by_tick).min(31.0) as u8;
+    let mut stab: Vec<u8> = (0..255).map(cell).collect();
+    stab.push(31);
+    (log as u32, stab)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, MS, packet};
+
+    fn rules() -> RedRules {
+        RedRules {
+            limit_bytes: 400_000,
+            min_bytes: 30_000,
+            max_bytes: 90_000,
+            avpkt_bytes: 1_500,
+            burst_packets: 33,
+            probability_ppb: 20_000_000,
+            ecn: false,
+        }
+    }
+
+    #[test]
+    fn the_weight_is_what_tc_computes() {
+        // 33 + 1 - 20 = 14 <= (1 - (1 - W)^33) / W: 7.9 at 2^-3, 14.1 at 2^-4. With a burst of 60,
+        // 41: 39.1 at 2^-6, 48.0 at 2^-7.
+        assert_eq!(weight_log(&rules()), 4);
+        assert_eq!(weight_log(&RedRules { burst_packets: 60, ..rules() }), 7);
+        assert_eq!(weight_log(&RedRules { burst_packets: 3, ..rules() }), 1, "too small for one");
+    }
+
+    /// Held at 60,000 bytes, halfway, with a probability of 1 %: between two drops uniformly many
+    /// packets, 1 to 1/p (Floyd and Jacobson, section 7), 50 in the mean.
+    #[test]
+    fn halfway_between_the_thresholds_half_of_the_probability_holds() {
+        let mut bench = Bench::new(Red::new(rules(), 10_000_000));
+        (0..40).for_each(|id| bench.queue.waiting.push(packet(id)));
+        for id in 0..100_000 {
+            bench.enqueue(id * MS, packet(id));
+            if bench.queue.waiting.packets() > 40 {
+                bench.dequeue(id * MS);
+            }
+        }
+        let share = bench.dropped.len() as f64 / 100_000.0;
+        assert!((share - 0.02).abs() < 0.001, "{share}");
+    }
+
+    #[test]
+    fn above_max_everything_is_dropped_or_marked_and_below_min_nothing() {
+        for ecn in [false, true] {
+            let mut bench = Bench::new(Red::new(RedRules { ecn, ..rules() }, 10_000_000));
+            (0..19).for_each(|id| bench.enqueue(0, packet(id)));
+            assert!(bench.dropped.is_empty());
+            (0..70).for_each(|id| bench.queue.waiting.push(packet(id)));
+            (0..100).for_each(|id| bench.enqueue(0, packet(id)));
+            let before = bench.dropped.len();
+            bench.enqueue(0, packet(1));
+            assert_eq!(bench.dropped.len() - before, usize::from(!ecn));
+        }
+    }
+
+    #[test]
+    fn the_average_falls_on_an_idle_link() {
+        let mut bench = Bench::new(Red::new(rules(), 10_000_000));
+        (0..100).for_each(|id| bench.enqueue(0, packet(id)));
+        let full = bench.queue.qavg;
+        while bench.dequeue(MS) != Next::Empty {}
+        let at = |ms: u64| bench.queue.average(0, MS + ms * MS);
+        assert!(at(0) == full && at(100) < full && at(100_000) < full / 1_000);
+    }
+}

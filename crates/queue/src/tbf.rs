@@ -1,0 +1,76 @@
+//! A token-bucket shaper: what arrives faster than a rate, and more than a bucket holds, waits
+//! (Linux's `sch_tbf`). A policer drops it instead.
+//!
+//! The bucket is full at first. It fills at the rate, and a packet that leaves takes its size out
+//! of it (`tbf_dequeue`). What waits is a FIFO of `limit` bytes, and a packet that the bucket can
+//! never hold is dropped (`max_size` of `tbf_enqueue`).
+
+use crate::{DropTail, Moment, Next, Packet, Queue, TbfRules};
+
+/// A bucket and what waits for it.
+#[derive(Clone, Debug)]
+pub struct Tbf {
+    rate_bps: u64,
+    burst_bytes: u64,
+    waiting: DropTail,
+    /// What is in the bucket, in bytes times 8e9: bits of a second in nanoseconds.
+    tokens: u128,
+    /// When that was so (`t_c`).
+    at: u64,
+}
+
+impl Tbf {
+    /// One with these rules, at time 0.
+    pub fn new(rules: TbfRules) -> Self {
+        Self {
+            rate_bps: rules.rate_bps.max(1),
+            burst_bytes: rules.burst_bytes,
+            waiting: DropTail::of_bytes(rules.limit_bytes),
+            tokens: tokens_of(rules.burst_bytes),
+            at: 0,
+        }
+    }
+}
+
+impl Queue for Tbf {
+    fn enqueue(&mut self, packet: Packet, moment: &mut Moment<'_>) {
+        if packet.bytes > self.burst_bytes {
+            return moment.dropped.push(packet);
+        }
+        // What is in service has left: a shaper keeps a packet until it may go.
+        let moment = &mut Moment {
+            in_service: 0,
+            random: moment.random,
+            dropped: moment.dropped,
+            ..*moment
+        };
+        self.waiting.enqueue(packet, moment);
+    }
+
+    fn dequeue(&mut self, moment: &mut Moment<'_>) -> Next {
+        let Some(first) = self.waiting.first() else { return Next::Empty };
+        let since = u128::from(moment.now.saturating_sub(self.at));
+        let filled = self.tokens + u128::from(self.rate_bps) * since;
+        let held = filled.min(tokens_of(self.burst_bytes));
+        let needed = tokens_of(first.bytes);
+        let Some(left) = held.checked_sub(needed) else {
+            let wait = (needed - held).div_ceil(u128::from(self.rate_bps));
+            return Next::Wait(moment.now.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX)));
+        };
+        (self.tokens, self.at) = (left, moment.now);
+        self.waiting.dequeue(moment)
+    }
+
+    fn packets(&self) -> u64 {
+        self.waiting.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.waiting.bytes()
+    }
+}
+
+/// Exact: a bit per second times a nanosecond is the unit.
+fn tokens_of(bytes: u64) -> u128 {
+    u128::from(bytes) * 8_000_000_000
+}
