@@ -106,6 +106,9 @@ def test_a_start_up_in_python_is_judged():
     class Judged(ff.Startup):
         name = "judged-here"
 
+        def on_ack(self, view):
+            return view.cwnd + view.acked
+
     found = ff.judge(Judged, only="A3b")
     assert found["control"] == "judged-here"
     assert found["scenarios"][0]["measured"]["completion_s"] > 15
