@@ -25,10 +25,13 @@ pub enum Refusal<E> {
     Failed(E),
 }
 
+/// Runs a scenario of one control and one seed.
+pub type RunOne<'a, E> = dyn Fn(&Scenario, &Options<'_>) -> Result<Report, Refusal<E>> + Sync + 'a;
+
 /// How the runs are carried out.
 pub struct Carrier<'a, E> {
-    /// Runs a scenario of one control and one seed.
-    pub run: &'a (dyn Fn(&Scenario, &Options<'_>) -> Result<Report, Refusal<E>> + Sync),
+    /// Carries out a run.
+    pub run: &'a RunOne<'a, E>,
     /// The program and the transport in words. What one has measured is no other's: a program that
     /// was built anew may decide otherwise.
     pub who: String,
@@ -121,7 +124,10 @@ pub(crate) fn outcomes<E: Send + From<SweepError>>(
             None => {
                 let outcome = job.run(carrier)?;
                 if let (Some(shelf), Outcome::Measured(kept)) = (shelf, &outcome) {
-                    keep(shelf, &job.name, kept).map_err(|error| Refusal::Failed(error.into()))?;
+                    // Numbers that are no number would not read back, and are measured again.
+                    let text = serde_json::to_string(kept).unwrap_or_default();
+                    let put = shelf.put(&job.name, &text);
+                    put.map_err(|error| Refusal::Failed(error.into()))?;
                 }
                 outcome
             }
@@ -144,11 +150,6 @@ pub(crate) fn outcomes<E: Send + From<SweepError>>(
 /// What is kept there; a file that does not read counts as none.
 fn found(path: &Path) -> Option<Kept> {
     serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
-}
-
-fn keep(shelf: &Shelf, name: &str, kept: &Kept) -> Result<(), SweepError> {
-    // Numbers that are no number would not read back, and are measured again.
-    shelf.put(name, &serde_json::to_string(kept).unwrap_or_default())
 }
 
 /// Samples over time of every flow and queue.

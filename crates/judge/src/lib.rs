@@ -25,7 +25,7 @@ mod questions;
 pub mod rules;
 
 pub use catalogue::{Entry, GROUPS, Group, select, whole};
-pub use jobs::{Carrier, Refusal};
+pub use jobs::{Carrier, Refusal, RunOne};
 pub use judgement::{Judged, Judgement, Question, Tally};
 pub use measured::{Curves, MEASURES, Measured};
 pub use page::page;

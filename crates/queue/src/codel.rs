@@ -114,7 +114,7 @@ impl Law {
     /// `codel_control_law`; RFC 8289 section 5.4.
     fn control_law(&self, t: u32, rec_inv_sqrt: u16) -> u32 {
         let inverse = u64::from(rec_inv_sqrt) << REC_INV_SQRT_SHIFT;
-        t.wrapping_add((u64::from(self.interval) * inverse >> 32) as u32)
+        t.wrapping_add(((u64::from(self.interval) * inverse) >> 32) as u32)
     }
 }
 
@@ -220,7 +220,7 @@ impl State {
     /// `codel_Newton_step`: y (3 - count y^2) / 2.
     fn newton_step(&mut self) {
         let inverse = u64::from(self.rec_inv_sqrt) << REC_INV_SQRT_SHIFT;
-        let squared = inverse * inverse >> 32;
+        let squared = (inverse * inverse) >> 32;
         let step = (3_u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(squared)) >> 2;
         let next = step.wrapping_mul(inverse) >> (32 - 2 + 1);
         self.rec_inv_sqrt = (next >> REC_INV_SQRT_SHIFT) as u16;

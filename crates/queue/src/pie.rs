@@ -68,8 +68,8 @@ impl Pie {
         let (qdelay, qdelay_old) = (vars.qdelay, vars.qdelay_old);
         let mut update_prob = qdelay > 0 || backlog == 0;
         // Of 16ths of a hertz.
-        let mut alpha = u64::from(self.rules.alpha) * (MAX_PROB / TICKS_PER_SECOND) >> 4;
-        let mut beta = u64::from(self.rules.beta) * (MAX_PROB / TICKS_PER_SECOND) >> 4;
+        let mut alpha = (u64::from(self.rules.alpha) * (MAX_PROB / TICKS_PER_SECOND)) >> 4;
+        let mut beta = (u64::from(self.rules.beta) * (MAX_PROB / TICKS_PER_SECOND)) >> 4;
         if vars.prob < MAX_PROB / 10 {
             (alpha, beta) = (alpha >> 1, beta >> 1);
             let mut power = 100;
@@ -215,7 +215,7 @@ mod tests {
             let change = (0.125 * (delay - 0.015) + 1.25 * (delay - old)) / scaled(p);
             p = (p + if change > 0.02 && p >= 0.1 { 0.02 } else { change }).clamp(0.0, 1.0);
             old = delay;
-            pie.vars.qdelay = u64::from(delay_ms as u32) * MS >> TICK_SHIFT;
+            pie.vars.qdelay = (u64::from(delay_ms as u32) * MS) >> TICK_SHIFT;
             pie.calculate_probability(100_000);
             assert!((probability(&pie) - p).abs() <= 1e-3 * p, "{delay_ms}: {p}");
         }

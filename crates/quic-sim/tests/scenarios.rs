@@ -66,7 +66,7 @@ fn quic_crosses_every_element_and_one_seed_gives_one_result() {
         let scenario = Scenario::parse(&text, beside).unwrap();
         let once = || {
             let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
-            (report.runs[0].result.flows.clone(), report.runs[0].result.bottleneck.clone())
+            (report.runs[0].result.flows.clone(), report.runs[0].result.bottleneck)
         };
         let (flows, bottleneck) = once();
         assert!(flows[0].completion_time_s.is_some(), "{way}: {flows:?}");

@@ -154,18 +154,7 @@ impl<'a> Engine<'a> {
         let mut fabric = Fabric::new(network, queue, memory, fast_paths);
         foreign.iter().for_each(|flow| flow.schedule(&mut fabric));
         let flows: Vec<Flow<'a>> = ours.into_iter().zip(routes).enumerate().map(flow).collect();
-        for (id, Flow { spec, .. }) in flows.iter().enumerate() {
-            fabric.queue.push_out_of_order(timer(spec.start, id, Timer::Start));
-            if let Some(stop) = spec.stop {
-                fabric.queue.push_out_of_order(timer(stop, id, Timer::Stop));
-            }
-            for (after, _) in &spec.writes {
-                fabric.queue.push_out_of_order(timer(spec.start + *after, id, Timer::Write));
-            }
-            if let Some(after) = spec.window_opens {
-                fabric.queue.push_out_of_order(timer(spec.start + after, id, Timer::Open));
-            }
-        }
+        schedule_application(&flows, &mut fabric);
         for (id, spec) in network.udp.iter().enumerate() {
             fabric.queue.push_out_of_order(Event::at_any_time(
                 spec.start,
@@ -251,6 +240,23 @@ impl<'a> Engine<'a> {
             flows.insert(foreign.flow, foreign.outcome());
         }
         Outcome { flows, links: self.fabric.outcome(), events: self.events }
+    }
+}
+
+/// The events that the flows' specifications name: start, stop, writes, and a window that opens.
+fn schedule_application(flows: &[Flow<'_>], fabric: &mut Fabric) {
+    for (id, Flow { spec, .. }) in flows.iter().enumerate() {
+        let mut push = |at, what| fabric.queue.push_out_of_order(timer(at, id, what));
+        push(spec.start, Timer::Start);
+        if let Some(stop) = spec.stop {
+            push(stop, Timer::Stop);
+        }
+        for (after, _) in &spec.writes {
+            push(spec.start + *after, Timer::Write);
+        }
+        if let Some(after) = spec.window_opens {
+            push(spec.start + after, Timer::Open);
+        }
     }
 }
 

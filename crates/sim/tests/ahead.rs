@@ -167,9 +167,11 @@ const STARTUPS: [&str; 10] = [
 /// Mostly its own system's for RACK, always for QUIC, and any for the others.
 fn timer(recovery: Recovery, back: u64) -> Timer {
     match (back % 3, back % 7, recovery) {
-        (.., Recovery::Rack) if back % 5 > 0 => Timer::Linux,
+        (.., Recovery::Rack) if !back.is_multiple_of(5) => Timer::Linux,
         (.., Recovery::Quic) => Timer::Quic,
-        (0, ..) => Timer::Ns2 { phase: Span::from_micros(30), eighths_below: back % 2 == 0 },
+        (0, ..) => {
+            Timer::Ns2 { phase: Span::from_micros(30), eighths_below: back.is_multiple_of(2) }
+        }
         (_, 0..4, _) => Timer::Linux,
         _ => Timer::Rfc6298,
     }

@@ -77,7 +77,7 @@ impl Judges {
             progress: &|_, _| {},
         };
         let on = if over_quic { "quic" } else { "sim" };
-        question.judge::<SweepError>(on, Some(&self.shelf), &carrier).map_err(|refusal| {
+        question.judge::<Box<SweepError>>(on, Some(&self.shelf), &carrier).map_err(|refusal| {
             failed(match refusal {
                 Refusal::NotCarried(why) => why,
                 Refusal::Interrupted => "interrupted".to_owned(),

@@ -218,8 +218,8 @@ mod tests {
         assert_eq!(Prague::default().cut(&loss, &testing::view(100, MSS)).cwnd, MSS * 50);
     }
 
-    /// picoquic's `prague.c`: only an alpha *above* a half halves, and only a window of data of which
-    /// *more* than half was marked counts at once.
+    /// picoquic's `prague.c`: only an alpha *above* a half halves, and only a window of data of
+    /// which *more* than half was marked counts at once.
     #[test]
     fn half_is_not_more_than_half_in_picoquic() {
         let mut few = picoquic();

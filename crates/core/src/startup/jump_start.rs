@@ -476,8 +476,8 @@ mod tests {
         assert!(policy.jump.is_none());
     }
 
-    /// quicly: two packets are the least, and what had not left as the first loss was found is no part
-    /// of the jump.
+    /// quicly: two packets are the least, and what had not left as the first loss was found is no
+    /// part of the jump.
     #[test]
     fn quicly_keeps_two_packets_and_jumps_no_further_after_a_loss() {
         let (mut policy, mut view) = jumped(1);

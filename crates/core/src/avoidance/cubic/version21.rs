@@ -262,8 +262,8 @@ mod tests {
         assert_eq!([after(1), after(1), after(2), after(3)], [31, 31, 32, 32]);
     }
 
-    /// 5 s ahead the curve is at 1000 - 0.4 * 2.95^3, 190 packets and a bit above the window: `cnt` is
-    /// 799 / 191, over 31 sixteenths 2, and an ACK more.
+    /// 5 s ahead the curve is at 1000 - 0.4 * 2.95^3, 190 packets and a bit above the window: `cnt`
+    /// is 799 / 191, over 31 sixteenths 2, and an ACK more.
     #[test]
     fn the_curve_is_looked_up_one_smallest_rtt_ahead() {
         let mut cubic = cubic(&[]);
