@@ -238,9 +238,28 @@ fn bbr_that_loses_what_it_resumed_with_retreats() {
 
 /// Files of 1000 packets, one second apart, each with BBR.
 fn bbr_files(resume: &'static str) -> FlowSpec {
-    let mut spec = files("bbr", 1_000);
-    let mut startup = AnyStartup::by_name("bbr").unwrap();
+    resuming("bbr", "bbr", resume)
+}
+
+fn resuming(startup: &str, avoidance: &str, resume: &'static str) -> FlowSpec {
+    let mut spec = files(startup, 1_000);
+    let mut startup = AnyStartup::by_name(startup).unwrap();
     assert!(startup.set("resume", KnobValue::Word(resume)));
-    spec.control = control(startup, AnyAvoidance::by_name("bbr").unwrap());
+    spec.control = control(startup, AnyAvoidance::by_name(avoidance).unwrap());
     spec
+}
+
+/// Scout tests the hundred packets of the connection before with a train, and its second file needs
+/// no more than that and the round trips of its data. Careful Resume believes half of them, and
+/// slow start overflows the buffer after that.
+#[test]
+fn scout_tests_what_the_connection_before_knew_and_loses_nothing() {
+    let flow = |spec| run(&network(vec![link(8, 50, 40)], vec![spec], 20_000)).flows.remove(0);
+    let with = flow(resuming("scout", "cubic", "on"));
+    let without = flow(resuming("scout", "cubic", "off"));
+    let believed = flow(files("careful-resume", 1_000));
+    let [resumed, scout, believing] = [&with, &without, &believed].map(times_ms);
+    assert!(resumed[0] == scout[0] && scout[1] == scout[0], "{resumed:?} {scout:?}");
+    assert!(resumed[1] + 400 < scout[1] && resumed[1] < believing[1], "{resumed:?} {believing:?}");
+    assert_eq!((with.drops, believed.drops > 100), (0, true), "{}", believed.drops);
 }

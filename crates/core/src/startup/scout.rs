@@ -43,10 +43,13 @@
 //!
 //! Only the first slow start has it; later ones, and one that begins after a timeout, are slow
 //! start.
+//!
+//! `resume=on` is Scouted Resume (`resume.rs`): what an earlier connection knew is tested by a train.
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
-use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
+use crate::hint::PathHint;
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::landing::Landing;
 use crate::needs::{Facilities, Needs};
 use crate::opening::{Opening, opening_of_own_end};
@@ -56,8 +59,10 @@ use crate::startup::slow_start::double;
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{View, Window};
 
+mod resume;
 mod train;
 
+use resume::Resume;
 use train::{LEAST_ACKS, Point, Train, Verdict};
 
 /// Start-up that looks a round ahead by a train of packets.
@@ -70,6 +75,14 @@ pub struct Scout {
     first_window: u64,
     /// A train is this part of W.
     share: u64,
+    /// A train passes if the RTT rises by no more than this part of its time.
+    pass: u64,
+    /// From how much more than W on a train that slowed down shows room, in millionths.
+    room: u64,
+    /// How far to look behind a full train, in its lengths, in millionths.
+    behind: u64,
+    /// What a landing leaves of what arrived, in millionths.
+    keeps: u64,
     /// It is the first slow start of the connection.
     first: bool,
     /// The first window was opened a second time, because the ACK of a handshake's packet came
@@ -91,6 +104,7 @@ pub struct Scout {
     pipe: Option<Bytes>,
     /// What the trains said.
     verdicts: Verdicts,
+    resume: Resume,
 }
 
 /// What has arrived since the last train was acknowledged.
@@ -205,13 +219,15 @@ impl Scout {
 
     /// A round with window W begins, with a train.
     fn round(&mut self, window: Bytes, view: &View) -> Step {
+        self.round_at(window, self.look, view)
+    }
+
+    /// Such a round, with a train at that many times the round's rate, in millionths.
+    fn round_at(&mut self, window: Bytes, look: u64, view: &View) -> Step {
         // Ours: a train of W/8 at four times the round's rate; the rest over the RTT (INFOCOM
         // 2000).
         self.window = window.max(view.mss * 2);
-        let least = view.mss * TRAIN_SEGMENTS;
-        let heard = (self.between.per_ack(view.mss) * TRAIN_ACKS).min(self.window / 2);
-        let length = (self.window / self.share).max(heard).max(least).whole_segments(view.mss);
-        let begin = view.snd_nxt;
+        let (begin, length) = (view.snd_nxt, self.train_length(self.window, view));
         self.train = Train { begin, end: begin + length, ends: None, acks: 0 };
         self.between = Between::new(view);
         self.full = None;
@@ -220,7 +236,27 @@ impl Scout {
             return step;
         }
         let rate = self.window.per(view.rtt.smoothed).max(Rate(1));
-        step.pacing(Pacing::at(rate).beginning(length, rate.scaled(self.look, RATIO_ONE)))
+        step.pacing(Pacing::at(rate).beginning(length, rate.scaled(look, RATIO_ONE)))
+    }
+
+    fn train_length(&self, window: Bytes, view: &View) -> Bytes {
+        let least = view.mss * TRAIN_SEGMENTS;
+        let heard = (self.between.per_ack(view.mss) * TRAIN_ACKS).min(window / 2);
+        (window / self.share).max(heard).max(least).whole_segments(view.mss)
+    }
+
+    /// The round after a train that did not say that W is all; `pipe` is what it showed.
+    fn grow(&mut self, window: Bytes, pipe: Bytes, view: &View) -> Step {
+        // Ours: what was saved is tried after the first train, if it is worth more.
+        let jump = self.resume.jump(view).filter(|_| self.train.is_first()).unwrap_or_default();
+        let jump = jump.min(pipe);
+        let beside = self.train_length(jump, view) + view.mss * SLACK_SEGMENTS;
+        let resumed = jump - beside;
+        if resumed <= window {
+            return self.round(window, view);
+        }
+        let look = self.resume.begin(jump, resumed);
+        self.round_at(resumed, look, view)
     }
 
     /// The window of this round: W, the train, and what delayed ACKs hold back. The flight may not
@@ -242,31 +278,32 @@ impl Scout {
     fn judge(&mut self, view: &View) -> Step {
         // Ours: the growth of the next round by what the train's RTTs say.
         let window = self.window;
-        let most = window.scaled(self.look, RATIO_ONE);
-        match self.train.verdict(view.rtt.min) {
+        let most = self.resume.end(view).unwrap_or(window.scaled(self.look, RATIO_ONE));
+        match self.train.verdict(self.pass, view.rtt.min) {
             Verdict::Silent => {
                 self.verdicts.silent += 1;
                 if self.between.is_late(view.rtt.min) {
                     return self.leave(self.between.pipe(view).scaled(11, 10), view);
                 }
-                self.round(window * 2, view)
+                self.grow(window * 2, Bytes::MAX, view)
             }
             Verdict::Compressed => {
                 self.verdicts.passed += 1;
-                self.round(window * 2, view)
+                self.grow(window * 2, Bytes::MAX, view)
             }
             Verdict::Passed(next) => {
                 self.verdicts.passed += 1;
-                self.round(next.max(window * 2).min(most), view)
+                self.grow(next.max(window * 2).min(most), Bytes::MAX, view)
             }
-            Verdict::Slowed(pipe, _) if pipe > window.scaled(ROOM, RATIO_ONE) => {
+            Verdict::Slowed(pipe, _) if pipe > window.scaled(self.room, RATIO_ONE) => {
                 self.verdicts.slowed += 1;
-                self.round(pipe.min(most), view)
+                self.grow(pipe.min(most), pipe, view)
             }
             Verdict::Slowed(pipe, rise) => {
                 self.verdicts.slowed += 1;
                 let before = self.between.known_floor().unwrap_or(view.rtt.min);
-                let end = view.acked + (self.train.length() * BEHIND_TRAINS).min(window);
+                let behind = self.train.length().scaled(self.behind, RATIO_ONE);
+                let end = view.acked + behind.min(window);
                 let (begin, floor) = (None, Span::MAX);
                 self.full = Some(Full { pipe, rise, before, end, begin, floor });
                 self.go_on(view)
@@ -329,7 +366,9 @@ impl Listed for Scout {
 impl Observer for Scout {
     fn needs(&self) -> Needs {
         // Unpaced, every window is a train and builds the queue of slow start.
+        let memory = if self.resume.on { Facilities::MEMORY } else { Facilities::NONE };
         Needs::required(Facilities::TIMES | Facilities::PACING | Facilities::RECOVERY_WINDOW)
+            .wanting(memory)
     }
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
@@ -345,12 +384,20 @@ impl Observer for Scout {
         report("scout_slowed", self.verdicts.slowed);
         report("scout_refuted", self.verdicts.refuted);
         report("scout_repeats", self.repeats);
+        if self.resume.on {
+            report("scout_saved", self.resume.tested().unwrap_or_default().0);
+        }
     }
 }
 
 impl Startup for Scout {
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
+    }
+
+    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
+        self.resume.inform(hint, view);
+        view.window.hold()
     }
 
     fn begin(&mut self, view: &View) -> Step {
@@ -362,6 +409,7 @@ impl Startup for Scout {
         self.window = view.window.cwnd;
         (self.train, self.between, self.full) = (Train::FIRST, Between::NEVER, None);
         (self.repeats, self.landing, self.pipe, self.reopened) = (0, None, None, false);
+        self.resume.enter(why);
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
@@ -397,10 +445,11 @@ impl Startup for Scout {
         if !self.first {
             return Answer::Leave;
         }
+        self.resume.meet_congestion(view);
         // As draft-kazuho-ccwg-rapid-start section 3.3 lands, with a beta of its own.
         let outstanding = view.snd_nxt - view.acked;
         let least = (outstanding / 6).max(view.mss * 2);
-        let mut landing = Landing::new((outstanding, least), outstanding, BETA, K);
+        let mut landing = Landing::new((outstanding, least), outstanding, self.keeps, K);
         landing.on_loss(&Loss { again: false, ..*loss });
         self.landing = Some(landing);
         Answer::Land(Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window })
@@ -412,15 +461,23 @@ impl Startup for Scout {
         Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window }.hold()
     }
 
+    /// A saved window is no growth by ACKs.
     fn growth(&self) -> u64 {
+        if self.resume.tested().is_some() {
+            return u64::MAX;
+        }
         if self.first { self.look.div_ceil(RATIO_ONE).max(2) } else { 2 }
     }
 
     fn found(&self, view: &View) -> Found {
         let peak = self
             .landing
-            .map(|landing| landing.cwnd().scaled(RATIO_ONE, BETA).max(view.window.cwnd));
+            .map(|landing| landing.cwnd().scaled(RATIO_ONE, landing.beta).max(view.window.cwnd));
         Found { pipe: self.pipe, peak: peak.filter(|peak| *peak < Bytes::MAX), ..Found::default() }
+    }
+
+    fn refutes_hint(&self) -> bool {
+        self.resume.is_refuted()
     }
 }
 
@@ -431,6 +488,10 @@ impl Default for Scout {
             look: 4 * RATIO_ONE,
             first_window: RATIO_ONE,
             share: 8,
+            pass: PASS_PART,
+            room: ROOM,
+            behind: BEHIND_TRAINS,
+            keeps: BETA,
             first: true,
             reopened: false,
             window: Bytes(0),
@@ -441,6 +502,7 @@ impl Default for Scout {
             landing: None,
             pipe: None,
             verdicts: Verdicts::default(),
+            resume: Resume::OFF,
         }
     }
 }
@@ -457,9 +519,26 @@ impl Knobs for Scout {
         Knob::new("share")
             .means("a train is this part of the window: W/8")
             .count(2..=64, |p| &mut p.share),
+        Knob::new("pass")
+            .means("a train passes if the RTT rises by no more than this part of its time: 1/8")
+            .count(2..=64, |p| &mut p.pass),
+        Knob::new("room")
+            .means("from how much more than W on a train that slowed down shows room")
+            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.room),
+        Knob::new("behind")
+            .means("how far to look behind a train that shows none, in its lengths")
+            .ratio(RATIO_ONE..=8 * RATIO_ONE, |p| &mut p.behind),
+        Knob::new("keeps")
+            .means("what a landing leaves of what arrived")
+            .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.keeps),
+        Knob::new("resume")
+            .means("what an earlier connection knew of the path is tested by a train (RFC 9959)")
+            .word(words!(|p| p.resume.on, ["off" = false, "on" = true])),
     ];
 }
 
+/// A train passes if its ACKs came at 7/8 of its rate or more: `rise <= time/8`.
+const PASS_PART: u64 = 8;
 /// From how much more than W on a train that slowed down still shows room, in millionths: what a
 /// train of delayed ACKs can be wrong by, one in ten.
 const ROOM: u64 = 1_100_000;
@@ -467,9 +546,9 @@ const ROOM: u64 = 1_100_000;
 const TRAIN_SEGMENTS: u64 = 8;
 /// ACKs that a train should have where receivers thin them: half as many again as the least.
 const TRAIN_ACKS: u64 = 6;
-/// How many lengths of a full train to look at behind it. The prototype's value: no other has been
-/// tried here.
-const BEHIND_TRAINS: u64 = 4;
+/// How far to look behind a full train, in its lengths, in millionths: the prototype's value, of
+/// which an eighth makes no difference (docs/scout.md).
+const BEHIND_TRAINS: u64 = 4_000_000;
 /// How often W may stay because nothing could be seen behind a train.
 const MOST_REPEATS: u64 = 2;
 /// What a delayed ACK holds back.

@@ -1,5 +1,7 @@
 //! Scout on ACKs worked by hand.
 
+mod resume;
+
 use super::*;
 use crate::event::LossKind;
 use crate::knob::KnobValue;
@@ -361,6 +363,36 @@ fn later_slow_starts_are_slow_start() {
     assert!(!step.keeps_pace);
     let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 11);
     assert_eq!(drive.scout.answer(&loss, &drive.view), Answer::Leave);
+}
+
+/// After a first train of which an ACK comes every 10 ms, 11 per minrtt, and each RTT is longer by
+/// 2 ms: a tenth more than W, and a fifth of the time.
+fn a_tenth_more(knob: &'static str, value: KnobValue) -> Scout {
+    let mut scout = Scout::default();
+    assert!(scout.set(knob, value), "{knob}");
+    let mut drive = Drive::with(scout);
+    drive.view.rtt.min = Span::from_millis(110);
+    let _ = drive.acks(10, Span::from_millis(10), RTT, Span::from_millis(2));
+    drive.scout
+}
+
+#[test]
+fn what_passes_and_what_is_room_are_knobs() {
+    assert_eq!(a_tenth_more("room", KnobValue::Ratio(RATIO_ONE)).window, MSS * 11);
+    assert_eq!(a_tenth_more("pass", KnobValue::Count(5)).window, MSS * 20);
+    assert_eq!(a_tenth_more("pass", KnobValue::Count(6)).window, MSS * 10);
+}
+
+#[test]
+fn what_a_landing_keeps_is_a_knob() {
+    let mut drive = Drive::new();
+    assert!(drive.scout.set("keeps", KnobValue::Ratio(RATIO_ONE / 2)));
+    let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS);
+    // (1/2 + 1/3) (10 - 1).
+    let Answer::Land(window) = drive.scout.answer(&loss, &drive.view) else { panic!() };
+    assert!(window.cwnd.0.abs_diff(7_500) <= 10, "{window:?}");
+    drive.view.window = window;
+    assert!(drive.scout.found(&drive.view).peak.unwrap().0.abs_diff(15_000) <= 20);
 }
 
 const RTT: Span = Span::from_millis(100);

@@ -59,7 +59,8 @@ impl Train {
         }
     }
 
-    pub(super) fn verdict(&self, min_rtt: Span) -> Verdict {
+    /// It passes if the RTT rises by no more than this part of its time.
+    pub(super) fn verdict(&self, part: u64, min_rtt: Span) -> Verdict {
         let Some((first, last)) = self.ends.filter(|_| self.acks >= LEAST_ACKS) else {
             return Verdict::Silent;
         };
@@ -67,18 +68,16 @@ impl Train {
         let time = last.at.since(first.at);
         let pipe = (last.acked - first.acked).per(time).over(min_rtt);
         let rise = last.rtt - first.rtt;
-        if first.rtt - last.rtt > time / PASS_PART {
+        if first.rtt - last.rtt > time / part {
             Verdict::Compressed
-        } else if rise <= time / PASS_PART {
-            Verdict::Passed(pipe.scaled(PASS_PART, PASS_PART - 1))
+        } else if rise <= time / part {
+            Verdict::Passed(pipe.scaled(part, part - 1))
         } else {
             Verdict::Slowed(pipe, rise)
         }
     }
 }
 
-/// A train passes if its ACKs came at 7/8 of its rate or more: `rise <= time/8`.
-const PASS_PART: u64 = 8;
 /// The fewest ACKs of a train that are judged, and the fewest RTTs between trains: the timer of a
 /// delayed ACK may have held two of them back.
 pub(super) const LEAST_ACKS: u64 = 4;

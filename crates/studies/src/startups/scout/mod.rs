@@ -35,8 +35,26 @@ const PARTS: [&str; 8] = [
     "scout(share=4)",
     "scout(share=16)",
 ];
+/// Each constant of Scout an eighth less and an eighth more; of `room` what is more than W.
+const EIGHTHS: [&str; 13] = [
+    "scout",
+    "scout(look=3.5)",
+    "scout(look=4.5)",
+    "scout(share=7)",
+    "scout(share=9)",
+    "scout(pass=7)",
+    "scout(pass=9)",
+    "scout(room=1.0875)",
+    "scout(room=1.1125)",
+    "scout(behind=3.5)",
+    "scout(behind=4.5)",
+    "scout(keeps=0.74375)",
+    "scout(keeps=0.95625)",
+];
 /// From here on a path is listed.
 const MUCH_LONGER: f64 = 1.1;
+/// Of the sets with a table of parts, so many have one of constants: clean and drawn paths.
+const FIRST_SETS: usize = 2;
 /// The most paths that are listed.
 const LISTED: usize = 12;
 
@@ -55,11 +73,13 @@ pub(crate) fn markdown() -> Result<String, Box<dyn Error>> {
     let (rows, worst) = compared(&sets, &OTHERS)?;
     let clean: Vec<Set> = sets.into_iter().filter(|set| set.for_parts).collect();
     let (parts, _) = compared(&clean, &PARTS)?;
+    let eighths = eighths(&clean[..FIRST_SETS])?;
     let counted = worst.len();
     let over: Vec<_> = worst.into_iter().filter(|(ratio, ..)| *ratio > MUCH_LONGER).collect();
     let fields = [
         ("{{paths}}", rows),
         ("{{parts}}", parts),
+        ("{{eighths}}", eighths),
         ("{{harm}}", beside::table(&OTHERS)?),
         ("{{beside}}", beside::COUNT.to_string()),
         ("{{drawn}}", paths::DRAWN.to_string()),
@@ -94,6 +114,22 @@ fn compared(sets: &[Set], controls: &[&str]) -> Result<(String, Vec<Ratio>), Box
     }
     ratios.sort_by(|one, other| other.0.total_cmp(&one.0));
     Ok((text, ratios))
+}
+
+/// A table with a row for each of [`EIGHTHS`], and a column for each set.
+fn eighths(sets: &[Set]) -> Result<String, String> {
+    let controls: Vec<&str> = [REFERENCE].into_iter().chain(EIGHTHS).collect();
+    let names: Vec<&str> = sets.iter().map(|set| set.name).collect();
+    let mut text =
+        format!("| control | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    let run = |set: &Set| set.paths.par_iter().map(|path| path.run(&controls)).collect();
+    let runs: Result<Vec<Vec<Vec<Measured>>>, String> = sets.iter().map(run).collect();
+    let runs = runs?;
+    for (at, control) in controls.iter().enumerate().skip(1) {
+        let cells: Vec<String> = runs.iter().map(|runs| cell(runs, at)).collect();
+        let _ = writeln!(text, "| {control} | {} |", cells.join(" | "));
+    }
+    Ok(text)
 }
 
 /// A control over the paths of a set, beside the first control.
@@ -134,6 +170,6 @@ mod tests {
     #[test]
     fn every_field_of_the_page_is_filled() {
         let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 9);
+        assert_eq!(fields, 10);
     }
 }

@@ -79,9 +79,9 @@ fn nothing_is_tried_without_the_knob_or_before_the_first_window_or_on_another_pa
     // 27.7 per RTT: as fast as Startup is already.
     let PathHint::Own(last) = learned(200, 100, 1) else { unreachable!() };
     let as_fast = PathHint::Own(Learned { per_round: Bytes(55_400), ..last });
-    slower.policy.enter(Entry::Connect, &slower.view);
-    let _ = slower.policy.inform(&as_fast, &slower.view);
-    assert_eq!(rate(&mut slower, 10), Rate(0));
+    let mut equal = Path::new(&[("resume", KnobValue::Word("on"))]);
+    let _ = equal.policy.inform(&as_fast, &equal.view);
+    assert_eq!(rate(&mut equal, 10), Rate(0));
     let mut lossy = resumed(100, "on");
     lossy.lose(1, 1);
     assert_eq!(rate(&mut lossy, 10), Rate(0), "reconnaissance met a loss");
