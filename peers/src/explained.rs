@@ -15,6 +15,7 @@ pub(crate) struct Explained {
 pub(crate) struct Reason {
     /// Point and measure, as in `hystart-s2n exit`.
     at: Vec<String>,
+    /// Why they differ there.
     pub(crate) why: String,
 }
 

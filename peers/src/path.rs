@@ -26,12 +26,15 @@ pub(crate) enum Sending {
 pub(crate) struct Path {
     /// Bits per second.
     pub(crate) rate: u64,
+    /// Two-way propagation.
     pub(crate) rtt: Time,
     /// Packets that wait at most; without an end where it is `None`.
     pub(crate) buffer: Option<u64>,
+    /// How the sender lets packets go.
     pub(crate) sending: Sending,
     /// The receiver acknowledges every so many packets, and what is out of order at once.
     pub(crate) ack_every: u64,
+    /// How long the run is.
     pub(crate) lasts: Time,
 }
 
@@ -44,7 +47,9 @@ pub(crate) struct Seen {
     pub(crate) seconds: Vec<f64>,
     /// When start-up ended, with window and flight in packets.
     pub(crate) exit: Option<Exit>,
+    /// Packets dropped.
     pub(crate) drops: u64,
+    /// Packets sent.
     pub(crate) sent: u64,
     /// The longest queue in packets, by the end of start-up.
     pub(crate) peak_queue: u64,

@@ -32,6 +32,7 @@ pub(crate) struct Reading {
     ssthresh: f64,
     /// Packets sent until then belong to the recovery (RFC 9002 section 7.3.2).
     recovery: Option<Time>,
+    /// The smoothed RTT, seconds.
     srtt: f64,
 }
 

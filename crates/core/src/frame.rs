@@ -53,10 +53,6 @@ impl Count {
         self.bytes -= share;
         share
     }
-
-    fn take_all(&mut self) -> u64 {
-        core::mem::take(self).bytes
-    }
 }
 
 impl<T: Copy + PartialOrd> Period<T> {
@@ -84,63 +80,84 @@ impl<T: Copy + PartialOrd> Period<T> {
     }
 }
 
-/// The ACKs that a sender hears of one frame, one after another.
-///
-/// The frame counts as delivered, and is a sample, with the first; the others continue it
-/// ([`Ack::continues`]). What left before the period comes first, then what left after, which ends
-/// the recovery.
-#[derive(Debug)]
-pub struct Parts<T> {
-    ack: Ack,
-    before: Count,
-    after: Count,
-    /// The period in which the frame came.
-    period: Option<T>,
-    /// A packet sent during the period has been reported, which ends it (RFC 9002 section 7.3.2).
-    ended: bool,
-    told: bool,
+/// A transport that reports ACK frames to its sender, by the clock `T`.
+pub trait Reports<T> {
+    /// The policies of the sender.
+    type Policies: Policies;
+
+    /// Who hears of the frame.
+    fn sender(&mut self) -> &mut Sender<Self::Policies>;
+
+    /// The last recovery period.
+    fn period(&mut self) -> &mut Period<T>;
+
+    /// Reports one ACK to the sender. Where that begins another period, as the first ACK of a frame
+    /// with marks does, [`Reports::period`] has been told when this returns.
+    fn report(&mut self, ack: &Ack);
+
+    /// Reports `frame` packet by packet; `ack` tells everything but [`Ack::acked`], and is changed
+    /// from one packet to the next.
+    ///
+    /// The frame counts as delivered, and is a sample, with the first packet; the others continue
+    /// it ([`Ack::continues`]). What left before the period comes first, then what left after,
+    /// which ends the recovery. Where the marks of the frame have begun another period, all that
+    /// it still has to tell of left before that.
+    #[inline]
+    fn report_frame(&mut self, ack: &mut Ack, frame: &Frame)
+    where
+        T: Copy + PartialOrd,
+    {
+        let began = self.period().began;
+        if frame.before.packets > 0 {
+            report_before(self, ack, frame.before, began);
+        }
+        if frame.after.packets > 0 {
+            if self.sender().view().recovering {
+                self.sender().on_recovered(None);
+            }
+            report_packets(self, ack, frame.after, began);
+        }
+        if !ack.continues {
+            // Every packet is withheld: an ACK that acknowledges nothing.
+            self.report(ack);
+        }
+    }
 }
 
-impl<T: Copy + PartialOrd> Parts<T> {
-    /// The parts of `frame`, of which `ack` tells everything but [`Ack::acked`].
-    pub fn new(ack: Ack, frame: &Frame, period: &Period<T>) -> Self {
-        let Frame { before, after } = *frame;
-        Self { ack, before, after, period: period.began, ended: false, told: false }
+/// Reports what left before the last recovery period began, or withholds it.
+#[cold]
+fn report_before<T: Copy + PartialOrd>(
+    to: &mut (impl Reports<T> + ?Sized),
+    ack: &mut Ack,
+    before: Count,
+    began: Option<T>,
+) {
+    let period = to.period();
+    match period.withholds {
+        true => period.withheld += Bytes(before.bytes),
+        false => report_packets(to, ack, before, began),
     }
+}
 
-    /// The next ACK to report. Where the marks of the frame have begun another period, all that it
-    /// still has to tell of left before that.
-    pub fn next<P: Policies>(
-        &mut self,
-        sender: &mut Sender<P>,
-        period: &mut Period<T>,
-    ) -> Option<&Ack> {
-        if self.told {
-            let Ack { credited, rtt, sample, packet, continues, .. } = &mut self.ack;
-            (*credited, *rtt, *sample, *packet) = (Bytes(0), None, None, None);
-            *continues = true;
+/// Reports packets of a frame that came in the period that `began` then.
+#[inline(always)]
+fn report_packets<T: Copy + PartialOrd>(
+    to: &mut (impl Reports<T> + ?Sized),
+    ack: &mut Ack,
+    mut left: Count,
+    began: Option<T>,
+) {
+    while left.packets > 0 {
+        let period = to.period();
+        if period.withholds && period.began != began {
+            period.withheld += Bytes(left.bytes);
+            return;
         }
-        if period.withholds {
-            period.withheld += Bytes(self.before.take_all());
+        if ack.continues {
+            (ack.credited, ack.rtt, ack.sample, ack.packet) = (Bytes(0), None, None, None);
         }
-        if self.before.packets > 0 {
-            self.ack.acked = Bytes(self.before.take_one());
-        } else if self.after.packets > 0 {
-            if !self.ended && sender.view().recovering {
-                sender.on_recovered(None);
-            }
-            self.ended = true;
-            if period.withholds && period.began != self.period {
-                period.withheld += Bytes(self.after.take_all());
-                return None;
-            }
-            self.ack.acked = Bytes(self.after.take_one());
-        } else {
-            // An ACK of its own where every packet is withheld: it acknowledges nothing.
-            return (!core::mem::replace(&mut self.told, true)).then_some(&self.ack);
-        }
-        self.ack.acked += core::mem::take(&mut period.withheld);
-        self.told = true;
-        Some(&self.ack)
+        ack.acked = Bytes(left.take_one()) + core::mem::take(&mut period.withheld);
+        to.report(ack);
+        ack.continues = true;
     }
 }

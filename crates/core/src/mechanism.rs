@@ -26,13 +26,17 @@ pub struct Mechanism {
     losses: Losses,
     pub(crate) first_exit: Option<StartupExit>,
     pub(crate) reprobes: u64,
-    /// What had been delivered when this round began, and what was in each of the two before it.
+    /// What had been delivered when this round began.
     round_began_with: Bytes,
+    /// What was delivered in each of the two rounds before it.
     last_rounds: [Bytes; 2],
     /// The pacing that a policy set; with `None` the default holds.
     pub(crate) pace: Option<Pacing>,
+    /// When the start-up asked to be woken.
     pub(crate) wake: Option<Instant>,
+    /// Which policy decides.
     in_charge: InCharge,
+    /// What the endpoint fixes.
     pub(crate) config: Config,
     /// Whether packets are paced at the default rate where no policy sets a pacing.
     paces: bool,
@@ -45,9 +49,11 @@ pub struct Mechanism {
     stays_paced: bool,
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,
+    /// The round ends when more than this is acknowledged.
     pub(crate) round_end: Bytes,
     /// The largest flight since the last cut.
     pub(crate) max_flight: Bytes,
+    /// What policies see.
     pub(crate) view: View,
 }
 

@@ -31,6 +31,7 @@ pub(crate) struct Job {
     pub(crate) ecn: bool,
     /// `tcp_slow_start_after_idle`.
     pub(crate) restarts: bool,
+    /// Payload of a full packet.
     pub(crate) packet_bytes: u64,
 }
 
@@ -57,6 +58,7 @@ pub(crate) struct FlowJob {
     pub(crate) size_bytes: Option<u64>,
     /// Files on the connection, one after the other.
     pub(crate) files: Option<FileDraws>,
+    /// The receiver's largest window, bytes; the kernel's own without one.
     pub(crate) receiver_window: Option<u64>,
     /// The path's BDP, bytes of payload.
     pub(crate) bdp_bytes: u64,

@@ -30,6 +30,7 @@ pub struct Completing<W: Write> {
     probe: Probe,
     /// The bytes of the record that is not yet complete.
     pending: Vec<u8>,
+    /// The log's header has been written.
     begun: bool,
     /// The time of the previous record, in milliseconds.
     time: f64,

@@ -157,8 +157,11 @@ struct Walk<'a> {
     cwnd: Option<u64>,
     /// The window before it was last cut, and when that was.
     cut: Option<(f64, u64)>,
+    /// The newest ssthresh, bytes.
     ssthresh: Option<u64>,
+    /// The newest smoothed RTT; 0 before the first.
     smoothed_rtt_ms: f64,
+    /// Data have been sent.
     started: bool,
 }
 

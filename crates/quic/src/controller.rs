@@ -100,6 +100,7 @@ pub struct Controller<P = Named> {
     frame_has_newest: bool,
     /// Kept where the control needs rate samples or the state in which packets left.
     departures: Option<Departures>,
+    /// How packets leave.
     pace: Pace,
 }
 

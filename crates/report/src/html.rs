@@ -57,8 +57,11 @@ struct FigureTemplate<'a> {
     said: bool,
     /// The figure's height in pixels, reserved so that the page does not jump when it is drawn.
     height: usize,
+    /// The figure's data as JSON, for the script that draws it.
     data: String,
+    /// How many points are drawn.
     drawn: usize,
+    /// How many points there are.
     points: usize,
 }
 

@@ -232,7 +232,7 @@ pub struct FlowResult {
 pub struct Flown {
     /// The flow's number from 0.
     pub id: usize,
-    /// Its control in full.
+    /// [`FlowResult::control`].
     pub control: String,
     /// When it started, ns.
     pub start_ns: u64,
@@ -246,17 +246,17 @@ pub struct Flown {
     pub bdp_bytes: Option<u64>,
     /// Bytes of a packet in which windows are counted.
     pub packet_bytes: u64,
-    /// Payload delivered in order, bytes.
+    /// [`FlowResult::delivered_bytes`].
     pub delivered_bytes: u64,
-    /// Packets delivered in order.
+    /// [`FlowResult::delivered_packets`].
     pub delivered_packets: u64,
-    /// Data packets sent, retransmissions included.
+    /// [`FlowResult::sent_packets`].
     pub sent_packets: u64,
-    /// Data packets sent again.
+    /// [`FlowResult::retransmitted_packets`].
     pub retransmitted_packets: u64,
-    /// Entries into recovery.
+    /// [`FlowResult::fast_retransmits`].
     pub fast_retransmits: u64,
-    /// Retransmission timeouts.
+    /// [`FlowResult::timeouts`].
     pub timeouts: u64,
     /// The largest cwnd, bytes.
     pub peak_cwnd: u64,
@@ -268,7 +268,7 @@ pub struct Flown {
     pub reached_ns: [Option<u64>; 3],
     /// How often start-up began again because the avoidance asked for it.
     pub reprobes: u64,
-    /// The files, for a source of files.
+    /// [`FlowResult::files`].
     pub files: Option<FilesResult>,
 }
 

@@ -20,6 +20,7 @@ use crate::router::{EcnBits, Header};
 pub(crate) struct Dialogue {
     /// What is left of the rate that the connection's SYN asks for; 0 if it does not ask.
     pub(crate) asked_bps: u64,
+    /// What the control wants to hear.
     listens: Facilities,
     /// How the receiver of a flow with ECN reports marks.
     ecn: Option<EcnFeedback>,
@@ -36,6 +37,7 @@ pub(crate) struct Dialogue {
     received: Told,
     /// What ACKs under way bring back, and for which connection.
     back: VecDeque<(u64, Told)>,
+    /// The number of the connection, of a source that opens several.
     connection: u64,
 }
 
@@ -65,12 +67,17 @@ pub(crate) struct Heard {
 pub(crate) struct Passing {
     /// Its number as it travels.
     pub(crate) tagged: u32,
-    /// On the link.
+    /// Its size on the link.
     pub(crate) bytes: u64,
+    /// It opens the connection.
     pub(crate) is_syn: bool,
+    /// When it reaches the link.
     pub(crate) at: Instant,
+    /// The flow's number.
     pub(crate) flow: u16,
+    /// The link's place on the flow's way, from 0.
     pub(crate) hop: usize,
+    /// Who comes first of what reaches the link at one instant.
     pub(crate) tie: Tie,
 }
 

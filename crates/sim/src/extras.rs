@@ -19,6 +19,7 @@ pub(crate) struct Extras {
     pub(crate) router: Option<Router>,
     /// The series of its queue.
     pub(crate) samples: Option<Samples>,
+    /// What happens to packets beside being sent.
     pub(crate) elements: Option<Elements>,
     /// What stands in place of the drop-tail buffer.
     pub(crate) queued: Option<Box<Queued>>,

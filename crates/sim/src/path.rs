@@ -28,7 +28,9 @@ pub(crate) struct FlowPath {
     pub(crate) watch: Watch,
     /// Boxed because few flows talk to the routers.
     pub(crate) dialogue: Option<Box<Dialogue>>,
+    /// The flow's number in the engine.
     pub(crate) id: u16,
+    /// Its links, access links and receiver.
     pub(crate) route: Route,
 }
 
@@ -443,6 +445,7 @@ pub(crate) struct Arriving {
     pub(crate) tagged: u32,
     /// Place of the link on the way, [`AT_RECEIVER`] or [`WAY_BACK`].
     pub(crate) hop: usize,
+    /// The flow's number in the engine.
     pub(crate) flow: u16,
 }
 

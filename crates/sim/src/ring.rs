@@ -7,8 +7,9 @@
 #[derive(Debug)]
 pub(crate) struct Ring<T> {
     slots: Vec<T>,
-    /// Position of the first, and of the place behind the last.
+    /// Position of the first.
     head: usize,
+    /// Position of the place behind the last.
     tail: usize,
     /// Before this position there is room; how much more there is, is seen there.
     room: usize,

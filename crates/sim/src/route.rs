@@ -23,9 +23,11 @@ use crate::way_back::{SACK_BLOCK_BYTES, WayBack};
 pub(crate) struct Route {
     /// There is one shared link, and nothing to say to its router.
     pub(crate) is_plain: bool,
+    /// The lane of the queue in which ACKs wait to reach the sender.
     pub(crate) ack_lane: u32,
     /// [`LATER`] on the packets of every other connection of a source of files, else 0.
     tag: u32,
+    /// Size of a full data packet on the links.
     packet_bytes: u64,
     /// From a packet reaching the far end of the last shared link to the sender having its ACK,
     /// where neither ever waits; else [`NEVER`].
@@ -34,15 +36,17 @@ pub(crate) struct Route {
     last_ack: Instant,
     /// The first shared link, which for most flows is the only one.
     first: Hop,
+    /// The receiver's access link.
     access: Access,
+    /// The receiver of the connection at hand.
     pub(crate) receiver: Receiver,
     /// The shared links behind the first.
     others: Vec<Hop>,
-    /// Where ACKs queue on their way back: the receiver of the connection before this one, which
-    /// answers what is still under way to it.
+    /// The receiver of the connection before this one, which answers what is still under way to it.
     earlier: Option<Box<Receiver>>,
     /// Where ACKs queue on their way back. Boxed because in most networks they do not.
     pub(crate) way_back: Option<Box<WayBack>>,
+    /// The sender's access link.
     egress: Access,
     /// When the next event of the delayed-ACK timer comes, no later than the timer fires. Most held
     /// ACKs are overtaken by the next packet, so that one event serves many of them. Not where
@@ -54,7 +58,9 @@ pub(crate) struct Route {
     return_delay: Span,
     /// What a SACK block adds to it.
     block_delay: Span,
+    /// Payload of a full data packet.
     payload_bytes: u64,
+    /// Size of the SYN; without one there is no handshake.
     syn_bytes: Option<u64>,
     /// Its place among the network's flows.
     pub(crate) place: usize,
@@ -72,6 +78,7 @@ pub(crate) struct Route {
 pub(crate) struct Packet {
     /// Its sequence number as it travels.
     pub(crate) tagged: u32,
+    /// It opens the connection.
     pub(crate) is_syn: bool,
     /// What rounding takes off its times may not add up.
     pub(crate) exact: bool,
@@ -83,9 +90,11 @@ pub(crate) struct Hop {
     pub(crate) link: usize,
     /// Where this flow's arrivals at the link wait.
     pub(crate) lane: u32,
+    /// What is known of the link ahead of time.
     pub(crate) early: Early,
     /// Decides among packets that reach the link at one instant: the smallest comes first.
     pub(crate) order: u16,
+    /// Who comes first of what reaches the link at one instant.
     pub(crate) tie: Tie,
 }
 

@@ -80,12 +80,15 @@ pub(crate) struct Rto {
     /// The end of time; 0 beside a repair with timers of its own, which may fire at any time, so
     /// that [`Rto::no_deadline_before`] must say no.
     off: Instant,
+    /// What the endpoint fixes.
     rules: RtoRules,
+    /// By how much the timeout is multiplied.
     backoff: u64,
     /// Samples of its own, where the connection's RTT lacks one that RFC 6298 would take.
     own: Option<Box<Rtt>>,
     /// Linux's, of the first rounds of a long path.
     deviation: Option<Box<Deviation>>,
+    /// The clock of ns-2's timer.
     ticks: Ticks,
 }
 

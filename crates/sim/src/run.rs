@@ -83,9 +83,13 @@ pub fn run_watched(
 pub(crate) struct Engine<'a> {
     /// The flows of our TCP, in the network's order.
     pub(crate) flows: Vec<Flow<'a>>,
+    /// What flows share: links, queue of events, memory.
     pub(crate) fabric: Fabric,
+    /// The sources of UDP.
     pub(crate) udp: Vec<UdpSource<'a>>,
+    /// The flows of other protocols.
     pub(crate) foreign: Vec<ForeignFlow<'a>>,
+    /// How many events have been handled.
     events: u64,
 }
 
@@ -112,6 +116,7 @@ pub(crate) struct Flow<'a> {
     owed_at: u64,
     /// Something follows when all there is to send has been acknowledged, or the SYN.
     pub(crate) ends: bool,
+    /// The sender.
     pub(crate) tcp: Tcp,
 }
 

@@ -60,7 +60,9 @@ pub(crate) struct WayBack {
 pub(crate) struct ReturnLink {
     /// What [`LinkSpec::back`](crate::LinkSpec::back) says.
     own: Option<Box<Link>>,
+    /// When it has sent all that it has.
     free_at: Instant,
+    /// How long packets take to be sent.
     serial: Serialisation,
     /// ACKs that have events of their own to reach it.
     waiting: u32,
@@ -233,12 +235,19 @@ impl ReturnLink {
     /// unless it is lost.
     #[inline]
     pub(crate) fn carry(&mut self, at: Instant, bytes: u64, place: usize) -> Option<Instant> {
-        if let Some(link) = &mut self.own {
-            let packet = Crossing::of(at, bytes, place);
-            return link.cross(packet, Tie::DEPARTURE_FIRST, false).map(|(far_end, _)| far_end);
+        if self.is_own() {
+            return self.carry_as_link(at, bytes, place);
         }
         self.free_at = self.free_at.max(at) + Span(self.serial.time(bytes));
         Some(self.free_at)
+    }
+
+    /// [`ReturnLink::carry`] where it is more than a rate.
+    #[cold]
+    fn carry_as_link(&mut self, at: Instant, bytes: u64, place: usize) -> Option<Instant> {
+        let packet = Crossing::of(at, bytes, place);
+        let crossed = self.own.as_mut()?.cross(packet, Tie::DEPARTURE_FIRST, false);
+        crossed.map(|(far_end, _)| far_end)
     }
 }
 

@@ -29,6 +29,7 @@ use crate::step::{self, announce, kernel_features, unable};
 struct File {
     /// In the simulator and on the kernel.
     pair: Vec<Pair>,
+    /// The paths to run.
     path: Vec<Route>,
     /// What `reproduce` is asked for, a few minutes each.
     rows: Vec<String>,
@@ -74,7 +75,9 @@ struct Lab<'a> {
     program: PathBuf,
     /// The running one's release, or what is booted.
     kernel: String,
+    /// In real time, over the kernel of this machine.
     real_time: bool,
+    /// How often a run is tried that was disturbed.
     tries: u32,
     /// Begin nothing new after this.
     until: Option<Instant>,

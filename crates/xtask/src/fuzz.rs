@@ -17,6 +17,7 @@ struct Asked {
     seconds: u32,
     /// The seed of the engine's random numbers. Equal seeds try equal bytes, as long as time lasts.
     seed: u32,
+    /// The one target to run; without it all.
     only: Option<String>,
 }
 

@@ -20,6 +20,7 @@ use crate::step::{self, announce, built, kernel_features, unable};
 struct Options {
     /// The Debian package, or one that depends on it, or the file of one.
     kernel: String,
+    /// What is checked.
     mode: Mode,
 }
 

@@ -10,10 +10,15 @@ pub(crate) struct HystartPp {
     /// windowEnd: the packet that was next as the round began. The round ends when *it* is
     /// acknowledged.
     window_end: u64,
+    /// lastRoundMinRTT.
     last_min: f64,
+    /// currentRoundMinRTT.
     current_min: f64,
+    /// rttSampleCount.
     samples: u32,
+    /// Conservative slow start, while it lasts.
     css: Option<Css>,
+    /// Slow start has ended.
     over: bool,
 }
 

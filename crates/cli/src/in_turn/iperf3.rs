@@ -25,6 +25,7 @@ pub(super) struct Iperf3<'a> {
     kernel_names: Vec<String>,
     /// Everything but the control.
     words: Vec<String>,
+    /// When a flow counts as silent, and what is said then.
     silence: Silence,
 }
 

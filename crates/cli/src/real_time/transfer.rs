@@ -27,12 +27,15 @@ pub(super) struct Flow<'a> {
     pub(super) start: Duration,
     /// Duration of the run.
     pub(super) duration: Duration,
+    /// Payload to send, bytes; without one it sends until the run ends.
     pub(super) size: Option<u64>,
     /// The receiver's window, bytes.
     pub(super) window: Option<u64>,
     /// The UDP payload of a full packet, bytes.
     pub(super) packet: u16,
+    /// What the connection's transport is told beside its control.
     pub(super) tuning: Tuning,
+    /// Where the sender writes its qlog, if it writes one.
     pub(super) qlog: Option<PathBuf>,
 }
 

@@ -15,13 +15,12 @@
 //! (`double.rs`): a round of growth from nine segments then ends just below ten.
 
 use crate::card::{Card, Listed};
-use crate::estimate::vegas_diff::VegasDiff;
+use crate::estimate::vegas_diff::{MIN_SEGMENTS, VegasDiff, is_used};
 use crate::event::{Ack, Loss, LossKind};
 use crate::ieee_double::{Double, DoubleWindow};
 use crate::knob::{EXACT_OR_DOUBLE, Knob, KnobOf, Knobs, SUMS, Words};
 use crate::linear::LinearGrowth;
 use crate::policy::{Avoidance, Found, Observer, Step};
-use crate::startup::vegas::{MIN_SEGMENTS, UNUSED_SEGMENTS, unused};
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -117,7 +116,7 @@ impl Avoidance for Vegas {
                 sums.from = now;
             }
         }
-        let has_room = unused(view) <= view.mss * UNUSED_SEGMENTS;
+        let has_room = is_used(view);
         match (self.grows_from, &mut self.double) {
             (Some(_), Some(sums)) if has_room => {
                 let grown = sums.window.at(window.cwnd, view.mss).plus(sums.from.inverse());

@@ -11,6 +11,7 @@ pub mod delivery_rate;
 pub mod ere;
 mod ere_knobs;
 pub mod granted_change;
+pub(crate) mod hystart_round;
 mod instability;
 pub mod load_gauge;
 pub mod loss_history;

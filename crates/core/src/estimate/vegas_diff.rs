@@ -131,6 +131,19 @@ fn queued_segments(outstanding: Bytes, sent: Bytes, base: Span, rtt: Span, mss: 
     ((2 * queued + unit) / (2 * unit)) as i64
 }
 
+/// Whether the connection uses its window, so that it may grow: at most two segments of it are not
+/// outstanding, as ns-2's agent counts them, before this ACK.
+#[inline]
+pub(crate) fn is_used(view: &View) -> bool {
+    view.window.cwnd - (view.snd_nxt - view.acked + view.mss) <= view.mss * UNUSED_SEGMENTS
+}
+
+/// Unused segments beyond which the window does not grow.
+const UNUSED_SEGMENTS: u64 = 2;
+
+/// The smallest window of Vegas, in segments.
+pub(crate) const MIN_SEGMENTS: u64 = 2;
+
 /// Factors are cut here, so that twice the difference of two products fits 128 bits.
 const LARGEST: u64 = u64::MAX / 4;
 

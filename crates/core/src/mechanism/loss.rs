@@ -23,6 +23,7 @@ pub(super) struct Losses {
     /// An event of this kind was ignored, in this phase ([`Answer::Ignore`],
     /// [`Avoidance::goes_on`]). As the window was not cut, that covers no event of another kind.
     ignored: Option<(LossKind, Phase)>,
+    /// What an undo brings back.
     before_cut: Option<BeforeCut>,
 }
 

@@ -93,6 +93,7 @@ pub struct Bbr {
     newly_acked: Bytes,
     /// What Linux's form does in a recovery.
     recovery: Conservation,
+    /// What is known of an earlier connection over the path.
     resume: Resume,
 }
 

@@ -48,11 +48,15 @@ pub struct CarefulResume {
     max_jump: Amount,
     /// What Safe Retreat leaves of the pipe, in millionths.
     beta: u64,
+    /// The window with which the connection began.
     first_window: Bytes,
+    /// What an earlier connection found (`saved_cwnd`, `saved_rtt`).
     saved: Option<Saved>,
+    /// The phase of section 4.
     phase: Phase,
     /// `PipeSize`.
     pipe: Bytes,
+    /// The path is not the one that was saved.
     refuted: bool,
 }
 

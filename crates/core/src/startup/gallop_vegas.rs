@@ -16,12 +16,12 @@
 //! here at the end of any round; an eighth of the window goes back.
 
 use crate::card::{Card, Listed};
-use crate::estimate::vegas_diff::VegasDiff;
+use crate::estimate::vegas_diff::{VegasDiff, is_used};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobOf, Knobs};
 use crate::opening::{Opening, opening_of_own_end};
 use crate::policy::{Observer, Startup, Step};
-use crate::startup::vegas::{RESTART_SEGMENTS, UNUSED_SEGMENTS, give_back, unused};
+use crate::startup::vegas::{RESTART_SEGMENTS, give_back};
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -91,7 +91,7 @@ impl Startup for GallopVegas {
             return give_back(view);
         }
         // ns-2's `tcp-vegas.cc`: no growth while more than two segments of the window are unused.
-        if unused(view) > view.mss * UNUSED_SEGMENTS {
+        if !is_used(view) {
             return window.hold();
         }
         // Abstract: between exponential and linear. Ours: half a segment per ACK.

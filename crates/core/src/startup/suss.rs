@@ -48,13 +48,13 @@
 //! After a timeout, and whenever start-up begins again, it is HyStart alone.
 
 use crate::card::{Card, Listed};
+use crate::estimate::hystart_round::{LOW_WINDOW, Round, ack_delay};
 use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::needs::{Facilities, Needs};
 use crate::opening::{Opening, opening_of_own_end};
 use crate::pacing::Pacing;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
-use crate::startup::hystart::{LOW_WINDOW, Round, ack_delay};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Paced, View, Window};
 

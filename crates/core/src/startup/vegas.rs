@@ -13,7 +13,7 @@
 //! one that holds. The knob `first` says so outright.
 
 use crate::card::{Card, Listed};
-use crate::estimate::vegas_diff::VegasDiff;
+use crate::estimate::vegas_diff::{MIN_SEGMENTS, VegasDiff, is_used};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobOf, Knobs, words};
 use crate::opening::{Opening, opening_of_own_end};
@@ -121,7 +121,7 @@ impl Startup for Vegas {
             }
         }
         // ns-2's `tcp-vegas.cc`: no growth in a holding round, nor while the window is unused.
-        if !self.growing || unused(view) > view.mss * UNUSED_SEGMENTS {
+        if !self.growing || !is_used(view) {
             return window.hold();
         }
         window.grow(ack.acked.min(view.mss)).until_threshold()
@@ -160,12 +160,6 @@ impl Knobs for Vegas {
     ];
 }
 
-/// What the window allows beyond what is outstanding, as ns-2 counts it: before this ACK.
-#[inline]
-pub(crate) fn unused(view: &View) -> Bytes {
-    view.window.cwnd - (view.snd_nxt - view.acked + view.mss)
-}
-
 /// An eighth less, at least two segments, and no slow start again before a timeout.
 pub(crate) fn give_back(view: &View) -> Step {
     // `tcp-vegas.cc`: `ssthresh = 2`, `cwnd -= cwnd / 8`.
@@ -175,12 +169,6 @@ pub(crate) fn give_back(view: &View) -> Step {
     window.ssthresh = floor;
     window.hold().exit(Exit::Heuristic)
 }
-
-/// Unused segments beyond which the window does not grow.
-pub(crate) const UNUSED_SEGMENTS: u64 = 2;
-
-/// The smallest window.
-pub(crate) const MIN_SEGMENTS: u64 = 2;
 
 /// The window after a timeout.
 pub(crate) const RESTART_SEGMENTS: u64 = 2;

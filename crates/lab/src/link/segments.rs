@@ -16,6 +16,7 @@ pub(crate) const HEADER: usize = 10;
 pub(crate) struct Segments<'a> {
     /// What is to come: of one packet all of it, of several their payload.
     rest: &'a [u8],
+    /// The headers that every packet of several gets.
     headers: Option<Headers>,
 }
 

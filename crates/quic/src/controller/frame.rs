@@ -3,8 +3,9 @@
 use std::time::Instant as Clock;
 
 use firstflight_core::event::Ack;
-use firstflight_core::frame::{Count, Parts};
+use firstflight_core::frame::{Count, Period, Reports};
 use firstflight_core::pair::Policies;
+use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant};
 
 use super::{Controller, elapsed};
@@ -62,10 +63,7 @@ impl<P: Policies> Controller<P> {
         if self.departures.is_some() {
             self.sample(&mut ack, newest);
         }
-        let mut parts = Parts::new(ack, &frame, &self.period);
-        while let Some(ack) = parts.next(&mut self.sender, &mut self.period) {
-            self.sender.on_ack(ack);
-        }
+        self.report_frame(&mut ack, &frame);
         self.update_window();
         let repairs = self.period.has_withheld() || self.sender.view().recovering;
         self.calm = self.heard && !repairs && self.departures.is_none();
@@ -103,5 +101,21 @@ impl<P: Policies> Controller<P> {
         if let Some(departures) = &mut self.departures {
             departures.on_delivered(ack, newest);
         }
+    }
+}
+
+impl<P: Policies> Reports<Clock> for Controller<P> {
+    type Policies = P;
+
+    fn sender(&mut self) -> &mut Sender<P> {
+        &mut self.sender
+    }
+
+    fn period(&mut self) -> &mut Period<Clock> {
+        &mut self.period
+    }
+
+    fn report(&mut self, ack: &Ack) {
+        self.sender.on_ack(ack);
     }
 }

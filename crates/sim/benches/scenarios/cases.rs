@@ -15,11 +15,13 @@ pub(crate) struct Case {
     pub(crate) rate_mbps: u64,
     /// Two-way propagation of the first and the last flow; the others lie evenly between.
     pub(crate) rtt_ms: (u64, u64),
+    /// How long a run is, in virtual time.
     pub(crate) duration_s: u64,
     /// Flows start at random over the run and live this long; otherwise all start at once and stay.
     pub(crate) life_s: Option<u64>,
     /// Initial ssthresh, in packets.
     pub(crate) ssthresh: Option<u64>,
+    /// What speed is wanted.
     pub(crate) bars: Bars,
 }
 
@@ -30,6 +32,7 @@ pub(crate) struct Bars {
     pub(crate) rfc: Option<f64>,
     /// NewReno on each of the other profiles.
     pub(crate) linux: Option<f64>,
+    /// NewReno on the endpoints of `ns2`.
     pub(crate) ns2: Option<f64>,
 }
 

@@ -29,11 +29,15 @@ pub(crate) struct Row {
     runs: u32,
     calm_cpu_s: f64,
     best_cpu_s: f64,
-    /// Delivered packets per second of CPU: undisturbed, in the best and in the worst run.
+    /// Delivered packets per second of CPU in an undisturbed run.
     packets_per_s: f64,
+    /// That of the best run.
     best_packets_per_s: f64,
+    /// That of the worst run.
     worst_packets_per_s: f64,
+    /// What is wanted, if anything is.
     bar_packets_per_s: Option<f64>,
+    /// Whether an undisturbed run reaches it.
     met: Option<bool>,
 }
 
@@ -45,7 +49,9 @@ pub(crate) struct Kept {
     large: Row,
     /// Speed at the large BDP over that at the small one.
     kept: f64,
+    /// What is wanted of it.
     bar: f64,
+    /// Whether it is reached.
     met: bool,
 }
 
@@ -56,8 +62,11 @@ pub(crate) struct Peak {
     control: &'static str,
     /// `null` where the system does not tell.
     bytes: Option<u64>,
+    /// The peak of a shorter run, where two are compared.
     shorter_run_bytes: Option<u64>,
+    /// What is allowed.
     bar_bytes: Option<u64>,
+    /// Whether the peak stays within it.
     met: Option<bool>,
 }
 

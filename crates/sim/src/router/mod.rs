@@ -34,6 +34,7 @@ pub(crate) struct Header {
     pub(crate) change_bps: i64,
     /// EBN: the rate that is the connection's, in bits per second on a link.
     pub(crate) share_bps: u64,
+    /// What IP says of ECN.
     pub(crate) ecn: EcnBits,
 }
 

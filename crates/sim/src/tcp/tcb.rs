@@ -42,10 +42,13 @@ pub(super) struct Tcb {
     pub(super) closes: bool,
     /// First packet that carries data: 1 after a SYN.
     pub(super) first_data: u32,
+    /// Payload of a full packet, bytes.
     pub(super) mss: u64,
+    /// The retransmission timer.
     pub(super) rto: Rto,
     /// Counters, without the packets that this connection sent for the first time.
     pub(super) counts: Counts,
+    /// Duplicate ACKs since the last for new data.
     pub(super) dupacks: u32,
     /// Packets beyond `una` that have been credited already ([`super::credit`]).
     pub(super) credited_ahead: u32,
@@ -53,12 +56,13 @@ pub(super) struct Tcb {
     pub(super) recover: u32,
     /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
     pub(super) acked_in_parts: Bytes,
-    /// How the receiver's window grows, and, as long as it does, how many packets beyond `una` the
-    /// receiver has.
+    /// How the receiver's window grows.
     pub(super) offer: Offer,
+    /// How many packets beyond `una` the receiver has, as long as its window grows.
     pub(super) ahead: u32,
     /// Packets the receiver takes beyond what it has acknowledged.
     pub(super) receiver_window: u32,
+    /// What the endpoint fixes.
     pub(super) endpoint: Endpoint,
     /// Whether the fast path for calm ACKs is on.
     pub(super) fast_paths: bool,
@@ -83,6 +87,7 @@ pub(super) struct Tcb {
     pub(super) samples: Option<Box<Samples>>,
     /// How the window is used, of a source that rests. Boxed because few do.
     pub(super) usage: Option<Box<Usage>>,
+    /// Marks and their answers (RFC 3168); `None` without ECN.
     pub(super) ecn: Option<Ecn>,
     /// The last field: its policies come last in it and may have any size.
     pub(super) core: Core,

@@ -31,6 +31,7 @@ struct Options {
     seed: u64,
     /// Points by their number.
     only: Vec<u64>,
+    /// The kernel's image, or `running`.
     kernel: String,
     /// Controls of today.
     today: bool,

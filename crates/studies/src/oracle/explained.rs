@@ -27,6 +27,7 @@ pub(crate) struct Cause {
     /// The explanation, for the reader of the file.
     #[serde(rename = "why")]
     _why: String,
+    /// The points that it explains.
     points: Vec<String>,
 }
 

@@ -13,6 +13,7 @@ pub(crate) struct Point {
     pub(crate) id: String,
     /// The point as written in the file.
     pub(crate) said: String,
+    /// Its keys and values.
     keys: BTreeMap<String, String>,
 }
 

@@ -18,8 +18,9 @@ use crate::Stop;
 pub(crate) struct Range {
     lowest_percent: f64,
     highest_percent: f64,
-    /// Whether a run lost no packet, and whether a run lost one.
+    /// A run lost no packet.
     without_losses: bool,
+    /// A run lost one.
     with_losses: bool,
 }
 

@@ -18,7 +18,9 @@ pub(super) struct Case {
     pub(super) rtt_ms: u64,
     /// In BDP.
     pub(super) buffer: f64,
+    /// How much is sent.
     pub(super) transfer: Transfer,
+    /// Whose endpoints send and receive.
     pub(super) ends: Ends,
 }
 
@@ -57,11 +59,13 @@ pub(super) struct Measured {
     pub(super) startup: &'static str,
     /// Its avoidance.
     pub(super) avoidance: &'static str,
+    /// The path and the transfer.
     pub(super) case: Case,
     /// `None` if it was not done within [`Case::limit_s`].
     pub(super) completion_s: Option<f64>,
     /// Payload that the bottleneck dropped.
     pub(super) lost_bytes: u64,
+    /// The longest queue at the bottleneck.
     pub(super) peak_queue_bytes: u64,
     /// When the bottleneck had sent at 90 % of its rate over one RTT; `None` if it never had.
     pub(super) at_90_s: Option<f64>,

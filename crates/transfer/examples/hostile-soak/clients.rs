@@ -29,9 +29,11 @@ pub(crate) struct Target {
 
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Honest transfers that arrived whole, and clients that have one.
+    /// Honest transfers that arrived whole.
     whole: AtomicU64,
+    /// Honest clients for whom one did.
     served: AtomicU64,
+    /// Their bytes together.
     bytes: AtomicU64,
     /// Times that the receiver was busy.
     busy: AtomicU64,
@@ -41,6 +43,7 @@ pub(crate) struct Counts {
     failed: AtomicU64,
     /// The longest that an honest client tried, ms.
     slowest: AtomicU64,
+    /// Attacks of each kind.
     attacks: [AtomicU64; ATTACKS],
 }
 

@@ -18,6 +18,7 @@ pub(crate) struct Server {
     pub(crate) certificate: CertificateDer<'static>,
     /// `in` here is its directory.
     pub(crate) place: PathBuf,
+    /// The receiver's process.
     child: Child,
 }
 

@@ -20,7 +20,9 @@ pub(super) struct Change {
     pub(super) file: String,
     /// `file:line:column: change`.
     pub(super) name: String,
+    /// The function in which it is.
     function: Option<Function>,
+    /// What it replaces.
     span: Span,
     /// What stands in the place of the span.
     replacement: String,

@@ -12,11 +12,15 @@ use crate::Stop;
 pub(super) struct State {
     /// BPF's maps, programs and links, with their numbers.
     objects: String,
+    /// Network namespaces.
     namespaces: Vec<String>,
+    /// Network devices.
     devices: Vec<String>,
+    /// The controls that TCP knows.
     controls: Vec<String>,
     /// Memory that the kernel holds for itself, in KiB.
     memory: u64,
+    /// Lines that the kernel's log had.
     log: usize,
 }
 

@@ -23,6 +23,7 @@ impl Growth {
     }
 
     /// What an ACK for `acked` adds, `t` after the curve began.
+    #[inline]
     pub(super) fn on_ack(
         &mut self,
         acked: Bytes,

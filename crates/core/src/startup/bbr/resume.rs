@@ -28,7 +28,9 @@ use crate::view::View;
 pub(super) struct Resume {
     /// The knob.
     pub(super) on: bool,
+    /// What an earlier connection found, until it is used or refused.
     saved: Option<Saved>,
+    /// How far its use has come.
     tried: Tried,
 }
 

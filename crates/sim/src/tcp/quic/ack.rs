@@ -1,12 +1,24 @@
 //! ACK frames: which packets they tell of, and what the core hears of them.
 
+use firstflight_core::chosen::Chosen;
 use firstflight_core::event::{Ack, Sent};
-use firstflight_core::frame::{Frame, Parts};
+use firstflight_core::frame::{Count, Frame, Period, Reports};
+use firstflight_core::pair::Policies;
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::super::log::Mark;
 use super::super::tcb::Tcb;
 use super::Quic;
+use crate::control::Core;
+
+/// The packets of data that a frame is the first to acknowledge.
+#[derive(Clone, Copy, Debug, Default)]
+struct Packets {
+    /// Sent after the last recovery period began.
+    after: u32,
+    /// Sent before.
+    before: u32,
+}
 
 impl Quic {
     /// An ACK frame: all numbers below `next` of which nothing was known, and number `cause`, have
@@ -19,7 +31,7 @@ impl Quic {
         cause: u32,
         delay: Span,
     ) -> bool {
-        let (mut frame, before, empty) = (Frame::default(), self.heard, self.empty.len());
+        let (mut frame, before, empty) = (Packets::default(), self.heard, self.empty.len());
         for seq in self.heard..next.min(tcb.max) {
             self.take_packet(tcb, seq, &mut frame);
         }
@@ -33,9 +45,9 @@ impl Quic {
         self.advance(tcb);
         let newest = self.heard > before;
         let rtt = newest.then(|| now.since(tcb.log.sent_at(self.heard - 1)));
-        let tells = frame != Frame::default();
+        let tells = frame.after + frame.before > 0;
         if tells {
-            self.tell(tcb, now, &frame, rtt);
+            self.tell(tcb, now, frame, rtt);
         }
         if let Some(rtt) = rtt {
             self.rtt.observe(rtt, delay);
@@ -56,15 +68,15 @@ impl Quic {
         tcb.core.on_ack(&ack);
     }
 
-    fn take_packet(&mut self, tcb: &mut Tcb, seq: u32, frame: &mut Frame) {
+    fn take_packet(&mut self, tcb: &mut Tcb, seq: u32, frame: &mut Packets) {
         tcb.log.set(seq, Mark::SACKED);
         if tcb.log.has(seq, Mark::LOST) || self.forget_empty(seq) {
             return;
         }
         self.in_flight -= 1;
         match self.period.is_after(tcb.log.sent_at(seq)) {
-            false => frame.after.add(tcb.mss),
-            true => frame.before.add(tcb.mss),
+            false => frame.after += 1,
+            true => frame.before += 1,
         }
     }
 
@@ -83,8 +95,8 @@ impl Quic {
 
     /// What a frame tells beside the packets. Marks are told with the first packet, before any
     /// opens the window (RFC 9002 appendix A.7).
-    fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: &Frame, rtt: Option<Span>) {
-        let total = Bytes(frame.after.bytes + frame.before.bytes);
+    fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: Packets, rtt: Option<Span>) {
+        let total = tcb.bytes(frame.after + frame.before);
         let in_flight = tcb.bytes(self.in_flight);
         let mut ack = Ack {
             now,
@@ -100,30 +112,51 @@ impl Quic {
             samples.complete(&mut ack, una);
         }
         ack.app_limited |= self.app_limited;
-        let mut parts = Parts::new(ack, frame, &self.period);
-        while let Some(ack) = parts.next(&mut tcb.core, &mut self.period) {
-            self.hand_on(tcb, ack);
-        }
+        let count =
+            |packets| Count { packets: u64::from(packets), bytes: u64::from(packets) * tcb.mss };
+        let frame = Frame { after: count(frame.after), before: count(frame.before) };
+        Told { quic: self, tcb }.report_frame(&mut ack, &frame);
     }
+}
 
-    /// Tells the core.
+/// A connection that reports to its core.
+struct Told<'a> {
+    quic: &'a mut Quic,
+    tcb: &'a mut Tcb,
+}
+
+impl Reports<Instant> for Told<'_> {
+    type Policies = Chosen<Box<dyn Policies>>;
+
     #[inline]
-    fn hand_on(&mut self, tcb: &mut Tcb, ack: &Ack) {
-        match tcb.ecn.is_some() {
-            true => self.hand_on_marks(tcb, ack),
-            false => tcb.core.on_ack(ack),
-        }
+    fn sender(&mut self) -> &mut Core {
+        &mut self.tcb.core
     }
 
-    /// Tells the core of an ACK that may tell of marks. If it reduces the window for them, a
-    /// recovery period begins (RFC 9002 appendix B.7).
+    #[inline]
+    fn period(&mut self) -> &mut Period<Instant> {
+        &mut self.quic.period
+    }
+
+    #[inline(always)]
+    fn report(&mut self, ack: &Ack) {
+        match self.tcb.ecn.is_some() {
+            true => self.report_marked(ack),
+            false => self.tcb.core.on_ack(ack),
+        }
+    }
+}
+
+impl Told<'_> {
+    /// An ACK that may tell of marks. If it reduces the window for them, a recovery period begins
+    /// (RFC 9002 appendix B.7).
     #[cold]
-    fn hand_on_marks(&mut self, tcb: &mut Tcb, ack: &Ack) {
-        let before = tcb.core.recovery_began();
-        tcb.tell_marked(*ack);
-        if tcb.core.recovery_began() != before {
-            let reduced = tcb.ecn.is_some_and(|ecn| ecn.reduced);
-            self.note_recovery(tcb, reduced);
+    fn report_marked(&mut self, ack: &Ack) {
+        let before = self.tcb.core.recovery_began();
+        self.tcb.tell_marked(*ack);
+        if self.tcb.core.recovery_began() != before {
+            let reduced = self.tcb.ecn.is_some_and(|ecn| ecn.reduced);
+            self.quic.note_recovery(self.tcb, reduced);
         }
     }
 }

@@ -39,8 +39,9 @@ pub(super) struct Quic {
     /// When the first packet that is in doubt is lost, if it is not acknowledged before (RFC 9002
     /// section 6.1.2).
     lost_at: Option<Instant>,
-    /// Probe timeouts since an ACK came, and probes to send whatever the window says.
+    /// Probe timeouts since an ACK came.
     timeouts: u32,
+    /// Probes to send whatever the window says.
     probes: u32,
     /// Packets of the probes that carried no data, and are not known to the core.
     empty: Vec<u32>,
@@ -52,7 +53,10 @@ pub(super) struct Quic {
     app_limited: bool,
     /// The last recovery period.
     period: Period<Instant>,
+    /// How long the receiver holds an ACK back at most (RFC 9000 section 18.2).
     max_ack_delay: Span,
+    /// Packets sent after one and acknowledged before it that make it lost (RFC 9002 section
+    /// 6.1.1).
     packet_threshold: u32,
 }
 
@@ -227,7 +231,10 @@ impl Repair for Quic {
         if tcb.una < tcb.first_data {
             return None;
         }
-        [self.silence_ends(), self.paced_until].into_iter().flatten().min()
+        match (self.silence_ends(), self.paced_until) {
+            (Some(ends), Some(paced)) => Some(ends.min(paced)),
+            (ends, paced) => ends.or(paced),
+        }
     }
 
     fn on_wake(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {

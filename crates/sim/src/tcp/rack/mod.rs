@@ -64,12 +64,15 @@ pub(super) struct Rack {
     advanced: bool,
     /// Originals below have been judged.
     judged: u32,
-    /// One past the highest original found lost, and below it, what has been sent again.
+    /// One past the highest original found lost.
     lost_below: u32,
+    /// Originals found lost below have been sent again.
     repaired: u32,
-    /// Retransmissions under way as they left, and those of them that were lost.
+    /// Retransmissions under way as they left.
     under_way: VecDeque<(Instant, u32)>,
+    /// Packets whose retransmission was lost.
     lost_again: BinaryHeap<Reverse<u32>>,
+    /// What may leave in a recovery (RFC 6937).
     prr: Prr,
     /// The window in packets while [`Prr`] sets it.
     cwnd: u32,
@@ -77,6 +80,7 @@ pub(super) struct Rack {
     target: u32,
     /// When the reordering window of what is in doubt has passed.
     reordered_until: Option<Instant>,
+    /// The tail loss probe that has not been answered (RFC 8985 section 7).
     probe: Option<Probe>,
     /// F-RTO watches whether the timeout was spurious.
     watches_timeout: bool,

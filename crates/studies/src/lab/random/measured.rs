@@ -10,7 +10,9 @@ pub(super) struct Measured {
     pub(super) mbps: f64,
     /// At the bottleneck, lost ones among them.
     pub(super) drops: u64,
+    /// Packets sent again.
     pub(super) sent_again: u64,
+    /// Retransmission timeouts.
     pub(super) timeouts: u64,
     /// When start-up was left, mean over the flows that left it; seconds.
     pub(super) exit_s: Option<f64>,

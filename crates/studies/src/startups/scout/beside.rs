@@ -20,6 +20,7 @@ struct Beside {
     size_bytes: f64,
     /// What the established flow delivered.
     delivered_bytes: f64,
+    /// What the established flow sent again, bytes.
     established_sent_again: f64,
 }
 

@@ -64,6 +64,7 @@ struct Measured {
     completion_s: f64,
     /// Percent of the transfer.
     sent_again: f64,
+    /// The longest queue, in BDP.
     queue_bdp: f64,
 }
 

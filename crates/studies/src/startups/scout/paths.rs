@@ -14,7 +14,9 @@ pub(super) struct Path {
     rtt_us: u64,
     /// In thousandths of a BDP.
     buffer: u64,
+    /// The transfer.
     size_bytes: u64,
+    /// What disturbs packets and ACKs.
     noise: Noise,
 }
 
