@@ -1,5 +1,5 @@
-//! A round as HyStart sees it in Linux' CUBIC (`tcp_cubic.c`, as of 6.6): how long its ACK train is,
-//! and whether its smallest RTT has grown. SUSS, which is built on it, looks at both too.
+//! A round as HyStart sees it in Linux' CUBIC (`tcp_cubic.c`, as of 6.6): how long its ACK train
+//! is, and whether its smallest RTT has grown. SUSS, which is built on it, looks at both too.
 
 use crate::knob::RATIO_ONE;
 use crate::units::{Bytes, Instant, Rate, Span};

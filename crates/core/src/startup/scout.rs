@@ -44,7 +44,7 @@
 //! Only the first slow start has it; later ones, and one that begins after a timeout, are slow
 //! start.
 //!
-//! `resume=on` is Scouted Resume (`resume.rs`): what an earlier connection knew is tested by a train.
+//! `resume=on` is Scouted Resume (`resume.rs`): a train tests what an earlier connection knew.
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
@@ -56,14 +56,16 @@ use crate::opening::{Opening, opening_of_own_end};
 use crate::pacing::Pacing;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
 use crate::startup::slow_start::double;
-use crate::units::{Bytes, Instant, Rate, Span};
+use crate::units::{Bytes, Rate, Span};
 use crate::view::{View, Window};
 
+mod between;
 mod resume;
 mod train;
 
+use between::Between;
 use resume::Resume;
-use train::{LEAST_ACKS, Point, Train, Verdict};
+use train::{Point, Train, Verdict};
 
 /// Start-up that looks a round ahead by a train of packets.
 #[derive(Clone, Copy, Debug)]
@@ -107,22 +109,6 @@ pub struct Scout {
     resume: Resume,
 }
 
-/// What has arrived since the last train was acknowledged.
-#[derive(Clone, Copy, Debug)]
-struct Between {
-    began: Instant,
-    /// [`View::delivered`] then.
-    delivered: Bytes,
-    /// The smallest RTT of packets that are in no train.
-    floor: Span,
-    /// How many such RTTs there were.
-    samples: u64,
-    /// All ACKs, those of the train too.
-    acks: u64,
-    /// What all ACKs since then acknowledged.
-    acked: Bytes,
-}
-
 /// A train left no room: the packets behind it must be late, or it was noise.
 #[derive(Clone, Copy, Debug)]
 struct Full {
@@ -145,44 +131,6 @@ struct Verdicts {
     passed: u64,
     slowed: u64,
     refuted: u64,
-}
-
-impl Between {
-    const fn new(view: &View) -> Self {
-        Self { began: view.now, delivered: view.delivered, ..Self::NEVER }
-    }
-
-    const NEVER: Self = Self {
-        began: Instant(0),
-        delivered: Bytes(0),
-        floor: Span::MAX,
-        samples: 0,
-        acks: 0,
-        acked: Bytes(0),
-    };
-
-    /// The floor, if it is one of enough samples.
-    fn known_floor(&self) -> Option<Span> {
-        (self.samples >= LEAST_ACKS).then_some(self.floor)
-    }
-
-    /// Whether even packets between trains wait in a queue, by the threshold of RFC 9406 section
-    /// 4.2.
-    fn is_late(&self, min_rtt: Span) -> bool {
-        let threshold = min_rtt + (min_rtt / 8).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
-        self.known_floor().is_some_and(|floor| floor > threshold)
-    }
-
-    /// What arrives in a minrtt.
-    fn pipe(&self, view: &View) -> Bytes {
-        let arrived = view.delivered - self.delivered;
-        arrived.per(view.now.since(self.began)).over(view.rtt.min)
-    }
-
-    /// What an ACK acknowledges in the mean: as much as six of them is the least for a train.
-    fn per_ack(&self, mss: Bytes) -> Bytes {
-        (self.acked / self.acks.max(1)).max(mss)
-    }
 }
 
 impl Full {
@@ -555,10 +503,6 @@ const MOST_REPEATS: u64 = 2;
 const SLACK_SEGMENTS: u64 = 2;
 /// No exit leaves less: the loss of one packet is then still repaired without a timeout.
 const LEAST_SEGMENTS: u64 = 4;
-/// RFC 9406 section 4.3, `MIN_RTT_THRESH`.
-const MIN_RTT_THRESH: Span = Span::from_millis(4);
-/// RFC 9406 section 4.3, `MAX_RTT_THRESH`.
-const MAX_RTT_THRESH: Span = Span::from_millis(16);
 /// What a landing leaves of what arrived, in millionths: what it arrived with filled a queue, too.
 const BETA: u64 = 850_000;
 /// Rapid Start's K (draft-kazuho-ccwg-rapid-start section 3.3.1).

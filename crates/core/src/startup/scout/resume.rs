@@ -12,10 +12,10 @@
 //! loss before all of that round is acknowledged:  Scout's landing, and the hint was wrong
 //! ```
 //!
-//! Published (RFC 9959): what is saved and when it is worth it (section 4.1), the checks of the path
-//! (section 4.2), and no more than half of it before any of it is acknowledged (section 4.3). Ours:
-//! the train at the whole rate, by which the second half is allowed a round trip earlier or not at
-//! all, and the landing in the place of the Safe Retreat.
+//! Published (RFC 9959): what is saved and when it is worth it (section 4.1), the checks of the
+//! path (section 4.2), and no more than half of it before any of it is acknowledged (section 4.3).
+//! Ours: the train at the whole rate, by which the second half is allowed a round trip earlier or
+//! not at all, and the landing in the place of the Safe Retreat.
 
 use crate::hint::{PathHint, TEN_MINUTES};
 use crate::knob::RATIO_ONE;

@@ -6,6 +6,7 @@ use super::*;
 use crate::event::LossKind;
 use crate::knob::KnobValue;
 use crate::testing::{MSS, ack, gauge, view};
+use crate::units::Instant;
 
 /// A connection whose handshake took 100 ms, with a window of ten segments of 1000 bytes.
 struct Drive {

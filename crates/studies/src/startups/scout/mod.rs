@@ -53,7 +53,7 @@ const EIGHTHS: [&str; 13] = [
 ];
 /// From here on a path is listed.
 const MUCH_LONGER: f64 = 1.1;
-/// Of the sets with a table of parts, so many have one of constants: clean and drawn paths.
+/// How many of the sets with a table of parts have one of constants: clean and drawn paths.
 const FIRST_SETS: usize = 2;
 /// The most paths that are listed.
 const LISTED: usize = 12;

@@ -1,0 +1,68 @@
+//! What arrives between Scout's trains: the floor of its RTTs says whether even packets that are
+//! spread over the round wait in a queue.
+
+use super::train::LEAST_ACKS;
+use crate::units::{Bytes, Instant, Span};
+use crate::view::View;
+
+/// What has arrived since the last train was acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Between {
+    /// When the last train was acknowledged.
+    began: Instant,
+    /// [`View::delivered`] then.
+    delivered: Bytes,
+    /// The smallest RTT of packets that are in no train.
+    pub(super) floor: Span,
+    /// How many such RTTs there were.
+    pub(super) samples: u64,
+    /// All ACKs, those of the train too.
+    pub(super) acks: u64,
+    /// What all ACKs since then acknowledged.
+    pub(super) acked: Bytes,
+}
+
+impl Between {
+    /// From now on.
+    pub(super) const fn new(view: &View) -> Self {
+        Self { began: view.now, delivered: view.delivered, ..Self::NEVER }
+    }
+
+    /// Before the first train.
+    pub(super) const NEVER: Self = Self {
+        began: Instant(0),
+        delivered: Bytes(0),
+        floor: Span::MAX,
+        samples: 0,
+        acks: 0,
+        acked: Bytes(0),
+    };
+
+    /// The floor, if it is one of enough samples.
+    pub(super) fn known_floor(&self) -> Option<Span> {
+        (self.samples >= LEAST_ACKS).then_some(self.floor)
+    }
+
+    /// Whether even packets between trains wait in a queue, by the threshold of RFC 9406 section
+    /// 4.2.
+    pub(super) fn is_late(&self, min_rtt: Span) -> bool {
+        let threshold = min_rtt + (min_rtt / 8).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+        self.known_floor().is_some_and(|floor| floor > threshold)
+    }
+
+    /// What arrives in a minrtt.
+    pub(super) fn pipe(&self, view: &View) -> Bytes {
+        let arrived = view.delivered - self.delivered;
+        arrived.per(view.now.since(self.began)).over(view.rtt.min)
+    }
+
+    /// What an ACK acknowledges in the mean: as much as six of them is the least for a train.
+    pub(super) fn per_ack(&self, mss: Bytes) -> Bytes {
+        (self.acked / self.acks.max(1)).max(mss)
+    }
+}
+
+/// RFC 9406 section 4.3, `MIN_RTT_THRESH`.
+const MIN_RTT_THRESH: Span = Span::from_millis(4);
+/// RFC 9406 section 4.3, `MAX_RTT_THRESH`.
+const MAX_RTT_THRESH: Span = Span::from_millis(16);
