@@ -104,7 +104,7 @@ fn missing(manifest: &str) -> Vec<&'static str> {
 }
 
 /// The libraries that others would use, and what these depend on.
-const LIBRARIES: [&str; 12] = [
+const LIBRARIES: [&str; 13] = [
     "firstflight",
     "firstflight-control",
     "firstflight-core",
@@ -114,6 +114,7 @@ const LIBRARIES: [&str; 12] = [
     "firstflight-report",
     "firstflight-reproduce",
     "firstflight-runner",
+    "firstflight-queue",
     "firstflight-scenario",
     "firstflight-sim",
     "firstflight-terminal",

@@ -299,9 +299,13 @@ impl Repair for Sack {
     /// Sends while the pipe is below the window: lost packets first, then new ones
     /// (RFC 6675 section 4, NextSeg rules 1 and 2).
     fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
-        while self.has_room(tcb) && tcb.may_depart(now) {
-            let repairs = self.lost > 0 && self.window_has_room(tcb);
-            if repairs && self.resend(tcb, now, wire) {
+        loop {
+            let room = self.window_has_room(tcb);
+            let goes = room && (self.lost > 0 || tcb.has_fresh()) || tcb.is_final();
+            if !goes || !tcb.may_depart(now) {
+                return;
+            }
+            if room && self.lost > 0 && self.resend(tcb, now, wire) {
                 continue;
             }
             if !tcb.has_fresh() {

@@ -33,7 +33,7 @@ impl Tcb {
 
     /// Sends what the window allows, at most `burst` packets unless that is 0. Sending does not
     /// change the window.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_window(
         &mut self,
         repair: &impl Repair,

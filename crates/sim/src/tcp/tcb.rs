@@ -185,7 +185,7 @@ impl Tcb {
     }
 
     /// Data up to `next` is newly acknowledged. Returns the RTT sample, which the timer has.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, now: Instant, next: u32) -> Option<Span> {
         let sample = self.rtt_sample(now, next);
         self.rto.note_deviation(sample, next, self.max);
