@@ -19,6 +19,7 @@
 //!                         leave with 1.1 of what arrived in a minrtt
 //!   rise <= time/8:     W = 8/7 pipe, from 2 W to 4 W; 2 W if the RTT fell by more than time/8
 //!   pipe > 1.1 W:       W = pipe, up to 4 W
+//!   (in none of these beyond 4 times the flight, so that an unused W does not grow)
 //!   otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
 //!     higher by rise/2:             leave with min(W, pipe)
 //!     not:                          it was noise: W = 2 W
@@ -227,21 +228,30 @@ impl Scout {
         // Ours: the growth of the next round by what the train's RTTs say.
         let window = self.window;
         let most = self.resume.end(view).unwrap_or(window.scaled(self.look, RATIO_ONE));
+        let (most, twice) = match self.train.is_first() {
+            true => (most, window * 2),
+            // draft-ietf-ccwg-ratelimited-increase-10: a window that the receiver or the
+            // application leaves unused grows no further than its growth times the flight.
+            false => {
+                let used = view.in_flight.scaled(self.look, RATIO_ONE).max(window);
+                (most.min(used), (window * 2).min(used))
+            }
+        };
         match self.train.verdict(self.pass, view.rtt.min) {
             Verdict::Silent => {
                 self.verdicts.silent += 1;
                 if self.between.is_late(view.rtt.min) {
                     return self.leave(self.between.pipe(view).scaled(11, 10), view);
                 }
-                self.grow(window * 2, Bytes::MAX, view)
+                self.grow(twice, Bytes::MAX, view)
             }
             Verdict::Compressed => {
                 self.verdicts.passed += 1;
-                self.grow(window * 2, Bytes::MAX, view)
+                self.grow(twice, Bytes::MAX, view)
             }
             Verdict::Passed(next) => {
                 self.verdicts.passed += 1;
-                self.grow(next.max(window * 2).min(most), Bytes::MAX, view)
+                self.grow(next.max(twice).min(most), Bytes::MAX, view)
             }
             Verdict::Slowed(pipe, _) if pipe > window.scaled(self.room, RATIO_ONE) => {
                 self.verdicts.slowed += 1;

@@ -13,6 +13,8 @@ struct Drive {
     scout: Scout,
     view: View,
     step: Option<Step>,
+    /// What the receiver's window allows.
+    most_in_flight: Bytes,
 }
 
 impl Drive {
@@ -24,7 +26,7 @@ impl Drive {
         let view = view(10, Bytes::MAX);
         scout.enter(Entry::Connect, &view);
         let step = scout.begin(&view);
-        Self { scout, view, step: Some(step) }
+        Self { scout, view, step: Some(step), most_in_flight: Bytes::MAX }
     }
 
     /// `segments` ACKs of one segment each, `gap` apart, the first with `rtt`; each RTT is longer
@@ -35,6 +37,7 @@ impl Drive {
             self.view.rtt.latest = rtt + rise * number;
             self.view.acked += MSS;
             self.view.delivered += MSS;
+            self.view.in_flight = (self.view.snd_nxt - self.view.acked).min(self.most_in_flight);
             let ack = ack(&self.view, 1);
             let step = self.scout.step(&ack, &self.view);
             self.view.window = step.window;
@@ -120,6 +123,18 @@ fn a_longer_window_has_a_train_of_an_eighth() {
     // The rest of the first window's round, then the train of eight, at 1600 kB/s.
     let step = drive.acks(8, Span::from_micros(625), RTT, Span(0));
     assert_eq!(step.window.cwnd, MSS * (160 + 20 + 2));
+}
+
+#[test]
+fn a_window_that_the_receiver_holds_back_grows_no_further_than_four_times_the_flight() {
+    for (most, window) in [(20, 80), (10, 40), (3, 40)] {
+        let mut drive = Drive::new();
+        let _ = drive.first_train_passes();
+        drive.most_in_flight = MSS * most;
+        let step = drive.acks(8, Span::from_micros(625), RTT, Span(0));
+        assert_eq!(gauge(&drive.scout, "scout_window"), Some(1000 * window), "{most}");
+        assert!(step.window.cwnd >= MSS * window);
+    }
 }
 
 #[test]
