@@ -19,6 +19,7 @@ CODE = {
     "notebook-queries.md": (0, 7, 0),
     "operators.md": (0, 0, 3),
     "own-startup.md": (0, 0, 1),
+    "paths.md": (0, 0, 1),
     "python.md": (1, 0, 2),
     "quic.md": (1, 4, 2),
     "reproduce.md": (3, 0, 1),
