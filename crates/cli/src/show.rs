@@ -71,7 +71,7 @@ struct Document<'a> {
     skipped_records: usize,
     truncated: bool,
     startup: &'a Summary,
-    /// What it is beside the references; only where the path is named.
+    /// The comparison with the references; there is none unless a path was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'a Judged>,
 }
