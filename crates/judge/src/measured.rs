@@ -258,7 +258,7 @@ fn nearest_rank(values: &mut [f64], share: f64) -> Option<f64> {
     values.get(rank.max(1) - 1).copied()
 }
 
-/// Flows of more than so many groups are a crowd.
+/// With more flows than this there are no two sides to share a path, and no share is measured.
 const MOST_SIDES: usize = 8;
 /// Points of a curve.
 const DRAWN: usize = 300;

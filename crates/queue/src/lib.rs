@@ -60,7 +60,7 @@ pub struct Packet {
     pub id: u64,
     /// Its size on the link, in bytes.
     pub bytes: u64,
-    /// Equal for the packets of one flow, and for no others.
+    /// The flow's number: packets of one flow have the same, packets of two flows never.
     pub flow: u64,
     /// Its ECN field.
     pub ecn: Ecn,

@@ -1,4 +1,4 @@
-//! What the tests of all queues use: a packet, and a queue with what came of it.
+//! What the tests of all queues use: a packet, and a queue with all that it has sent and dropped.
 
 use rand_pcg::Pcg64Mcg;
 

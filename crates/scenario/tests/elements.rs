@@ -1,16 +1,22 @@
 //! What a link does beside sending packets: how it is read, resolved and said, and every refusal.
 
-use firstflight_scenario::Scenario;
+use firstflight_scenario::{Resolved, Scenario};
+
+/// The scenario in base units, which are the same after it has been written and read again.
+fn resolved_also_when_written_again(text: &str) -> Resolved {
+    let scenario = Scenario::parse(text, "x.toml").unwrap();
+    let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
+    let resolved = scenario.resolve().unwrap();
+    assert_eq!(resolved, again.resolve().unwrap());
+    resolved
+}
 
 #[test]
 fn what_else_a_link_does_is_read_resolved_and_said() {
     let text = "[path]\njitter = '2ms'\nwifi = '7ms'\n\
         policer = { rate = '10Mbps', bucket = '64kB' }\n\
         rates = [{ rate = '8Mbps' }, { at = '2s', rate = 'none' }]\nrates_period = '3s'";
-    let scenario = Scenario::parse(text, "x.toml").unwrap();
-    let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
-    let resolved = scenario.resolve().unwrap();
-    assert_eq!(resolved, again.resolve().unwrap());
+    let resolved = resolved_also_when_written_again(text);
     let elements = serde_json::to_string(&resolved.links[0].elements).unwrap();
     assert_eq!(
         elements,
@@ -33,10 +39,7 @@ fn delays_jitter_and_the_way_back_are_read_resolved_and_said() {
         reorder = { share = '1%', by = '3ms' }\nrelease = '5ms'\n\
         [path.back]\nrate = '100kbps'\nbuffer = '1bdp'\nloss = '1%'\n\
         jitter = 'uniform:1ms,3ms'";
-    let scenario = Scenario::parse(text, "x.toml").unwrap();
-    let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
-    let resolved = scenario.resolve().unwrap();
-    assert_eq!(resolved, again.resolve().unwrap());
+    let resolved = resolved_also_when_written_again(text);
     let elements = serde_json::to_string(&resolved.links[0].elements).unwrap();
     assert_eq!(
         elements,

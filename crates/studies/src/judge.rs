@@ -157,7 +157,7 @@ fn number(id: &str) -> &str {
     id.trim_end_matches(|c: char| c.is_ascii_lowercase())
 }
 
-/// What no control does right, which says something of the rule or of all of them.
+/// The scenarios and rules that no control passes: the threshold may be out of reach.
 fn nobody(text: &mut String, judgements: &[Judgement]) {
     let mut passes: BTreeMap<(&str, Rule), usize> = BTreeMap::new();
     for judged in judgements.iter().flat_map(|judgement| &judgement.scenarios) {

@@ -216,7 +216,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// How long a source sends and pauses, in the mean.
+    /// The mean times for which a source sends and pauses, ns.
     fn on_off(&self, key: &str, udp: &Udp) -> Result<Option<[u64; 2]>, ScenarioError> {
         let (on, off) = match (udp.on, udp.off) {
             (None, None) => return Ok(None),

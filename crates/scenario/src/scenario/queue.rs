@@ -21,7 +21,7 @@ pub struct QueueSpec {
 pub(crate) struct Sizes<'a> {
     /// A full packet, in bytes on the link.
     pub(crate) wire: u64,
-    /// Packets in so many thousandths of the BDP.
+    /// How many packets a number of thousandths of the BDP is.
     pub(crate) bdp: &'a dyn Fn(u64) -> u64,
 }
 

@@ -24,8 +24,8 @@ pub enum Jitter {
         /// Its standard deviation.
         deviation: Span,
     },
-    /// One of these, every one equally likely: the distribution that somebody has recorded, without
-    /// what one delay says of the next.
+    /// Drawn from recorded delays, each equally likely: the distribution is the recording's, the
+    /// correlation between one delay and the next is not.
     Recorded(Arc<[Span]>),
 }
 

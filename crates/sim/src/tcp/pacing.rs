@@ -83,8 +83,8 @@ impl Tcb {
 }
 
 /// When Linux lets a packet leave after one that was due at `due`, leaves now and takes `time` at
-/// the pacing rate. One that the window or the source held back takes as much less as it is late,
-/// but half of it at least (`tcp_update_skb_after_send`).
+/// the pacing rate. If it left late, because the window or the source held it back, the next waits
+/// less by that lateness, but at least half of `time` (`tcp_update_skb_after_send`).
 fn after(due: Instant, now: Instant, time: Span) -> Instant {
     due.max(now) + (time - now.since(due).min(time / 2))
 }
