@@ -94,7 +94,7 @@ pub(crate) struct Carried {
 
 /// Runs the command.
 pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
-    let transport = args.on.transport()?;
+    let transport = args.on.with_queue()?;
     let against = args.against.as_deref().map(parts).unwrap_or_default();
     let asked = Asked {
         control: &args.control,
@@ -110,7 +110,8 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
         output::check_file("--csv", file)?;
     }
     let (on, in_turn) = (transport.name().to_owned(), transport.is_in_real_time());
-    let carried = Carried { transport, who: who(&args.on), on, in_turn };
+    let who = who(&args.on, &transport.kernel()?);
+    let carried = Carried { transport, who, on, in_turn };
     let shelf = Shelf::new(out.join("runs"), "json");
     let judgement = match with_progress(&question, &carried, &shelf) {
         Err(Failure::Interrupted) => {
@@ -224,11 +225,11 @@ pub(crate) fn judgement(
     })
 }
 
-/// The program by its content, and the transport with its flags: what another build has measured
-/// says nothing of this one.
-fn who(on: &On) -> String {
+/// The program by its content, the transport with its flags, and its kernel: what another build has
+/// measured says nothing of this one.
+fn who(on: &On, kernel: &str) -> String {
     let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-    format!("{VERSION} {} {on:?}", content_name(&program))
+    format!("{VERSION} {} {on:?} {kernel}", content_name(&program))
 }
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -17,7 +17,7 @@ use crate::real_time;
 use crate::virtual_time::VirtualTime;
 
 /// What `--on` takes, and the flags that go with a transport.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct On {
     /// Transport: sim; quic, quinn's stack in the simulator's time; or linux, the running kernel's
     /// own TCP [default: sim]
@@ -63,6 +63,23 @@ impl On {
     /// A transport by its name, without the flags that go with some.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// The transport that was asked for, with a link that tells of its queue.
+    ///
+    /// # Errors
+    /// As [`On::transport`], or a link that does not.
+    pub(crate) fn with_queue(&self) -> Result<Transport, Failure> {
+        match self.link.as_deref() {
+            Some("netem") => Err(Failure::Usage(
+                "--link netem: it tells nothing of its queue, by which is judged; accepted: tun"
+                    .to_owned(),
+            )),
+            None if self.name == "linux" => {
+                Self { link: Some("tun".to_owned()), ..self.clone() }.transport()
+            }
+            _ => self.transport(),
+        }
     }
 
     /// The transport that was asked for.
@@ -172,6 +189,18 @@ impl Transport {
             }
             Self::Linux(_) => Ok(LinuxControl::resolve(spec, false)?.full),
             Self::VirtualLinux(_) => Ok(LinuxControl::resolve_elsewhere(spec)?.full),
+        }
+    }
+
+    /// The kernel whose TCP it is, if any: what one has measured is no other's.
+    ///
+    /// # Errors
+    /// A kernel to be booted that is not there.
+    pub(crate) fn kernel(&self) -> Result<String, Failure> {
+        match self {
+            Self::Linux(_) => Ok(lab::kernel_release()),
+            Self::VirtualLinux(guests) => guests.version(),
+            Self::Sim | Self::Quic | Self::RealTime(_) => Ok(String::new()),
         }
     }
 

@@ -2,7 +2,7 @@
 //! links, and that nothing is left behind.
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -115,4 +115,38 @@ fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
         });
         assert!(gone, "{name}: {guests:?}");
     }
+}
+
+/// Its references are loaded into the guest's kernel.
+#[cfg(feature = "kernel")]
+#[test]
+fn a_control_is_judged_in_the_guest_and_what_was_measured_is_kept() {
+    let place = Place::new();
+    let words =
+        ["judge", "hystart", "--on", "linux", "--virtual-time", "--only", "B4,E2a", "--json"];
+    let begun = Instant::now();
+    let judged = place.run(&words);
+    let took = begun.elapsed();
+    if !able(&judged) {
+        return;
+    }
+    // HyStart++'s queue is a packet shorter, so that R5 does not hold.
+    assert!([0, 1].contains(&judged.code), "{judged:?}");
+    let judgement: Value = serde_json::from_str(&judged.stdout).unwrap();
+    let [satellite, policed] = [0, 1].map(|at| &judgement["scenarios"][at]);
+    // 1 MB over 10 Mbit/s and 600 ms: a handshake, seven rounds of slow start, nothing lost.
+    let measured = &satellite["measured"];
+    let completion = measured["completion_s"].as_f64().unwrap();
+    assert!((4.5..4.7).contains(&completion), "{measured}");
+    // This link tells of its queue: what a round sends in one burst waits there.
+    assert!(measured["peak_queue_packets"].as_f64().unwrap() > 10.0, "{measured}");
+    assert_eq!(measured["lost_packets"], 0.0);
+    assert_eq!(["R1", "R2"].map(|rule| &satellite["verdicts"][rule]), ["pass", "pass"]);
+    let why = policed["not_carried"].as_str().unwrap();
+    assert!(why.contains("on linux the link has no `policer`"), "{why}");
+    let begun = Instant::now();
+    assert_eq!(place.run(&words).stdout, judged.stdout);
+    assert!(begun.elapsed() < took / 2, "it booted again: {:?}, {took:?}", begun.elapsed());
+    let refused = place.run(&[&words[..], &["--link", "netem"]].concat());
+    assert_eq!((refused.code, refused.stderr.contains("tells nothing of its queue")), (2, true));
 }
