@@ -63,6 +63,13 @@ pub(crate) fn json(catalogue: &Catalogue) -> Result<String, Failure> {
 fn overview(catalogue: &Catalogue) -> String {
     let screen = output::screen();
     let mut text = wrapped(&format!("A control is {CONTROL}, or an alias."), screen.width, "  ");
+    for around in &catalogue.around {
+        text.push_str(&wrapped(
+            &format!("{}: {}.", around.written, around.summary),
+            screen.width,
+            "  ",
+        ));
+    }
     text.push('\n');
     let tables = [
         startups(catalogue),

@@ -286,7 +286,8 @@ pub(crate) fn transports_of(card: &Card, needs: Needs) -> Vec<Runs> {
 /// The transports that run a control, by its name.
 pub(crate) fn transports_of_control(control: &str) -> Vec<&'static str> {
     let Ok(control) = Control::named(control) else { return Vec::new() };
-    let of_startup = transports_of(control.startup.card(), control.startup.needs());
+    let mut of_startup = transports_of(control.startup.card(), control.startup.needs());
+    of_startup.retain(|runs| runs.on != "linux" || !control.startup.is_landed());
     let of_avoidance = transports_of(control.avoidance.card(), control.avoidance.needs());
     let both = |runs: &Runs| of_avoidance.iter().any(|other| other.on == runs.on);
     of_startup.iter().filter(|runs| both(runs)).map(|runs| runs.on).collect()

@@ -154,6 +154,7 @@ impl Control {
         knobs.set_all(avoidance_card, &second, None, |name, value| {
             avoidance.set(name, value);
         })?;
+        let startup = if first.landed { startup.landed() } else { startup };
         Ok(Self {
             full: format!("{first}+{second}"),
             alias: spec.text.clone(),

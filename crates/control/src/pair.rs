@@ -13,6 +13,7 @@ use crate::value::{knob, read};
 /// alias each policy takes those it has; after a start-up's own name the avoidance takes those that
 /// the start-up does not.
 pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Part) {
+    let landed = spec.startup.landed;
     let meant = alias.and_then(|alias| alias.control.parse::<ControlSpec>().ok());
     let (mut startup, usual) = match meant {
         Some(meant) => (meant.startup, meant.avoidance),
@@ -37,11 +38,12 @@ pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Part
     for (key, value) in spec.avoidance.iter().flat_map(|part| &part.knobs) {
         put(Axis::Avoidance, &mut avoidance, key, value);
     }
+    startup.landed = landed;
     (startup, avoidance)
 }
 
 fn bare(name: &str) -> Part {
-    Part { name: name.to_owned(), knobs: Vec::new() }
+    Part { name: name.to_owned(), knobs: Vec::new(), landed: false }
 }
 
 fn takes(axis: Axis, part: &Part, key: &str, value: &str) -> bool {
@@ -82,6 +84,20 @@ mod tests {
         assert_eq!(
             problem("tcpw-a(lg.bet=0.7)"),
             "astart has no knob `lg.bet`, did you mean `lg.beta`"
+        );
+    }
+
+    #[test]
+    fn a_start_up_or_an_alias_may_have_another_landing() {
+        assert_eq!(full("landed(hystart-pp)+cubic"), "landed(hystart-pp)+cubic");
+        assert_eq!(
+            full(" landed( hystart-pp( css_rounds = 3 ) ) "),
+            "landed(hystart-pp(css_rounds=3))+cubic"
+        );
+        assert_eq!(full("landed(tcpw-a(lg.eps=0.6))"), "landed(astart)+westwood(lg=on,lg.eps=0.6)");
+        assert_eq!(
+            problem("landed(hystrat)"),
+            "unknown start-up `hystrat`, did you mean `hystart`"
         );
     }
 

@@ -5,8 +5,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use firstflight_core::card::{Card, Listed, is_writable};
 use firstflight_core::knob::{KnobValue, Knobs};
+use firstflight_core::landed::Landed;
 use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, alias};
+
+use crate::spec::LANDED;
 
 /// What a control asks of a policy from outside this repository. Every policy with a card has it.
 pub trait Own: Debug + Send + Sync {
@@ -58,9 +61,7 @@ pub fn add_startup<S>() -> Result<(), AddError>
 where
     S: Startup + Listed + Clone + Debug + Send + Sync + 'static,
 {
-    if alias(S::CARD.name).is_some() {
-        return Err(AddError::Taken(S::CARD.name));
-    }
+    is_free(S::CARD.name)?;
     ALL_STARTUPS.add(const { &S::CARD }, Arc::new(|| Box::new(S::default())))
 }
 
@@ -73,10 +74,13 @@ pub fn put_startup(
     card: &'static Card,
     make: impl Fn() -> Box<dyn OwnStartup> + Send + Sync + 'static,
 ) -> Result<(), AddError> {
-    if alias(card.name).is_some() {
-        return Err(AddError::Taken(card.name));
-    }
+    is_free(card.name)?;
     ALL_STARTUPS.put(card, Arc::new(make))
+}
+
+/// A start-up's name must be no alias, and not what is written around one.
+fn is_free(name: &'static str) -> Result<(), AddError> {
+    if alias(name).is_some() || name == LANDED { Err(AddError::Taken(name)) } else { Ok(()) }
 }
 
 /// Adds an avoidance, as [`add_startup`] adds a start-up.
@@ -216,6 +220,8 @@ pub enum ChosenStartup {
     Core(AnyStartup),
     /// One that was added ([`add_startup`]).
     Own(Box<dyn OwnStartup>),
+    /// One with another landing, `landed(...)`.
+    Landed(Box<Landed<ChosenStartup>>),
 }
 
 /// The avoidance of a control.
@@ -237,8 +243,18 @@ macro_rules! either {
     };
 }
 
+macro_rules! any_startup {
+    ({} $self:ident.$call:ident $arguments:tt) => {
+        match $self {
+            Self::Core(it) => it.$call $arguments,
+            Self::Own(it) => it.$call $arguments,
+            Self::Landed(it) => it.$call $arguments,
+        }
+    };
+}
+
 macro_rules! chosen {
-    ($chosen:ident, $core:ident, $own:ident) => {
+    ($chosen:ident, $core:ident, $own:ident, $($landed:ident)?) => {
         impl $chosen {
             /// The policy of that name with its default knobs.
             pub fn by_name(name: &str) -> Option<Self> {
@@ -250,7 +266,11 @@ macro_rules! chosen {
 
             /// Its card.
             pub fn card(&self) -> &'static Card {
-                either!({} self.card())
+                match self {
+                    Self::Core(policy) => policy.card(),
+                    Self::Own(policy) => policy.card(),
+                    $(Self::$landed(landed) => landed.climb().card(),)?
+                }
             }
 
             /// Sets one of its knobs; false if it has none of that name and kind.
@@ -258,6 +278,7 @@ macro_rules! chosen {
                 match self {
                     Self::Core(policy) => policy.set(name, value),
                     Self::Own(policy) => policy.set_knob(name, value),
+                    $(Self::$landed(landed) => landed.climb_mut().set(name, value),)?
                 }
             }
 
@@ -266,16 +287,29 @@ macro_rules! chosen {
                 match self {
                     Self::Core(policy) => policy.value(name),
                     Self::Own(policy) => policy.knob(name),
+                    $(Self::$landed(landed) => landed.climb().value(name),)?
                 }
             }
         }
     };
 }
 
-chosen!(ChosenStartup, AnyStartup, ALL_STARTUPS);
-firstflight_core::pass_on_startup! { ChosenStartup, either! {} }
+chosen!(ChosenStartup, AnyStartup, ALL_STARTUPS, Landed);
+firstflight_core::pass_on_startup! { ChosenStartup, any_startup! {} }
 
-chosen!(ChosenAvoidance, AnyAvoidance, ALL_AVOIDANCES);
+impl ChosenStartup {
+    /// This start-up with another landing ([`firstflight_core::landed`]).
+    pub fn landed(self) -> Self {
+        Self::Landed(Box::new(Landed::new(self)))
+    }
+
+    /// Whether it has another landing.
+    pub const fn is_landed(&self) -> bool {
+        matches!(self, Self::Landed(_))
+    }
+}
+
+chosen!(ChosenAvoidance, AnyAvoidance, ALL_AVOIDANCES,);
 firstflight_core::pass_on_avoidance! { ChosenAvoidance, either! {} }
 
 #[cfg(test)]
@@ -289,6 +323,7 @@ mod tests {
         static FIRST: Card = Card::new("put-again", "", "").with("cubic");
         static SECOND: Card = Card::new("put-again", "", "").with("vegas");
         static TAKEN: Card = Card::new("astart", "", "");
+        static AROUND: Card = Card::new("landed", "", "");
         let make = || Box::new(SlowStart::default()) as Box<dyn OwnStartup>;
         for card in [&FIRST, &SECOND] {
             put_startup(card, make).unwrap();
@@ -296,5 +331,6 @@ mod tests {
             assert_eq!(Control::named("put-again").unwrap().full, full);
         }
         assert_eq!(put_startup(&TAKEN, make), Err(AddError::Taken("astart")));
+        assert_eq!(put_startup(&AROUND, make), Err(AddError::Taken("landed")));
     }
 }

@@ -1,10 +1,13 @@
-//! Controls by name: `<start-up>[(key=value,...)][+<avoidance>[(key=value,...)]]`.
+//! Controls by name: `<start-up>[(key=value,...)][+<avoidance>[(key=value,...)]]`, where the
+//! start-up may be `landed(<start-up>[(key=value,...)])`.
 //!
 //! Only the shape is checked here. Which names and knobs exist is known to whoever holds the
 //! algorithms; [`nearest`](crate::nearest()) helps to say so kindly.
 
 use std::fmt;
 use std::str::FromStr;
+
+use crate::own::{OF_LINUX, OF_QUINN};
 
 /// A control as written: a start-up or alias, its knobs, and perhaps an avoidance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct Part {
     pub name: String,
     /// Pairs of key and value, neither empty, keys distinct.
     pub knobs: Vec<(String, String)>,
+    /// It is a start-up within `landed(...)` ([`firstflight_core::landed`]).
+    pub landed: bool,
 }
 
 impl Part {
@@ -53,7 +58,7 @@ impl FromStr for ControlSpec {
 
     fn from_str(text: &str) -> Result<Self, ControlError> {
         let mut reader = Reader { text: text.trim(), at: 0 };
-        let startup = reader.part("a start-up")?;
+        let startup = reader.startup()?;
         let avoidance = if reader.accept('+') { Some(reader.part("an avoidance")?) } else { None };
         if !reader.rest().is_empty() {
             let expected = if avoidance.is_some() { "the end" } else { "`+` or the end" };
@@ -72,11 +77,15 @@ impl fmt::Display for ControlSpec {
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.landed {
+            write!(f, "{LANDED}(")?;
+        }
         f.write_str(&self.name)?;
         for (i, (key, value)) in self.knobs.iter().enumerate() {
             write!(f, "{}{key}={value}", if i == 0 { "(" } else { "," })?;
         }
-        if self.knobs.is_empty() { Ok(()) } else { f.write_str(")") }
+        let closing = [!self.knobs.is_empty(), self.landed];
+        closing.iter().filter(|closes| **closes).try_for_each(|_| f.write_str(")"))
     }
 }
 
@@ -126,6 +135,29 @@ impl<'a> Reader<'a> {
         Ok(word)
     }
 
+    /// A start-up, perhaps with another landing.
+    fn startup(&mut self) -> Result<Part, ControlError> {
+        let before = self.at;
+        if self.word("a start-up", is_name)? != LANDED {
+            self.at = before;
+            return self.part("a start-up");
+        }
+        if !self.accept('(') {
+            return Err(self.error(format!("expected `(` and a start-up after `{LANDED}`")));
+        }
+        self.blanks();
+        let begin = self.at;
+        let part = self.part("a start-up to be landed")?;
+        if [OF_QUINN, OF_LINUX].iter().any(|whole| part.name.starts_with(whole)) {
+            self.at = begin;
+            return Err(self.error(format!("`{}` is more than a start-up", part.name)));
+        }
+        if !self.accept(')') {
+            return Err(self.error(format!("expected the `)` of `{LANDED}`")));
+        }
+        Ok(Part { landed: true, ..part })
+    }
+
     fn part(&mut self, what: &str) -> Result<Part, ControlError> {
         let name = self.word(what, is_name)?.to_owned();
         let mut knobs = Vec::new();
@@ -141,7 +173,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        Ok(Part { name, knobs })
+        Ok(Part { name, knobs, landed: false })
     }
 
     fn knob(&mut self, earlier: &[(String, String)]) -> Result<(String, String), ControlError> {
@@ -176,6 +208,9 @@ const MOST_SHOWN: usize = 200;
 fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.".contains(c)
 }
+
+/// What is written around a start-up that has another landing.
+pub const LANDED: &str = "landed";
 
 /// Shapes shown in errors.
 const ACCEPTED: &str = "astart, astart(preset=paper), slow-start(iw=64KiB,ssthresh=64KiB)+newreno";
@@ -225,6 +260,14 @@ mod tests {
         assert_eq!(problem("a(k=1,k=2)"), (7, "knob `k` given twice".to_owned()));
         assert_eq!(problem("astart westwood"), (8, "expected `+` or the end".to_owned()));
         assert_eq!(problem("a+b+c"), (4, "expected the end".to_owned()));
+        let after = "expected `(` and a start-up after `landed`".to_owned();
+        assert_eq!(problem("landed+cubic"), (7, after));
+        assert_eq!(problem("landed()"), (8, "expected a start-up to be landed".to_owned()));
+        assert_eq!(problem("landed(a"), (9, "expected the `)` of `landed`".to_owned()));
+        assert_eq!(problem("landed(a(k=1)+b)").0, 14);
+        let whole = (8, "`quinn-bbr` is more than a start-up".to_owned());
+        assert_eq!(problem("landed(quinn-bbr)"), whole);
+        assert_eq!(problem("landed( linux-cubic)").0, 9);
         let characters = "columns count characters, not bytes";
         assert_eq!(problem("astart(iw=é").0, 12, "{characters}");
     }
@@ -234,11 +277,14 @@ mod tests {
         fn what_is_printed_reads_back(
             name in "[a-z][a-z-]{0,8}",
             knobs in proptest::collection::btree_map("[a-z.]{1,6}", "[a-zA-Z0-9.%:|]{1,8}", 0..4),
+            landed in any::<bool>(),
         ) {
-            let part = Part { name, knobs: knobs.into_iter().collect() };
-            let text = format!("{part}+{part}");
+            prop_assume!(name != LANDED);
+            let part = Part { name, knobs: knobs.into_iter().collect(), landed: false };
+            let startup = Part { landed, ..part.clone() };
+            let text = format!("{startup}+{part}");
             let spec: ControlSpec = text.parse().unwrap();
-            prop_assert_eq!(&spec.startup, &part);
+            prop_assert_eq!(&spec.startup, &startup);
             prop_assert_eq!(spec.avoidance.as_ref(), Some(&part));
             prop_assert_eq!(spec.to_string(), text);
         }

@@ -20,6 +20,7 @@
 use crate::event::{Ack, Loss};
 use crate::knob::RATIO_ONE;
 use crate::units::Bytes;
+use crate::view::{View, Window};
 
 /// The window of a recovery that comes down by what is delivered and lost.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,29 @@ impl Landing {
         Self { pre_recovery_cwnd, least, outstanding, beta, ack_factor, acked, lost }
     }
 
+    /// The landing that `loss` begins from what is outstanding, and not from the window, which may
+    /// be several times what ever arrived, as behind a policer.
+    pub(crate) fn from_outstanding(loss: &Loss, view: &View, beta: u64) -> Self {
+        // draft-kazuho-ccwg-rapid-start section 3.3, with W0 and beta of ours.
+        let outstanding = view.snd_nxt - view.acked;
+        let least = (outstanding / 6).max(view.mss * 2);
+        let mut landing = Self::new((outstanding, least), outstanding, beta, K);
+        landing.on_loss(&Loss { again: false, ..*loss });
+        landing
+    }
+
+    /// The window by now, which never grows.
+    pub(crate) fn window(&self, window: Window) -> Window {
+        Window { cwnd: self.cwnd().min(window.cwnd), ..window }
+    }
+
+    /// The largest window that the path had room for, by where the landing ended.
+    pub(crate) fn peak(&self, cwnd: Bytes) -> Option<Bytes> {
+        let peak = self.cwnd().scaled(RATIO_ONE, self.beta).max(cwnd);
+        // What saturates is no window.
+        (peak < Bytes::MAX).then_some(peak)
+    }
+
     /// What was outstanding and is neither acknowledged nor lost: no more counts.
     fn left(&self) -> Bytes {
         self.outstanding - (self.acked + self.lost)
@@ -83,3 +107,9 @@ impl Landing {
         (self.pre_recovery_cwnd.scaled(factor, RATIO_ONE) - off).max(self.least)
     }
 }
+
+/// What a landing from what is outstanding leaves of what arrived, in millionths: it arrived while
+/// a queue was full, too.
+pub(crate) const BETA: u64 = 850_000;
+/// Rapid Start's K (draft-kazuho-ccwg-rapid-start section 3.3.1).
+const K: (u64, u64) = (2, 3);

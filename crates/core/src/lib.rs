@@ -57,6 +57,7 @@ pub mod frame;
 pub mod hint;
 mod ieee_double;
 pub mod knob;
+pub mod landed;
 mod landing;
 pub mod linear;
 pub mod mechanism;

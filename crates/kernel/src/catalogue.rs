@@ -59,9 +59,10 @@ impl KernelControl {
             .find(|pair| {
                 pair.startup == control.startup_name && pair.avoidance == control.avoidance_name
             })
+            .filter(|_| !control.startup.is_landed())
             .ok_or_else(|| NotInKernel::Pair {
                 control: control.alias.clone(),
-                found: format!("{}+{}", control.startup_name, control.avoidance_name),
+                found: found(control),
                 accepted: accepted(),
             })?;
         let knobs = KnobValues::of(control)?;
@@ -80,6 +81,15 @@ impl KernelControl {
             knobs,
             missing,
         })
+    }
+}
+
+/// The control's policies, without their knobs.
+fn found(control: &Control) -> String {
+    let (startup, avoidance) = (control.startup_name, control.avoidance_name);
+    match control.startup.is_landed() {
+        true => format!("landed({startup})+{avoidance}"),
+        false => format!("{startup}+{avoidance}"),
     }
 }
 
@@ -175,6 +185,8 @@ mod tests {
             found.ends_with(" before an avoidance of newreno, vegas, westwood, cubic"),
             "{found}"
         );
+        let found = problem("landed(hystart-pp)");
+        assert!(found.contains("no kernel version of landed(hystart-pp)+cubic; "), "{found}");
         let found = problem("quick-start");
         let words =
             "quick-start needs routers that grant a rate, which the kernel does not provide";

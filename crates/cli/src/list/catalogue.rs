@@ -6,6 +6,7 @@ use firstflight_control::Control;
 use firstflight_control::default_text;
 use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup, avoidances, startups};
+use firstflight_control::spec::LANDED;
 use firstflight_core::card::{About, Card};
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};
@@ -31,6 +32,8 @@ pub(crate) struct Catalogue {
     pub(crate) startups: Vec<Policy>,
     /// Avoidance policies.
     pub(crate) avoidances: Vec<Policy>,
+    /// What can be written around a start-up.
+    pub(crate) around: Vec<Around>,
     /// Short names of pairs.
     pub(crate) aliases: Vec<Alias>,
     /// What the papers call all of these.
@@ -102,6 +105,21 @@ pub(crate) struct Knob {
     pub(crate) default: String,
     /// What it does.
     pub(crate) doc: &'static str,
+}
+
+/// What can be written around a start-up and changes it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Around {
+    /// The word.
+    pub(crate) name: &'static str,
+    /// As users write it.
+    pub(crate) written: &'static str,
+    /// One line: what it does.
+    pub(crate) summary: &'static str,
+    /// Paper or RFC.
+    pub(crate) source: &'static str,
+    /// The transports of this build that run it.
+    pub(crate) transports: Vec<&'static str>,
 }
 
 /// A short name for a pair of policies.
@@ -208,6 +226,13 @@ impl Catalogue {
                     Some(Policy::of(card, avoidance.needs(), |name| avoidance.value(name)))
                 })
                 .collect(),
+            around: vec![Around {
+                name: LANDED,
+                written: "landed(<start-up>)",
+                summary: "the climb of any start-up, then a landing at what the path delivered",
+                source: "firstflight; draft-kazuho-ccwg-rapid-start section 3.3",
+                transports: transports_of_control(&format!("{LANDED}(slow-start)")),
+            }],
             aliases: ALIASES.iter().map(Alias::of).collect(),
             named: NAMED.to_vec(),
             kernels_own: lab::control::OWN.iter().map(own).collect(),
@@ -236,6 +261,8 @@ impl Catalogue {
         let mut avoidances = vec![name.to_owned()];
         let spec = name.parse::<ControlSpec>().ok();
         startups.extend(spec.as_ref().map(|spec| spec.startup.name.clone()));
+        let landed = spec.as_ref().is_some_and(|spec| spec.startup.landed);
+        self.around.retain(|around| landed || around.name == name);
         self.aliases.retain(|alias| startups.iter().any(|startup| startup == alias.name));
         for alias in &self.aliases {
             let Ok(meant) = alias.control.parse::<ControlSpec>() else { continue };
@@ -271,6 +298,7 @@ impl Catalogue {
     fn names(&self) -> Vec<String> {
         let policies = self.startups.iter().chain(&self.avoidances).map(|policy| policy.name);
         let aliases = self.aliases.iter().map(|alias| alias.name);
+        let aliases = aliases.chain(self.around.iter().map(|around| around.name));
         let aliases = aliases.chain(self.kernels_own.iter().map(|own| own.name));
         let aliases = aliases.chain(self.quinn.iter().map(|own| own.name));
         let flags = self.path_flags.iter().map(|flag| flag.name.trim_start_matches('-'));

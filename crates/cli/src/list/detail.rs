@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table, wrapped};
 
-use super::catalogue::{Catalogue, Policy};
+use super::catalogue::{Around, Catalogue, Policy};
 use crate::output;
 
 /// Everything left in a narrowed catalogue.
@@ -13,6 +13,11 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
     let mut parts = Vec::new();
     for alias in &catalogue.aliases {
         parts.push(format!("alias {} = {}\n  {}\n", alias.name, alias.control, alias.source));
+    }
+    for around in &catalogue.around {
+        let Around { written, summary, source, transports, .. } = around;
+        let runs_on = transports.join(", ");
+        parts.push(format!("{written}\n  {summary}\n  source: {source}\n  runs on: {runs_on}\n"));
     }
     parts.extend(catalogue.startups.iter().map(|startup| policy("start-up", startup)));
     parts.extend(catalogue.avoidances.iter().map(|avoidance| policy("avoidance", avoidance)));

@@ -51,7 +51,7 @@ use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::hint::PathHint;
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
-use crate::landing::Landing;
+use crate::landing::{BETA, Landing};
 use crate::needs::{Facilities, Needs};
 use crate::opening::{Opening, opening_of_own_end};
 use crate::pacing::Pacing;
@@ -397,26 +397,21 @@ impl Startup for Scout {
         if view.acked >= self.train.end { self.judge(view) } else { self.go_on(view) }
     }
 
-    /// The landing begins from what is outstanding and not from W: on a path with a policer W may
-    /// be several times what ever arrived.
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
         if !self.first {
             return Answer::Leave;
         }
         self.resume.meet_congestion(view);
         // As draft-kazuho-ccwg-rapid-start section 3.3 lands, with a beta of its own.
-        let outstanding = view.snd_nxt - view.acked;
-        let least = (outstanding / 6).max(view.mss * 2);
-        let mut landing = Landing::new((outstanding, least), outstanding, self.keeps, K);
-        landing.on_loss(&Loss { again: false, ..*loss });
+        let landing = Landing::from_outstanding(loss, view, self.keeps);
         self.landing = Some(landing);
-        Answer::Land(Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window })
+        Answer::Land(landing.window(view.window))
     }
 
     fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
         let Some(landing) = &mut self.landing else { return view.window.hold() };
         landing.on_ack(ack);
-        Window { cwnd: landing.cwnd().min(view.window.cwnd), ..view.window }.hold()
+        landing.window(view.window).hold()
     }
 
     /// A saved window is no growth by ACKs.
@@ -428,10 +423,8 @@ impl Startup for Scout {
     }
 
     fn found(&self, view: &View) -> Found {
-        let peak = self
-            .landing
-            .map(|landing| landing.cwnd().scaled(RATIO_ONE, landing.beta).max(view.window.cwnd));
-        Found { pipe: self.pipe, peak: peak.filter(|peak| *peak < Bytes::MAX), ..Found::default() }
+        let peak = self.landing.and_then(|landing| landing.peak(view.window.cwnd));
+        Found { pipe: self.pipe, peak, ..Found::default() }
     }
 
     fn refutes_hint(&self) -> bool {
@@ -513,10 +506,6 @@ const MOST_REPEATS: u64 = 2;
 const SLACK_SEGMENTS: u64 = 2;
 /// No exit leaves less: the loss of one packet is then still repaired without a timeout.
 const LEAST_SEGMENTS: u64 = 4;
-/// What a landing leaves of what arrived, in millionths: what it arrived with filled a queue, too.
-const BETA: u64 = 850_000;
-/// Rapid Start's K (draft-kazuho-ccwg-rapid-start section 3.3.1).
-const K: (u64, u64) = (2, 3);
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "it fails the test")]

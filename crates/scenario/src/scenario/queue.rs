@@ -59,7 +59,7 @@ impl FromStr for QueueSpec {
             text.parse().map_err(|error: firstflight_control::ControlError| {
                 format!("{} at column {}; accepted: {EXAMPLE}", error.problem, error.column)
             })?;
-        if spec.avoidance.is_some() {
+        if spec.avoidance.is_some() || spec.startup.landed {
             return Err(format!("a queue has one part; accepted: {EXAMPLE}"));
         }
         let spec = Self { part: spec.startup };
