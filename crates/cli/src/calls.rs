@@ -103,8 +103,9 @@ pub fn judge(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<String, Refused> {
     let transport = virtual_time(on)?;
-    let question = judge::question(asked, &transport)?;
-    let carried = judge::Carried { transport, who: String::new(), on: on.to_owned(), in_turn };
+    let (who, on) = (String::new(), on.to_owned());
+    let carried = judge::Carried { transport, programs: None, who, on, in_turn };
+    let question = judge::question(asked, &carried)?;
     let judgement = judge::judgement(&question, &carried, None, stop, progress)?;
     Ok(judgement.to_json().map_err(Failure::from)?)
 }

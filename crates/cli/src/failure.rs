@@ -104,6 +104,7 @@ impl From<GuestError> for Failure {
             GuestError::Input(problem) => Self::Usage(problem),
             GuestError::Lacks(problem) => Self::Lacks(problem),
             GuestError::Failed(problem) => Self::Broke(problem),
+            error @ GuestError::Overdue(_) => Self::Broke(error.to_string()),
         }
     }
 }

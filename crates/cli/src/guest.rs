@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use firstflight_guest::JOB;
 use firstflight_lab::guest::{Port, power_off, set_up};
-use firstflight_runner::Options;
+use firstflight_runner::{Options, Report};
 use firstflight_scenario::Scenario;
 
 use crate::failure::{Failure, Status};
@@ -72,9 +72,19 @@ fn read() -> Result<Task, Failure> {
 
 fn measure(job: &Job) -> Result<Measured, Failure> {
     let scenario = Scenario::parse(&job.scenario, "the scenario")?;
+    if let Some(programs) = &job.programs {
+        let never = AtomicBool::new(false);
+        let report = lab::programs::run(&scenario, job.seed, job.samples, programs, &never)?;
+        return measured(report);
+    }
     let lab = Lab::read(job.link.as_deref(), job.generator.as_deref())?;
     let options = Options { samples: job.samples, ..Options::default() };
     let report = lab::run(&scenario, &options, Lab { virtual_time: true, ..lab })?;
+    measured(report)
+}
+
+/// The only run of a report.
+fn measured(report: Report) -> Result<Measured, Failure> {
     let run = report.runs.into_iter().next();
     let run = run.ok_or_else(|| Failure::Broke("the guest measured nothing".to_owned()))?;
     Ok(Measured { result: run.result, flows: run.flows, queues: run.queues })

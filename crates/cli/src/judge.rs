@@ -1,5 +1,6 @@
 //! `judge`: a control on the catalogue of paths, with a verdict for every rule.
 
+mod programs;
 mod rows;
 mod told;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use firstflight_control::own::OF_LINUX;
 use firstflight_judge::{Carrier, Judgement, Question, REFERENCES, Refusal};
 use firstflight_report::{write_dir, write_file};
 use firstflight_runner::Options;
@@ -25,8 +27,9 @@ use crate::{command_line, interrupt, output};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The control, such as hystart or scout+cubic(beta=0.7)
-    control: String,
+    /// The control, such as hystart or scout+cubic(beta=0.7); with --server a name for the programs
+    #[arg(required_unless_present = "server")]
+    control: Option<String>,
     /// Further references beside slow-start+cubic, hystart and hystart-pp, with commas between
     #[arg(long, value_name = "CONTROLS")]
     against: Option<String>,
@@ -35,6 +38,8 @@ pub(crate) struct Args {
     only: Vec<String>,
     #[command(flatten)]
     on: On,
+    #[command(flatten)]
+    programs: programs::ProgramFlags,
     /// Seeds of each scenario in which something is random [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
@@ -64,7 +69,9 @@ Examples:
   firstflight judge hystart-pp
   firstflight judge scout --against bbr,search --only C,F
   firstflight judge cubic --on quic --quick --json | jq .summary
-  firstflight judge linux-bbr --on linux --virtual-time --only A";
+  firstflight judge linux-bbr --on linux --virtual-time --only A
+  firstflight judge --on linux --virtual-time --only A1 --server 'iperf3 -s -1 -p {port}' \\
+      --client 'iperf3 -c {address} -p {port} -C cubic -R -n {bytes}'";
 
 /// What is asked of a judge.
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,6 +91,8 @@ pub struct Asked<'a> {
 /// What carries the runs.
 pub(crate) struct Carried {
     pub(crate) transport: Transport,
+    /// What carries the control under judgement, where that is two programs under a name.
+    pub(crate) programs: Option<(String, Transport)>,
     /// The program and the flags, by which kept runs are told apart.
     pub(crate) who: String,
     /// The transport, as results name it.
@@ -92,26 +101,50 @@ pub(crate) struct Carried {
     pub(crate) in_turn: bool,
 }
 
+impl Carried {
+    /// What runs a control. Programs are compared with the simulator's references; only Linux's own
+    /// run in a guest too.
+    fn transport_of(&self, spec: &ControlSpec) -> Transport {
+        match &self.programs {
+            None => self.transport.clone(),
+            Some((name, programs)) if *name == spec.text => programs.clone(),
+            Some(_) if spec.startup.name.starts_with(OF_LINUX) => self.transport.clone(),
+            Some(_) => Transport::Sim,
+        }
+    }
+
+    /// Checks that a control exists where it would run.
+    fn check(&self, spec: &ControlSpec) -> Result<(), Failure> {
+        match &self.programs {
+            Some((name, _)) if *name == spec.text => Ok(()),
+            _ => self.transport_of(spec).check_control(spec),
+        }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     let transport = args.on.with_queue()?;
     let against = args.against.as_deref().map(parts).unwrap_or_default();
+    let programs = args.programs.carried_by(&transport)?;
+    let name = args.control.as_deref().unwrap_or("programs");
     let asked = Asked {
-        control: &args.control,
+        control: name,
         against: &against,
         only: &args.only,
         seeds: args.seeds,
         quick: args.quick,
     };
-    let question = question(&asked, &transport)?;
+    let (on, in_turn) = (transport.name().to_owned(), transport.is_in_real_time());
+    let programs = programs.map(|programs| (name.to_owned(), programs));
+    let mut carried = Carried { transport, programs, who: String::new(), on, in_turn };
+    let question = question(&asked, &carried)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("firstflight-out/judge"));
     output::check_directory("--out", &out)?;
     if let Some(file) = &args.csv {
         output::check_file("--csv", file)?;
     }
-    let (on, in_turn) = (transport.name().to_owned(), transport.is_in_real_time());
-    let who = who(&args.on, &transport.kernel()?);
-    let carried = Carried { transport, who, on, in_turn };
+    carried.who = who(&args.on, &carried)?;
     let shelf = Shelf::new(out.join("runs"), "json");
     let judgement = match with_progress(&question, &carried, &shelf) {
         Err(Failure::Interrupted) => {
@@ -160,11 +193,11 @@ fn with_progress(
 ///
 /// # Errors
 /// A control or a scenario that is none, with the nearest that is.
-pub(crate) fn question(asked: &Asked<'_>, transport: &Transport) -> Result<Question, Failure> {
+pub(crate) fn question(asked: &Asked<'_>, carried: &Carried) -> Result<Question, Failure> {
     let control = |flag: &str, name: &str| -> Result<ControlSpec, Failure> {
         let wrong = |problem: String| Failure::Usage(format!("{flag}: {problem}"));
         let spec: ControlSpec = name.parse().map_err(|error| wrong(format!("{error}")))?;
-        transport.check_control(&spec).map_err(|failure| match failure {
+        carried.check(&spec).map_err(|failure| match failure {
             Failure::Usage(problem) => wrong(problem),
             failure => failure,
         })?;
@@ -185,6 +218,10 @@ pub(crate) fn question(asked: &Asked<'_>, transport: &Transport) -> Result<Quest
         seeds: asked.seeds,
     };
     for reference in REFERENCES {
+        if carried.programs.as_ref().is_some_and(|(name, _)| name == reference) {
+            let problem = "is a reference; accepted: a name of the programs' own";
+            return Err(Failure::Usage(format!("control: found `{reference}`, which {problem}")));
+        }
         control("reference", reference)?;
     }
     if asked.quick {
@@ -204,13 +241,16 @@ pub(crate) fn judgement(
     stop: &AtomicBool,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Judgement, Failure> {
-    let transport = &carried.transport;
     let run = |scenario: &Scenario, options: &Options<'_>| {
         // What this transport cannot do is no reason to leave out the scenarios that it can.
         let not_carried = |failure| match failure {
             Failure::Usage(why) => Refusal::NotCarried(why),
             Failure::Interrupted => Refusal::Interrupted,
             failure => Refusal::Failed(failure),
+        };
+        let transport = match scenario.controls.first() {
+            Some(spec) => carried.transport_of(spec),
+            None => carried.transport.clone(),
         };
         transport.check_keys(scenario).map_err(not_carried)?;
         let report = transport.run(scenario, options, &|_| {}).map_err(not_carried)?;
@@ -225,11 +265,12 @@ pub(crate) fn judgement(
     })
 }
 
-/// The program by its content, the transport with its flags, and its kernel: what another build has
-/// measured says nothing of this one.
-fn who(on: &On, kernel: &str) -> String {
+/// The program by its content, the transport with its flags and its kernel, and the programs under
+/// judgement: what another build has measured says nothing of this one.
+fn who(on: &On, carried: &Carried) -> Result<String, Failure> {
     let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-    format!("{VERSION} {} {on:?} {kernel}", content_name(&program))
+    let judged = carried.programs.as_ref().map_or(&carried.transport, |(_, programs)| programs);
+    Ok(format!("{VERSION} {} {on:?} {}", content_name(&program), judged.kernel()?))
 }
 
 const MINUTE: Duration = Duration::from_secs(60);

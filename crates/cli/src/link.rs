@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, Rate, SPIN_NS};
-use firstflight_lab::tool::{self, Carried, Ends};
+use firstflight_lab::tool::{self, Carried, Ends, Prints};
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
 use firstflight_scenario::{Buffer, Loss, Rate as RateQuantity, ResolvedBuffer, Time};
@@ -191,7 +191,8 @@ fn ends(args: &Args) -> Result<Ends, Failure> {
         near: args.command.clone(),
         far: args.serve.as_ref().map(sh).unwrap_or_default(),
         duration: duration.map(Duration::from_nanos),
-        print_to_stderr: args.json,
+        prints: if args.json { Prints::StandardError } else { Prints::Here },
+        patience: None,
     })
 }
 

@@ -5,11 +5,11 @@
 //! A guest does one run and is a fresh machine, so that a run does not depend on which others were
 //! asked for, nor on how many guests there are side by side.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use firstflight_control::own::OF_LINUX;
 use firstflight_guest::{
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command_line;
 use crate::failure::Failure;
-use crate::lab;
+use crate::lab::{self, programs::Programs};
 
 /// How to boot guests, and what they run over.
 #[derive(Clone, Debug)]
@@ -29,8 +29,21 @@ pub(crate) struct VirtualTime {
     kernel: String,
     link: Option<String>,
     generator: Option<String>,
+    /// What runs in place of flows.
+    ends: Option<Ends>,
     /// Made when it is first needed.
     booted: Arc<OnceLock<Booted>>,
+}
+
+/// Two programs of this machine that run in the guest in place of flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends {
+    /// The programs.
+    pub(crate) programs: Programs,
+    /// Files and folders that they need beside themselves.
+    pub(crate) with: Vec<PathBuf>,
+    /// How long a run may take by this machine's clock.
+    pub(crate) longest: Duration,
 }
 
 /// What every guest is booted from.
@@ -62,6 +75,8 @@ pub(crate) struct Job {
     pub(crate) generator: Option<String>,
     /// How many samples of the series to take.
     pub(crate) samples: Option<u32>,
+    /// What runs in place of flows.
+    pub(crate) programs: Option<Programs>,
 }
 
 /// What a guest says, a line each.
@@ -100,8 +115,14 @@ impl VirtualTime {
             kernel: kernel.unwrap_or(DEFAULT_KERNEL).to_owned(),
             link: link.map(str::to_owned),
             generator: generator.map(str::to_owned),
+            ends: None,
             booted: Arc::default(),
         }
+    }
+
+    /// As this, with programs in place of flows.
+    pub(crate) fn running(&self, ends: Ends) -> Self {
+        Self { ends: Some(ends), booted: Arc::default(), ..self.clone() }
     }
 
     /// Runs every plan of the scenario with every seed, a guest each, as many at a time as there
@@ -116,9 +137,14 @@ impl VirtualTime {
         options: &Options<'_>,
         say: &(dyn Fn(&str) + Sync),
     ) -> Result<Report, Failure> {
-        let resolved = lab::resolve(scenario)?;
         let plans = scenario.plans()?;
-        check(&plans)?;
+        let resolved = match &self.ends {
+            Some(_) => lab::programs::resolve(scenario)?,
+            None => {
+                check(&plans)?;
+                lab::resolve(scenario)?
+            }
+        };
         let booted = self.booted(say)?;
         let wanted = plans.iter().enumerate();
         let wanted: Vec<Wanted<'_>> = wanted
@@ -132,6 +158,7 @@ impl VirtualTime {
         let never = AtomicBool::new(false);
         let work = Work {
             booted,
+            longest: self.ends.as_ref().map(|ends| ends.longest),
             wanted: &wanted,
             stop: options.stop.unwrap_or(&never),
             next: AtomicUsize::new(0),
@@ -160,12 +187,17 @@ impl VirtualTime {
         Ok(Report::new(resolved, runs, interrupted))
     }
 
-    /// The kernel that is booted, whose runs are no other's.
+    /// The kernel that is booted, and the programs that run in it: their runs are no other's.
     ///
     /// # Errors
     /// The machine lacks something, or there is no such kernel.
     pub(crate) fn version(&self) -> Result<String, Failure> {
-        Ok(format!("in virtual time {}", self.booted(&|_| {})?.figures.kernel_sha256))
+        let figures = &self.booted(&|_| {})?.figures;
+        let version = format!("in virtual time {}", figures.kernel_sha256);
+        Ok(match &self.ends {
+            Some(ends) => format!("{version} {:?} {}", ends.programs, figures.initramfs_sha256),
+            None => version,
+        })
     }
 
     /// One run of the scenario by itself.
@@ -181,6 +213,7 @@ impl VirtualTime {
             link: self.link.clone(),
             generator: self.generator.clone(),
             samples,
+            programs: self.ends.as_ref().map(|ends| ends.programs.clone()),
         }
     }
 
@@ -231,6 +264,31 @@ impl VirtualTime {
         if self.generator.as_deref() == Some("iperf3") {
             image.tools(&["iperf3"], "iperf3")?;
         }
+        self.ends.as_ref().map_or(Ok(()), |ends| ends.fill(image))
+    }
+}
+
+impl Ends {
+    /// Puts the programs into the image, at their own places, with all that they need.
+    fn fill(&self, image: &mut Image) -> Result<(), GuestError> {
+        let Programs { server, client, folder, .. } = &self.programs;
+        for line in ["sh", server, client] {
+            image.named_in(line, folder)?;
+        }
+        for path in &self.with {
+            image.host(&folder.join(path))?;
+        }
+        image.file("etc/passwd", PASSWD, false);
+        image.file("etc/group", GROUP, false);
+        let bytes = image.bytes_of_host()?;
+        if bytes > MOST_BYTES {
+            return Err(GuestError::Input(format!(
+                "--with: programs and files of {} MB, which are in the guest's memory; accepted: \
+                 at most {} MB",
+                bytes / 1_000_000,
+                MOST_BYTES / 1_000_000
+            )));
+        }
         Ok(())
     }
 }
@@ -252,6 +310,8 @@ fn check(plans: &[Plan]) -> Result<(), Failure> {
 /// What the threads share that each look after a guest.
 struct Work<'a> {
     booted: &'a Booted,
+    /// How long a guest may take, in which programs run that are not ours.
+    longest: Option<Duration>,
     wanted: &'a [Wanted<'a>],
     stop: &'a AtomicBool,
     next: AtomicUsize,
@@ -293,6 +353,7 @@ impl Work<'_> {
             initramfs: initramfs.path(),
             words: "",
             time: Time::Virtual,
+            longest: self.longest,
         };
         let name = &wanted.plan.name;
         (self.say)(&format!("{name}: booting"));
@@ -301,12 +362,18 @@ impl Work<'_> {
             Ok(Said::At(second)) => (self.say)(&format!("{name}: {second} s of its time")),
             Ok(last) => said = Some(last),
             Err(_) => {}
-        })?;
+        });
+        let console = match console {
+            // It is the fault of what runs there, and the others may be better.
+            Err(why @ GuestError::Overdue(_)) => return Ok(lab::programs::broken(why.to_string())),
+            console => console?,
+        };
         let measured = match said {
             Some(Said::Measured(measured)) => measured,
             Some(Said::Lacks(why)) => return Err(Failure::Lacks(of_guest(&why))),
             Some(Said::Wrong(why)) => return Err(Failure::Usage(why)),
             Some(Said::Broke(why)) => return Err(Failure::Broke(of_guest(&why))),
+            _ if self.longest.is_some() => return Ok(lab::programs::broken(ended(&console))),
             Some(Said::At(_)) | None => return Err(Failure::Broke(ended(&console))),
         };
         let Measured { mut result, flows, queues } = *measured;
@@ -335,5 +402,10 @@ fn ended(console: &str) -> String {
 }
 
 const LAST_LINES: usize = 5;
+/// What programs ask for that look up their user.
+const PASSWD: &[u8] = b"root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n";
+const GROUP: &[u8] = b"root:x:0:\nnogroup:x:65534:\n";
+/// The guest has a gigabyte, and holds them twice while it boots.
+const MOST_BYTES: u64 = 300_000_000;
 /// The environment's name for a folder to boot instead of this program and its tools.
 const FOLDER: &str = "FIRSTFLIGHT_GUEST";

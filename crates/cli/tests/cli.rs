@@ -27,6 +27,8 @@ mod pins;
 mod predict;
 #[path = "cli/process.rs"]
 mod process;
+#[path = "cli/programs.rs"]
+mod programs;
 #[path = "../../qlog/tests/schema/rules.rs"]
 mod qlog_rules;
 #[path = "cli/reproduce.rs"]

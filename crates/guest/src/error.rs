@@ -14,6 +14,9 @@ pub enum GuestError {
     /// The guest, or a tool, broke.
     #[error("{0}")]
     Failed(String),
+    /// The guest was ended, because it took longer than it may.
+    #[error("the guest took longer than {} s of this machine's time", .0.as_secs())]
+    Overdue(std::time::Duration),
     /// Told to stop.
     #[error("interrupted")]
     Interrupted,

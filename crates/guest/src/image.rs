@@ -76,7 +76,7 @@ impl Image {
         Ok(())
     }
 
-    /// Adds a link to another place in the guest, which begins with a slash.
+    /// Adds a link to another place in the guest.
     pub fn link(&mut self, inside: &str, to: &str) {
         self.put(inside, From::Link(to.to_owned()), 0o777, false);
     }
@@ -184,6 +184,39 @@ impl Image {
             .map_err(|error| GuestError::Failed(format!("initramfs: {error}")))
     }
 
+    /// Whether something is at a place of the host's.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.files.contains_key(&inside(path))
+    }
+
+    /// Adds a file of the host at its own place.
+    pub(crate) fn host_file(&mut self, path: &Path) {
+        self.put(&inside(path), From::Host(path.to_owned()), 0o755, false);
+    }
+
+    /// Adds a folder at the place that one of the host has.
+    pub(crate) fn folder_at(&mut self, path: &Path) {
+        self.put(&inside(path), From::Folder, 0o755, false);
+    }
+
+    /// Adds a link at a place of the host's.
+    pub(crate) fn link_at(&mut self, path: &Path, to: &Path) {
+        self.link(&inside(path), &to.to_string_lossy());
+    }
+
+    /// Bytes of the host's files in it.
+    ///
+    /// # Errors
+    /// A file that is gone.
+    pub fn bytes_of_host(&self) -> Result<u64, GuestError> {
+        let files = self.files.values().filter_map(|file| match &file.from {
+            From::Host(path) => Some(path),
+            _ => None,
+        });
+        let size = |path: &PathBuf| fs::metadata(path).map(|about| about.len());
+        files.map(|path| size(path).map_err(|error| GuestError::file(path, &error))).sum()
+    }
+
     fn put(&mut self, inside: &str, from: From, mode: u32, strip: bool) {
         self.files.insert(inside.to_owned(), File { from, mode, strip });
     }
@@ -226,8 +259,13 @@ pub fn kept(parts: &[&[u8]]) -> Result<tempfile::NamedTempFile, GuestError> {
     made().map_err(|error: std::io::Error| GuestError::file(&std::env::temp_dir(), &error))
 }
 
+/// Where a place of the host's is in the archive.
+fn inside(path: &Path) -> String {
+    path.to_string_lossy().trim_start_matches('/').to_owned()
+}
+
 /// The shared libraries of a program, and its loader; none of one that is linked statically.
-fn libraries(program: &Path) -> Result<Vec<PathBuf>, GuestError> {
+pub(crate) fn libraries(program: &Path) -> Result<Vec<PathBuf>, GuestError> {
     match output(Command::new("ldd").arg(program), "libc-bin") {
         Ok(said) => {
             let said = String::from_utf8_lossy(&said).into_owned();

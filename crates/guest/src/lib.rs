@@ -8,6 +8,7 @@
 
 mod cache;
 mod error;
+mod host;
 mod image;
 mod kernel;
 mod machine;

@@ -33,6 +33,8 @@ pub struct Machine<'a> {
     pub words: &'a str,
     /// The guest's clock.
     pub time: Time,
+    /// How long it may take by this machine's clock.
+    pub longest: Option<Duration>,
 }
 
 impl Machine<'_> {
@@ -52,7 +54,8 @@ impl Machine<'_> {
         let ports = ["console", "results"].map(|name| folder.path().join(name));
         let mut guest = Guest::start(self, &ports[0], &ports[1])?;
         let mut lines = Lines::new(&ports[1]);
-        let mut last = (0, Instant::now());
+        let begun = Instant::now();
+        let mut last = (0, begun);
         loop {
             // Asked first, so that what it wrote last is read.
             let ended = guest.ended()?;
@@ -70,6 +73,9 @@ impl Machine<'_> {
                 let said = fs::read(&ports[0]).unwrap_or_default();
                 let said = String::from_utf8_lossy(&said).into_owned();
                 return complaint.map_or(Ok(said), |why| Err(GuestError::Failed(why)));
+            }
+            if let Some(longest) = self.longest.filter(|longest| begun.elapsed() > *longest) {
+                return Err(GuestError::Overdue(longest));
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(GuestError::Interrupted);
@@ -239,7 +245,8 @@ mod tests {
     #[test]
     fn a_virtual_clock_is_asked_for_with_all_that_chance_could_come_from() {
         let (kernel, initramfs) = (Path::new("/k"), Path::new("/i"));
-        let machine = Machine { kernel, initramfs, words: "-- x", time: Time::Virtual };
+        let machine =
+            Machine { kernel, initramfs, words: "-- x", time: Time::Virtual, longest: None };
         let words = |machine: Machine<'_>| {
             let words = machine.arguments(Path::new("/a,b"), Path::new("/r"));
             words.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")

@@ -123,7 +123,10 @@ pub(crate) fn outcomes<E: Send + From<SweepError>>(
             Some(kept) => Outcome::Measured(Box::new(kept)),
             None => {
                 let outcome = job.run(carrier)?;
-                if let (Some(shelf), Outcome::Measured(kept)) = (shelf, &outcome) {
+                // What broke may do so by a limit of this machine's time.
+                if let (Some(shelf), Outcome::Measured(kept)) = (shelf, &outcome)
+                    && kept.broken.is_none()
+                {
                     // Numbers that are no number would not read back, and are measured again.
                     let text = serde_json::to_string(kept).unwrap_or_default();
                     let put = shelf.put(&job.name, &text);

@@ -86,6 +86,9 @@ pub struct Judged {
     /// Why there is no result: the transport does not carry it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_carried: Option<String>,
+    /// Why there is no result: the programs under judgement came to nothing. No rule holds then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
     /// Curves of the control and of the references with the first seed, for pictures.
     #[serde(skip)]
     pub curves: Vec<(String, Curves)>,
@@ -178,9 +181,15 @@ impl Question {
         let ours = all_kept(of(&self.control.text));
         let measured = ours.as_ref().map(|kept| mean(kept)).unwrap_or_default();
         let numbers = Numbers { head: &entry.head, control: &measured, references: &references };
-        let ruled = |rule: Rule| match &ours {
-            Ok(_) => judge(rule, &numbers),
-            Err(why) => Ruled { verdict: Verdict::NotAsked, why: why.clone() },
+        let broken = ours.iter().flatten().find_map(|kept| kept.broken.clone());
+        let ruled = |rule: Rule| match (&ours, &broken) {
+            (Ok(_), None) => judge(rule, &numbers),
+            (Ok(_), Some(why)) if entry.head.rules.contains(&rule) => {
+                Ruled { verdict: Verdict::Fail, why: why.clone() }
+            }
+            (Ok(_), Some(why)) | (Err(why), _) => {
+                Ruled { verdict: Verdict::NotAsked, why: why.clone() }
+            }
         };
         let ruled: Vec<(Rule, Ruled)> = Rule::ALL.map(|rule| (rule, ruled(rule))).to_vec();
         let asked = ruled.iter().filter(|(rule, _)| entry.head.rules.contains(rule));
@@ -201,6 +210,7 @@ impl Question {
             shows_not: entry.head.shows_not.clone(),
             source: entry.source().to_owned(),
             not_carried: ours.err(),
+            broken,
             curves,
         }
     }

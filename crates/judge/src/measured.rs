@@ -73,6 +73,9 @@ pub(crate) struct Kept {
     pub(crate) measured: Measured,
     pub(crate) exit_reason: Option<String>,
     pub(crate) curves: Curves,
+    /// Why programs under judgement came to nothing.
+    #[serde(default)]
+    pub(crate) broken: Option<String>,
 }
 
 /// The first flow under judgement and the bottleneck over time, thinned.
@@ -129,7 +132,9 @@ impl Kept {
         let window = first.1.map(|flow| points(flow, "cwnd_packets")).unwrap_or_default();
         let end_s = seen.end(first.0);
         let curves = Curves { window: thin(window, end_s), queue: thin(queue, end_s), end_s };
-        Some(Self { measured, exit_reason, curves })
+        let is_of_programs = run.result.lab.as_ref().is_some_and(|lab| lab.generator == PROGRAMS);
+        let broken = run.result.note.clone().filter(|_| is_of_programs && completion_s.is_none());
+        Some(Self { measured, exit_reason, curves, broken })
     }
 }
 
@@ -262,6 +267,8 @@ fn nearest_rank(values: &mut [f64], share: f64) -> Option<f64> {
     values.get(rank.max(1) - 1).copied()
 }
 
+/// What results call the programs that send, where they are not ours.
+const PROGRAMS: &str = "programs";
 /// With more flows than this there are no two sides to share a path, and no share is measured.
 const MOST_SIDES: usize = 8;
 /// Points of a curve.

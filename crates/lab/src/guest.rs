@@ -21,6 +21,10 @@ use crate::sys;
 /// This is no guest, or its kernel takes something not.
 pub fn set_up(seed: u64) -> Result<(), LabError> {
     for (kind, place) in MOUNTS {
+        // What the image has there is not to be hidden.
+        if kind == "tmpfs" && fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
+            continue;
+        }
         // `kernel load` refuses a BPF file system into which others than root may write.
         let mode = (kind == "bpf").then_some("mode=0700");
         let mounted = mount(Some(kind), place, Some(kind), MsFlags::empty(), mode);

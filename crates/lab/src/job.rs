@@ -229,7 +229,7 @@ impl Group {
 
 /// The scenario's link. The access links' delay stands behind the bottleneck: in a closed loop it
 /// makes no difference where a fixed delay is.
-fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
+pub(crate) fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
     let far = |(index, flow): (usize, &ResolvedFlow)| {
         (far_address(index as u16), 2 * flow.access_delay_ns)
     };

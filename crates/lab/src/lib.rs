@@ -19,6 +19,7 @@ mod netem;
 mod outcome;
 pub mod path;
 mod process_tree;
+pub mod programs;
 mod routes;
 mod run;
 mod steal;

@@ -1,7 +1,9 @@
 //! The link as a tool of its own: between two namespaces that exist, or around commands.
 
+use std::fs::File;
 use std::net::Ipv4Addr;
-use std::process::{Command, ExitStatus};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,8 +28,23 @@ pub struct Ends {
     pub far: Vec<String>,
     /// Ends the link after so long, however the commands are.
     pub duration: Option<Duration>,
-    /// What the commands print goes to standard error, as standard output is for something else.
-    pub print_to_stderr: bool,
+    /// Where the commands print to.
+    pub prints: Prints,
+    /// How long a client waits for a server to listen; a third of a second when not said, after
+    /// which it is started all the same.
+    pub patience: Option<Duration>,
+}
+
+/// Where commands print to.
+#[derive(Clone, Debug, Default)]
+pub enum Prints {
+    /// Where this program does.
+    #[default]
+    Here,
+    /// Standard error, as standard output is for something else.
+    StandardError,
+    /// The files `near` and `far` of a folder.
+    Files(PathBuf),
 }
 
 /// What a link carried while it stood.
@@ -45,6 +62,9 @@ pub struct Carried {
     pub near_exit: Option<i32>,
     /// Whether the near command was there and failed.
     pub near_failed: bool,
+    /// Exit code of the far command, if it ended before the link did.
+    #[serde(skip)]
+    pub far_exit: Option<i32>,
     /// Whether the link was told to stop before its command ended well or its time was over.
     pub interrupted: bool,
 }
@@ -77,12 +97,11 @@ pub fn carry(
     };
     let clock: Clock = path.clock;
     path.measure(clock.now(), u64::MAX);
-    let far = start(&path.far, &ends.far, ends.print_to_stderr)?;
+    let mut far = start(&path.far, &ends.far, &ends.prints, "far")?;
     if far.is_some() {
-        // A server needs a moment to listen; a client that comes too early fails.
-        thread::sleep(SETTLE);
+        settle(&path.far, ends.patience);
     }
-    let mut near = start(&path.near, &ends.near, ends.print_to_stderr)?;
+    let mut near = start(&path.near, &ends.near, &ends.prints, "near")?;
     ready();
     let mut until = ends.duration.and_then(|duration| Instant::now().checked_add(duration));
     let mut status: Option<ExitStatus> = None;
@@ -101,6 +120,8 @@ pub fn carry(
         }
         thread::sleep(LOOK);
     }
+    let ended = |tree: &mut ProcessTree| tree.try_wait().ok().flatten().and_then(|it| it.code());
+    let far_exit = far.as_mut().and_then(ended);
     drop((near, far));
     let has_an_end = !ends.near.is_empty() || ends.duration.is_some();
     let ended_well = status.is_some_and(|status| status.success());
@@ -117,22 +138,50 @@ pub fn carry(
         note: link.disturbance(rtt_ns),
         link,
         near_exit: status.and_then(|status| status.code()),
+        far_exit,
         near_failed: status.is_some_and(|status| !status.success()),
         interrupted: stop.load(Ordering::Relaxed) && has_an_end && !ended_well,
+    })
+}
+
+/// A server needs a moment to listen; a client that comes too early fails.
+fn settle(far: &Namespace, patience: Option<Duration>) {
+    let begun = Instant::now();
+    let Some(patience) = patience else { return thread::sleep(SETTLE) };
+    while begun.elapsed() < patience && !listens(far) {
+        thread::sleep(LOOK);
+    }
+}
+
+/// Whether a TCP socket listens in a namespace, or a UDP socket is bound.
+fn listens(end: &Namespace) -> bool {
+    LISTENING.iter().any(|(table, state)| {
+        let text = end.proc_net(table).unwrap_or_default();
+        // After the slot and both addresses comes the state.
+        text.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some(state))
     })
 }
 
 fn start(
     end: &Namespace,
     words: &[String],
-    print_to_stderr: bool,
+    prints: &Prints,
+    name: &str,
 ) -> Result<Option<ProcessTree>, LabError> {
     let Some((program, arguments)) = words.split_first() else { return Ok(None) };
     let (near, far) = addresses();
     let mut command = Command::new(program);
     command.args(arguments).env("FF_NEAR", near.to_string()).env("FF_FAR", far.to_string());
-    if print_to_stderr {
-        command.stdout(std::io::stderr());
+    match prints {
+        Prints::Here => {}
+        Prints::StandardError => drop(command.stdout(std::io::stderr())),
+        Prints::Files(folder) => {
+            let file = folder.join(name);
+            let both = File::create(&file).and_then(|file| Ok((file.try_clone()?, file)));
+            let (out, error) =
+                both.map_err(|error| LabError::Failed(format!("{}: {error}", file.display())))?;
+            command.stdin(Stdio::null()).stdout(out).stderr(error);
+        }
     }
     end.confine(&mut command);
     let tree = ProcessTree::start(&mut command).map_err(|error| {
@@ -141,6 +190,9 @@ fn start(
     Ok(Some(tree))
 }
 
+/// The tables of `/proc/net` and the state in which somebody listens: `TCP_LISTEN` of the kernel's
+/// tcp_states.h, and `TCP_CLOSE`, which a UDP socket without a peer has.
+const LISTENING: [(&str, &str); 4] = [("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")];
 const SETTLE: Duration = Duration::from_millis(300);
 const LOOK: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_millis(500);

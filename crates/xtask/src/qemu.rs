@@ -145,7 +145,7 @@ fn boot(kernel: &Kernel, initramfs: &Path, mode: Mode) -> Result<Vec<(String, St
     let initramfs = kept(&[&programs, &job.archive()?])?;
     let (kernel, initramfs) = (kernel.vmlinuz.as_path(), initramfs.path());
     let words = if mode == Mode::Systemd { systemd::WORDS } else { "" };
-    let machine = Machine { kernel, initramfs, words, time };
+    let machine = Machine { kernel, initramfs, words, time, longest: None };
     let mut steps = Vec::new();
     let console = machine.run(&AtomicBool::new(false), |line| {
         println!("    {line}");

@@ -71,3 +71,33 @@ pub(crate) mod control {
     /// None are known here.
     pub(crate) const OWN: &[Own] = &[];
 }
+
+/// Two programs, which need a guest that runs what this machine does.
+pub(crate) mod programs {
+    use std::path::PathBuf;
+
+    use firstflight_runner::Run;
+    use firstflight_scenario::{Resolved, RunResult, Scenario};
+    use serde::{Deserialize, Serialize};
+
+    use crate::failure::Failure;
+
+    /// As on Linux.
+    #[derive(Clone, Debug, Serialize, Deserialize)]
+    pub(crate) struct Programs {
+        pub(crate) server: String,
+        pub(crate) client: String,
+        pub(crate) upload: bool,
+        pub(crate) folder: PathBuf,
+    }
+
+    /// There are none here.
+    pub(crate) fn resolve(_: &Scenario) -> Result<Resolved, Failure> {
+        Err(super::needs_linux("judging programs"))
+    }
+
+    /// As on Linux, for runs that there are none of.
+    pub(crate) fn broken(why: String) -> Run {
+        Run::new(RunResult { note: Some(why), ..RunResult::default() }, Vec::new(), Vec::new())
+    }
+}

@@ -26,6 +26,9 @@ fn complaints(judged: &Judged) -> Vec<String> {
     if let Some(why) = &judged.not_carried {
         return vec![format!("{}: not covered: {why}", judged.id)];
     }
+    if let Some(why) = &judged.broken {
+        return vec![format!("{}: it came to nothing: {why}", judged.id)];
+    }
     let failed = judged.reasons.iter();
     let failed = failed.filter(|(rule, _)| judged.verdicts.get(*rule) == Some(&Verdict::Fail));
     failed.map(|(rule, why)| format!("{} {rule}: {why}", judged.id)).collect()

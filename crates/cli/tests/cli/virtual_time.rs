@@ -2,7 +2,7 @@
 //! links, and that nothing is left behind.
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -124,7 +124,7 @@ fn a_control_is_judged_in_the_guest_and_what_was_measured_is_kept() {
     let place = Place::new();
     let words =
         ["judge", "hystart", "--on", "linux", "--virtual-time", "--only", "B4,E2a", "--json"];
-    let begun = Instant::now();
+    let begun = std::time::Instant::now();
     let judged = place.run(&words);
     let took = begun.elapsed();
     if !able(&judged) {
@@ -144,7 +144,7 @@ fn a_control_is_judged_in_the_guest_and_what_was_measured_is_kept() {
     assert_eq!(["R1", "R2"].map(|rule| &satellite["verdicts"][rule]), ["pass", "pass"]);
     let why = policed["not_carried"].as_str().unwrap();
     assert!(why.contains("on linux the link has no `policer`"), "{why}");
-    let begun = Instant::now();
+    let begun = std::time::Instant::now();
     assert_eq!(place.run(&words).stdout, judged.stdout);
     assert!(begun.elapsed() < took / 2, "it booted again: {:?}, {took:?}", begun.elapsed());
     let refused = place.run(&[&words[..], &["--link", "netem"]].concat());

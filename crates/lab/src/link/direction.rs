@@ -10,6 +10,7 @@ use firstflight_scenario::Loss;
 use firstflight_sim::{LossChain, stream};
 
 use super::DirectionSpec;
+use super::flows::{FlowSeen, Flows};
 use super::lateness::Lateness;
 use super::packet;
 use super::queue::Queue;
@@ -45,6 +46,8 @@ pub(crate) struct Direction {
     pub(crate) lateness: Lateness,
     /// When TCP packets were gone and to which port they went; `None` after too many.
     losses: Option<Vec<(u64, u16)>>,
+    /// What became of each flow, where that is wanted.
+    flows: Option<Flows>,
 }
 
 /// What became of the packets in the measured period.
@@ -96,6 +99,7 @@ impl Direction {
             totals: DirectionTotals::default(),
             lateness: Lateness::new(),
             losses: Some(Vec::new()),
+            flows: spec.by_flow.then(Flows::default),
         }
     }
 
@@ -108,6 +112,7 @@ impl Direction {
         self.lateness = Lateness::new();
         self.numbered = 0;
         self.losses = Some(Vec::new());
+        self.flows = self.flows.take().map(|_| Flows::default());
         if let Some(queue) = &mut self.queue {
             queue.measure(from, until, every);
         }
@@ -126,6 +131,16 @@ impl Direction {
 
     /// A packet in a slot arrives. `false` if it is gone: dropped or lost.
     pub(crate) fn offer(&mut self, now: u64, slot: u32, packet: &[u8]) -> bool {
+        let due = self.due(now, slot, packet);
+        let (from, until) = self.period;
+        if let Some(flows) = self.flows.as_mut().filter(|_| (from..until).contains(&now)) {
+            flows.note(now - from, due.map(|due| due - from), packet);
+        }
+        due.is_some()
+    }
+
+    /// When a packet that arrives will be due at the other end, if it is not gone.
+    fn due(&mut self, now: u64, slot: u32, packet: &[u8]) -> Option<u64> {
         let counted = u64::from((self.period.0..self.period.1).contains(&now));
         self.totals.offered += counted;
         let charged = self.charged(packet);
@@ -135,18 +150,19 @@ impl Direction {
                 Some(departure) => departure,
                 None => {
                     self.note_loss(now, packet);
-                    return false;
+                    return None;
                 }
             },
         };
         if self.is_unlucky(packet) {
             self.totals.lost += counted;
             self.note_loss(now, packet);
-            return false;
+            return None;
         }
         let lane = &mut self.lanes[lane(&self.routes, packet)];
-        lane.waiting.push_back((departure.saturating_add(lane.delay), slot));
-        true
+        let due = departure.saturating_add(lane.delay);
+        lane.waiting.push_back((due, slot));
+        Some(due)
     }
 
     fn note_loss(&mut self, now: u64, packet: &[u8]) {
@@ -164,6 +180,11 @@ impl Direction {
     /// The losses noted in the measured period, by their time in it.
     pub(crate) fn take_losses(&mut self) -> Option<Vec<(u64, u16)>> {
         self.losses.take()
+    }
+
+    /// The flow that carried the most in the measured period, where that was wanted.
+    pub(crate) fn largest_flow(&self) -> Option<FlowSeen> {
+        self.flows.as_ref().and_then(Flows::largest)
     }
 
     /// When the next packet is to be handed on.

@@ -12,6 +12,7 @@
 
 mod direction;
 mod engine;
+mod flows;
 pub(crate) mod lateness;
 mod pace;
 mod packet;
@@ -25,6 +26,8 @@ use std::net::Ipv4Addr;
 
 use firstflight_scenario::{Loss, Resolved, ResolvedBuffer};
 use serde::Serialize;
+
+pub(crate) use flows::FlowSeen;
 
 pub use engine::{Clock, Device, Running, start};
 pub use lateness::LatenessReport;
@@ -77,6 +80,8 @@ pub struct DirectionSpec {
     pub udp_header_bytes: Option<u64>,
     /// The sender's kernel hands over as many packets as one as it likes.
     pub offload: bool,
+    /// Notes what became of each flow.
+    pub by_flow: bool,
     /// More propagation for packets from or to an address.
     pub more_delay: Vec<(Ipv4Addr, u64)>,
 }
@@ -179,6 +184,9 @@ pub struct DirectionReport {
     /// went; `None` where nobody noted it, or there were too many to note.
     #[serde(skip)]
     pub losses: Option<Vec<(u64, u16)>>,
+    /// The flow that carried the most, where flows were told apart.
+    #[serde(skip)]
+    pub(crate) largest_flow: Option<FlowSeen>,
 }
 
 /// The largest packet unless a scenario's are larger, in bytes, so that path MTU discovery finds

@@ -97,6 +97,14 @@ pub(crate) fn port(packet: &[u8]) -> Option<u16> {
     Some(tcp(packet)?.destination_port())
 }
 
+/// The protocol of a TCP or UDP packet, and its ports.
+pub(crate) fn flow(packet: &[u8]) -> Option<(u8, u16, u16)> {
+    let (ip, body) = ipv4(packet)?;
+    let ports = matches!(ip.protocol(), ip_number::TCP | ip_number::UDP);
+    let &[a, b, c, d] = body.first_chunk().filter(|_| ports)?;
+    Some((ip.protocol().0, u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])))
+}
+
 /// Source and destination of an IPv4 packet.
 pub(crate) fn addresses(packet: &[u8]) -> Option<(Ipv4Addr, Ipv4Addr)> {
     let (ip, _) = ipv4(packet)?;

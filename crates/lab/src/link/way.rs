@@ -156,6 +156,7 @@ impl Way {
             refused_packets: self.refused,
             offload_packets: self.offload_packets,
             losses: self.direction.take_losses(),
+            largest_flow: self.direction.largest_flow(),
             ..DirectionReport::default()
         };
         if let Some(queue) = &mut self.direction.queue {

@@ -1,0 +1,87 @@
+//! `judge --server --client`: programs that are not ours, in a guest, and what becomes of those
+//! that come to nothing.
+
+use serde_json::Value;
+
+use crate::lab::able;
+use crate::process::{Outcome, Place, run};
+
+/// 1 MB over 10 Mbit/s and 600 ms.
+const JUDGE: [&str; 7] = ["judge", "--on", "linux", "--virtual-time", "--only", "B4", "--json"];
+const SERVER: &str = "iperf3 -s -1 -p {port}";
+const CLIENT: &str = "iperf3 -c {address} -p {port} -C cubic -R -n {bytes}";
+
+fn judged(server: &str, client: &str, more: &[&str]) -> Outcome {
+    let words = [&JUDGE[..], &["--server", server, "--client", client], more].concat();
+    Place::new().run(&words)
+}
+
+fn scenario(outcome: &Outcome) -> Value {
+    let judgement: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    judgement["scenarios"][0].clone()
+}
+
+#[test]
+fn iperf3_is_judged_by_what_the_link_saw_and_two_runs_are_equal_to_the_byte() {
+    let first = judged(SERVER, CLIENT, &[]);
+    if !able(&first) {
+        return;
+    }
+    let scenario = scenario(&first);
+    // The kernel's CUBIC as the simulator's, and iperf3 sends eight blocks of 128 KiB.
+    let measured = &scenario["measured"];
+    let took = measured["completion_s"].as_f64().unwrap();
+    let reference = scenario["references"]["hystart"]["completion_s"].as_f64().unwrap();
+    assert!((reference..reference + 0.06).contains(&took), "{took}, {reference}");
+    assert_eq!(
+        (&measured["lost_packets"], &scenario["verdicts"]["R1"]),
+        (&0.0.into(), &"pass".into())
+    );
+    assert_eq!(judged(SERVER, CLIENT, &[]).stdout, first.stdout);
+}
+
+#[test]
+fn programs_that_die_hang_or_never_end_are_ended_and_told_with_their_last_words() {
+    let dies = "echo full of words; cat /dev/zero > full; exit 7";
+    let hangs = "sleep 9999 & while :; do sleep 9; done";
+    let spins = "while :; do :; done";
+    for (client, more, part) in [
+        (dies, &[][..], "the client ended with code 7; 0 of 1000000 bytes came"),
+        (hangs, &[][..], "the client had not ended after 60 s of its time"),
+        (spins, &["--limit", "2s"][..], "took longer than 2 s of this machine's time"),
+    ] {
+        let outcome = judged(SERVER, client, more);
+        if !able(&outcome) {
+            return;
+        }
+        assert_eq!(outcome.code, 1, "{client}: {outcome:?}");
+        let scenario = scenario(&outcome);
+        let broken = scenario["broken"].as_str().unwrap();
+        assert!(broken.contains(part), "{client}: {broken}");
+        let said =
+            client != dies || (broken.contains("full of words") && broken.contains("No space"));
+        assert!(said, "{broken}");
+        assert_eq!(["R1", "R2", "R5"].map(|rule| &scenario["verdicts"][rule]), ["fail"; 3]);
+    }
+}
+
+#[test]
+fn what_no_guest_can_be_given_is_refused_before_one_is_booted() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["judge", "--server", "a", "--client", "b"], "--on linux --virtual-time"),
+        (&["judge", "--server", "a"], "--client"),
+        (&["judge"], "CONTROL"),
+        (&["judge", "cubic", "--upload"], "--server"),
+    ];
+    for (words, part) in cases {
+        let outcome = run(words);
+        assert_eq!(outcome.code, 2, "{words:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(part), "{words:?}: {}", outcome.stderr);
+    }
+    let unknown = judged("no-such-server -p 1", CLIENT, &[]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("--server: found `no-such-server`"), "{}", unknown.stderr);
+    let named =
+        Place::new().run(&[&JUDGE[..], &["hystart", "--server", "sh", "--client", "sh"]].concat());
+    assert!(named.code == 2 && named.stderr.contains("a name of the programs' own"), "{named:?}");
+}

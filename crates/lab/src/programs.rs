@@ -1,0 +1,313 @@
+//! Two programs of any make as the ends of a scenario's path. What is measured comes from the link:
+//! the flow that carried the most in the direction of the data is the transfer.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use firstflight_runner::{Report, Run};
+use firstflight_scenario::resolved::ResolvedFlow;
+use firstflight_scenario::{Bottleneck, Flown, LabFigures, Resolved, RunResult, Scenario};
+use serde::{Deserialize, Serialize};
+
+use crate::bed::LinkKind;
+use crate::error::LabError;
+use crate::job::{self, link_spec};
+use crate::link::{DirectionSpec, FlowSeen, LinkReport, LinkSpec};
+use crate::outcome::lab_figures;
+use crate::tool::{self, Carried, Ends, Prints};
+use crate::trace;
+
+/// What runs at the ends, by `sh -c`. [`PLACEHOLDERS`] in either are replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Programs {
+    /// Runs first, and ends with the run.
+    pub server: String,
+    /// Runs when the server listens; its end is the run's.
+    pub client: String,
+    /// The client sends the data, not the server.
+    pub upload: bool,
+    /// The folder in which both run; it is made if it is not there.
+    pub folder: PathBuf,
+}
+
+/// What is replaced in the commands, and by what.
+pub const PLACEHOLDERS: [(&str, &str); 6] = [
+    ("{address}", "the server's address"),
+    ("{port}", "a port for it, 4433"),
+    ("{bytes}", "how much the scenario transfers"),
+    ("{folder}", "a folder with a file of so many bytes"),
+    ("{file}", "that file's name"),
+    ("{qlog}", "a folder for qlogs"),
+];
+
+/// Runs the programs over the scenario's path, once.
+///
+/// # Errors
+/// The scenario asks for what two programs are not told, the machine lacks something, or told to
+/// stop. A program that fails is in the result's note.
+pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    samples: Option<u32>,
+    programs: &Programs,
+    stop: &AtomicBool,
+) -> Result<Report, LabError> {
+    let begun = Instant::now();
+    let resolved = resolve(scenario)?;
+    let link = spec(&resolved, seed, samples, programs.upload);
+    let [server, client] = [&programs.server, &programs.client].map(|line| {
+        let line = replaced(line, resolved.flows[0].size_bytes.unwrap_or(0));
+        vec!["sh".to_owned(), "-c".to_owned(), line]
+    });
+    make_folders(programs, &resolved.flows[0])?;
+    let ends = Ends {
+        near: client,
+        far: server,
+        duration: Some(Duration::from_nanos(resolved.duration_ns)),
+        prints: Prints::Files(PRINTED.into()),
+        patience: Some(PATIENCE),
+        ..Ends::default()
+    };
+    let carried = tool::carry(&link, &ends, stop, || {})?;
+    if carried.interrupted {
+        return Err(LabError::Interrupted);
+    }
+    let way = if programs.upload { &carried.link.forward } else { &carried.link.backward };
+    let measured =
+        Measured { resolved: &resolved, carried: &carried, flow: way.largest_flow, seed };
+    let result = measured.result(way, begun.elapsed());
+    let queues = samples.map(|_| trace::queue(&way.depth)).into_iter().collect();
+    let run = Run::new(result, Vec::new(), queues);
+    Ok(Report::new(resolved, vec![run], false))
+}
+
+/// A run that came to nothing, and why: the guest in which the programs ran is gone.
+pub fn broken(why: String) -> Run {
+    let lab = LabFigures { generator: GENERATOR.to_owned(), ..LabFigures::default() };
+    let flow = Flown { control: NAME.to_owned(), ..Flown::default() };
+    let result = RunResult {
+        control: NAME.to_owned(),
+        transport: "linux".to_owned(),
+        note: Some(why),
+        lab: Some(lab),
+        ..RunResult::of_flows(vec![flow.into()], 0, (Duration::ZERO, 0))
+    };
+    Run::new(result, Vec::new(), Vec::new())
+}
+
+/// The scenario in base units, if two programs can be given it.
+///
+/// # Errors
+/// What they cannot be told.
+pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
+    let resolved = job::resolve(scenario)?;
+    let no = |problem: &str| {
+        Err(LabError::Input(format!(
+            "two programs make one transfer on a path of their own{problem}"
+        )))
+    };
+    let [flow] = &resolved.flows[..] else { return no("; the scenario has several flows") };
+    let alone = flow.count == 1 && resolved.udp.is_empty() && flow.control.is_none();
+    match () {
+        () if !alone => no("; the scenario has others on it"),
+        () if flow.size_bytes.is_none() => no(" of a given size; the scenario's has none"),
+        () if flow.start_until_ns > 0 || flow.stop_ns.is_some() => no("; the scenario has times"),
+        () if flow.receiver_window_bytes.is_some() => no("; nobody limits its receiver's window"),
+        () => Ok(resolved),
+    }
+}
+
+/// The scenario's link between client and server, with the bottleneck in the direction of the data.
+fn spec(resolved: &Resolved, seed: u64, samples: Option<u32>, upload: bool) -> LinkSpec {
+    let link = link_spec(resolved, seed);
+    let every = |samples: u32| (resolved.duration_ns / u64::from(samples.max(1))).max(MILLISECOND);
+    let data = DirectionSpec { header_bytes: None, by_flow: true, ..link.forward };
+    let (forward, backward) = match upload {
+        true => (data, link.backward),
+        false => (link.backward, data),
+    };
+    // Nobody else wants the processor of a guest.
+    LinkSpec { forward, backward, spin_ns: 0, depth_every_ns: samples.map(every), ..link }
+}
+
+fn replaced(line: &str, bytes: u64) -> String {
+    let (_, address) = tool::addresses();
+    let values =
+        [address.to_string(), PORT.to_string(), bytes.to_string(), FOLDER.into(), FILE.into()];
+    let values = values.into_iter().chain([QLOGS.into()]);
+    let pairs = PLACEHOLDERS.iter().zip(values);
+    pairs.fold(line.to_owned(), |line, ((name, _), value)| line.replace(name, &value))
+}
+
+fn make_folders(programs: &Programs, flow: &ResolvedFlow) -> Result<(), LabError> {
+    let make = || {
+        for folder in [FOLDER, QLOGS, PRINTED] {
+            fs::create_dir_all(folder)?;
+        }
+        fs::create_dir_all(&programs.folder)?;
+        std::env::set_current_dir(&programs.folder)?;
+        // It has a size and takes no room.
+        File::create(Path::new(FOLDER).join(FILE))?.set_len(flow.size_bytes.unwrap_or(0))
+    };
+    make().map_err(|error: std::io::Error| {
+        LabError::Failed(format!("the programs' folders: {error}"))
+    })
+}
+
+/// What the link saw of the transfer.
+struct Measured<'a> {
+    resolved: &'a Resolved,
+    carried: &'a Carried,
+    flow: Option<FlowSeen>,
+    seed: u64,
+}
+
+impl Measured<'_> {
+    fn result(&self, way: &crate::link::DirectionReport, wall: Duration) -> RunResult {
+        let (resolved, link) = (self.resolved, &self.carried.link);
+        let spec = &resolved.links[0];
+        let rtt_ns = spec.delay_ns + spec.return_delay_ns;
+        let seen = self.flow.unwrap_or_default();
+        let flown = Flown {
+            control: NAME.to_owned(),
+            start_ns: seen.first_ns,
+            period_ns: seen.last_ns.saturating_sub(seen.first_ns),
+            finished_ns: self.is_done().then_some(seen.last_ns),
+            rate_bps: Some(spec.rate_bps),
+            bdp_bytes: Some(resolved.bdp_packets(spec.rate_bps, rtt_ns) * resolved.packet_bytes),
+            packet_bytes: resolved.packet_bytes,
+            delivered_bytes: seen.delivered_bytes,
+            delivered_packets: seen.delivered_packets,
+            sent_packets: seen.packets,
+            ..Flown::default()
+        };
+        RunResult {
+            control: NAME.to_owned(),
+            alias: NAME.to_owned(),
+            transport: "linux".to_owned(),
+            profile: resolved.endpoint.profile.to_string(),
+            seed: self.seed,
+            bottleneck: Bottleneck {
+                drops: way.dropped_packets + way.lost_packets,
+                random_losses: way.lost_packets,
+                marks: way.marked_packets,
+                utilization: way.utilization,
+                peak_queue_packets: way.peak_queue_packets,
+                mean_queue_packets: way.mean_queue_packets,
+            },
+            note: self.note(link, rtt_ns),
+            lab: Some(lab_figures(link, LinkKind::Tun, GENERATOR, rtt_ns)),
+            ..RunResult::of_flows(
+                vec![flown.into()],
+                resolved.duration_ns,
+                (wall, link.forward.offered_packets + link.backward.offered_packets),
+            )
+        }
+    }
+
+    /// All was handed on, and the client says that all is well.
+    fn is_done(&self) -> bool {
+        let wanted = self.resolved.flows[0].size_bytes.unwrap_or(0);
+        let came = self.flow.is_some_and(|seen| seen.delivered_bytes >= wanted);
+        came && self.carried.near_exit == Some(0)
+    }
+
+    /// How the programs ended, unless all is well, with the last that they printed.
+    fn note(&self, link: &LinkReport, rtt_ns: u64) -> Option<String> {
+        if self.is_done() {
+            return link.disturbance(rtt_ns);
+        }
+        let seconds = self.resolved.duration_ns as f64 / 1e9;
+        let client = match self.carried.near_exit {
+            None => format!("the client had not ended after {seconds} s of its time"),
+            Some(code) => format!("the client ended with code {code}"),
+        };
+        let server = self.carried.far_exit.map(|code| format!("the server ended with code {code}"));
+        let wanted = self.resolved.flows[0].size_bytes.unwrap_or(0);
+        let came = self.flow.map_or(0, |seen| seen.delivered_bytes);
+        let came = format!("{came} of {wanted} bytes came");
+        let said = [("client", "near"), ("server", "far")].into_iter().filter_map(|(who, file)| {
+            let said = last_words(&fs::read(Path::new(PRINTED).join(file)).unwrap_or_default());
+            (!said.is_empty()).then(|| format!("the {who} said: {said}"))
+        });
+        let parts = std::iter::once(client).chain(server).chain([came]).chain(said);
+        Some(parts.collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// The last lines of what a program printed, as one.
+fn last_words(printed: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&printed[printed.len().saturating_sub(MOST_SAID)..]);
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(MOST_LINES)..].join(" | ");
+    last.chars().map(plain).collect()
+}
+
+/// Where a program is told to leave its qlogs.
+pub const QLOGS: &str = "/firstflight/qlog";
+const FOLDER: &str = "/firstflight/files";
+const PRINTED: &str = "/firstflight/printed";
+const FILE: &str = "transfer";
+const PORT: u16 = 4433;
+/// What results call the two programs; who asked has a better name.
+const NAME: &str = "programs";
+/// What sends, as results name it.
+pub const GENERATOR: &str = "programs";
+/// For a server to listen.
+const PATIENCE: Duration = Duration::from_secs(20);
+const MILLISECOND: u64 = 1_000_000;
+/// What is read of the end of what a program printed.
+const MOST_SAID: usize = 1_000;
+const MOST_LINES: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(more: &str) -> Result<Resolved, String> {
+        let text = format!("controls = ['linux-reno']\n{more}");
+        let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
+        resolve(&scenario).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn one_transfer_of_a_given_size_alone_on_its_path_is_accepted() {
+        assert!(resolved("[[flow]]\nsize = '1MB'").is_ok());
+        for (more, word) in [
+            ("", "a given size"),
+            ("[[flow]]\nsize = '1MB'\ncount = 2", "others"),
+            ("[[flow]]\nsize = '1MB'\n[[flow]]\nsize = '1MB'", "several flows"),
+            ("[[flow]]\nsize = '1MB'\n[[udp]]\nrate = '1Mbps'", "others"),
+            ("[[flow]]\nsize = '1MB'\nreceiver_window = '64KB'", "window"),
+        ] {
+            let problem = resolved(more).unwrap_err();
+            assert!(problem.contains(word), "{problem}");
+        }
+    }
+
+    #[test]
+    fn the_bottleneck_is_in_the_direction_of_the_data() {
+        let resolved = resolved("[path]\nrate = '8Mbps'\n[[flow]]\nsize = '1MB'").unwrap();
+        let [up, down] = [true, false].map(|upload| spec(&resolved, 1, Some(10), upload));
+        assert!(up.forward.rate.is_some() && up.forward.by_flow && up.backward.rate.is_none());
+        assert!(down.backward.rate.is_some() && down.forward.rate.is_none());
+        assert_eq!(up.forward.delay_ns, down.backward.delay_ns);
+    }
+
+    #[test]
+    fn words_in_braces_are_replaced_and_others_stay() {
+        let line = replaced("get {address}:{port}/{file} -n {bytes} > {qlog}/{x}", 9);
+        let (_, address) = tool::addresses();
+        assert_eq!(line, format!("get {address}:4433/transfer -n 9 > /firstflight/qlog/{{x}}"));
+    }
+
+    #[test]
+    fn last_words_are_few_and_plain() {
+        assert_eq!(last_words(b"a\n\nb\x1b[0m\nc\nd\ne\n"), "b [0m | c | d | e");
+        assert_eq!(last_words(b""), "");
+        assert!(last_words(&[b'x'; 5_000]).len() <= MOST_SAID);
+    }
+}
