@@ -17,9 +17,14 @@ use firstflight_report::write_file;
 use crate::step;
 use crate::{Stop, no_arguments};
 
-/// Writes the page, its pictures and its numbers. The simulator is optimised in every profile, so
-/// that what the tests have built serves.
+/// Writes the page, its pictures and its numbers, or with `--scout` that of Scout alone. The
+/// simulator is optimised in every profile, so that what the tests have built serves.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    if matches!(args, [only] if only == "--scout") {
+        page_of_scout(&root.join("docs")).map_err(|problem| failed(&*problem))?;
+        println!("startups: docs/scout.md is written");
+        return Ok(());
+    }
     no_arguments("startups", args)?;
     let pictures = root.join(PICTURES);
     if pictures.is_dir() {
@@ -27,7 +32,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         fs::remove_dir_all(&pictures).map_err(|error| step::unable(PICTURES, &error))?;
     }
     fs::create_dir_all(&pictures).map_err(|error| step::unable(PICTURES, &error))?;
-    survey(&root.join("docs")).map_err(|problem| Stop::failed(&format!("startups: {problem}")))?;
+    survey(&root.join("docs")).map_err(|problem| failed(&*problem))?;
     println!(
         "startups: docs/startups.md, docs/startups.csv, docs/scout.md and {PICTURES} are written"
     );
@@ -42,10 +47,18 @@ fn survey(folder: &Path) -> Result<(), Box<dyn Error>> {
         write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
     }
     write_file(&folder.join("startups.md"), page::markdown(&summaries))?;
+    page_of_scout(folder)
+}
+
+fn page_of_scout(folder: &Path) -> Result<(), Box<dyn Error>> {
     let (name, svg) = scout::queue()?;
     write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
     write_file(&folder.join("scout.md"), scout::markdown()?)?;
     Ok(())
+}
+
+fn failed(problem: &dyn Error) -> Stop {
+    Stop::failed(&format!("startups: {problem}"))
 }
 
 const PICTURES: &str = "docs/img/startups";

@@ -109,8 +109,9 @@ usage: cargo xtask TASK
                                    controls that pace on the same paths; --page writes
                                    docs/lab-random.md
   quic                             write the tables of scenarios/quic/README.md (minutes)
-  startups                         write docs/startups.md: every start-up explained, drawn, and
-                                   measured over 192 paths, with pictures and CSV (a minute)
+  startups [--scout]               write docs/startups.md: every start-up explained, drawn, and
+                                   measured over 192 paths, with pictures and CSV, and
+                                   docs/scout.md, or that alone (a minute each)
   judge                            write docs/judgement.md: every start-up judged on the catalogue
                                    (a quarter of an hour; what was measured is kept)
   stacks [--again]                 write the tables of docs/stacks.md: Linux's and quinn's controls

@@ -11,7 +11,17 @@ const RATES_MBPS: [u64; 3] = [10, 50, 200];
 const RTTS_MS: [u64; 2] = [20, 100];
 const BUFFERS: [f64; 3] = [0.25, 1.0, 2.0];
 pub(super) const COUNT: usize = RATES_MBPS.len() * RTTS_MS.len() * BUFFERS.len();
-const BEGINS_S: u64 = 12;
+/// A flow that has gone on for so long is established.
+const ESTABLISHED_MS: u64 = 12_000;
+/// What is beside a transfer, by what control, and how long it is alone, in ms and in thousandths
+/// of an RTT.
+const RIVALS: [(&str, &str, (u64, u64)); 5] = [
+    ("CUBIC, established", "cubic", (ESTABLISHED_MS, 0)),
+    ("BBR, established", "bbr", (ESTABLISHED_MS, 0)),
+    ("slow start, together", "slow-start+cubic", (0, 0)),
+    ("slow start, 0.3 RTT before", "slow-start+cubic", (0, 300)),
+    ("slow start, 1.5 RTT before", "slow-start+cubic", (0, 1_500)),
+];
 
 /// A transfer, and the flow beside it.
 struct Beside {
@@ -24,50 +34,109 @@ struct Beside {
     established_sent_again: f64,
 }
 
+/// A path with a flow that has no end, and when the transfer begins.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    rate_mbps: u64,
+    rtt_ms: u64,
+    /// In BDP.
+    buffer: f64,
+    /// The flow without an end.
+    rival: &'static str,
+    begins_ms: u64,
+}
+
+/// Every path for a rival; how long it goes on alone, in ms and in thousandths of an RTT.
+fn places(rates: &[u64], rival: &'static str, (ms, rtts): (u64, u64)) -> Vec<Place> {
+    let mut places = Vec::new();
+    for rate_mbps in rates.iter().copied() {
+        for rtt_ms in RTTS_MS {
+            let begins_ms = ms + rtts * rtt_ms / 1_000;
+            let of = |buffer| Place { rate_mbps, rtt_ms, buffer, rival, begins_ms };
+            places.extend(BUFFERS.map(of));
+        }
+    }
+    places
+}
+
 /// A row for each start-up, over the first.
 pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
-    let paths: Vec<(u64, u64, f64)> = RATES_MBPS
-        .into_iter()
-        .flat_map(|rate| RTTS_MS.into_iter().map(move |rtt| (rate, rtt)))
-        .flat_map(|(rate, rtt)| BUFFERS.into_iter().map(move |buffer| (rate, rtt, buffer)))
-        .collect();
-    let runs: Result<Vec<Vec<Beside>>, String> =
-        paths.par_iter().map(|path| measure(*path, controls)).collect();
-    let runs = runs?;
+    let runs = measured(&places(&RATES_MBPS, "cubic", (ESTABLISHED_MS, 0)), controls)?;
     let mut text = String::from(
         "| start-up | transfer: time | sent again | established: bytes (most) | sent again |\n\
          |---|---|---|---|---|\n",
     );
     for (at, control) in controls.iter().enumerate() {
-        let pairs = runs.iter().map(|run| (&run[at], &run[0]));
-        let mean = |of: &dyn Fn((&Beside, &Beside)) -> f64| {
-            pairs.clone().map(of).sum::<f64>() / COUNT as f64
-        };
-        let ratio = |(one, first): (&Beside, &Beside)| one.completion_s / first.completion_s;
-        let bytes = |(one, first): (&Beside, &Beside)| {
-            (first.delivered_bytes - one.delivered_bytes) / one.size_bytes
-        };
-        let time = mean(&|pair| ratio(pair).ln()).exp();
-        let again = mean(&|(one, first)| one.established_sent_again - first.established_sent_again);
+        let Harm { time, worst, sent_again, bytes, most, again } = harm(&runs, at);
         let _ = writeln!(
             text,
-            "| {control} | {time:.2} ({:.2}) | {:.0} | {:.2} ({:.2}) | {again:+.0} |",
-            pairs.clone().map(ratio).fold(0.0, f64::max),
-            mean(&|(one, _)| one.sent_again),
-            mean(&bytes),
-            pairs.clone().map(bytes).fold(f64::MIN, f64::max),
+            "| {control} | {time:.2} ({worst:.2}) | {sent_again:.0} | {bytes:.2} ({most:.2}) | \
+             {again:+.0} |",
         );
     }
     Ok(text)
 }
 
-fn measure((rate, rtt, buffer): (u64, u64, f64), controls: &[&str]) -> Result<Vec<Beside>, String> {
+/// A row for each flow that was there before, beside rates that are not the highest.
+pub(super) fn rivals(controls: &[&str]) -> Result<String, Box<dyn Error>> {
+    let mut text =
+        format!("| beside | {} |\n|---|{}\n", controls.join(" | "), "---|".repeat(controls.len()));
+    for (name, rival, alone) in RIVALS {
+        let runs = measured(&places(&RATES_MBPS[..2], rival, alone), controls)?;
+        let cell = |at| {
+            let Harm { time, worst, bytes, most, again, .. } = harm(&runs, at);
+            format!("{time:.2} ({worst:.2}); {bytes:.2} ({most:.2}); {again:+.0}")
+        };
+        let cells: Vec<String> = (0..controls.len()).map(cell).collect();
+        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+    }
+    Ok(text)
+}
+
+/// What a start-up did over all places, over what the first did.
+struct Harm {
+    /// The transfer's time, and the longest.
+    time: f64,
+    worst: f64,
+    /// What the transfer sent again, in packets.
+    sent_again: f64,
+    /// What the flow beside it delivered less, per byte of the transfer, and the most.
+    bytes: f64,
+    most: f64,
+    /// What that flow sent again more, in packets.
+    again: f64,
+}
+
+fn harm(runs: &[Vec<Beside>], at: usize) -> Harm {
+    let pairs = || runs.iter().map(|run| (&run[at], &run[0]));
+    let mean =
+        |of: &dyn Fn((&Beside, &Beside)) -> f64| pairs().map(of).sum::<f64>() / runs.len() as f64;
+    let ratio = |(one, first): (&Beside, &Beside)| one.completion_s / first.completion_s;
+    let bytes = |(one, first): (&Beside, &Beside)| {
+        (first.delivered_bytes - one.delivered_bytes) / one.size_bytes
+    };
+    Harm {
+        time: mean(&|pair| ratio(pair).ln()).exp(),
+        worst: pairs().map(ratio).fold(0.0, f64::max),
+        sent_again: mean(&|(one, _)| one.sent_again),
+        bytes: mean(&bytes),
+        most: pairs().map(bytes).fold(f64::MIN, f64::max),
+        again: mean(&|(one, first)| one.established_sent_again - first.established_sent_again),
+    }
+}
+
+fn measured(places: &[Place], controls: &[&str]) -> Result<Vec<Vec<Beside>>, String> {
+    places.par_iter().map(|place| measure(*place, controls)).collect()
+}
+
+fn measure(place: Place, controls: &[&str]) -> Result<Vec<Beside>, String> {
+    let Place { rate_mbps: rate, rtt_ms: rtt, buffer, rival, begins_ms } = place;
     let size = (4 * rate * rtt * 125).max(500_000);
-    let limit = BEGINS_S + 60 + 40 * size / (rate * 125_000);
+    let limit = begins_ms.div_ceil(1_000) + 60 + 40 * size / (rate * 125_000);
     let text = format!(
         "controls = {controls:?}\nduration = \"{limit}s\"\npacket = \"1448B\"\n\
          [path]\nrate = \"{rate}Mbps\"\nrtt = \"{rtt}ms\"\nbuffer = \"{buffer}bdp\"\n\
-         [[flow]]\ncontrol = \"cubic\"\n[[flow]]\nstart = \"{BEGINS_S}s\"\nsize = \"{size}B\"\n"
+         [[flow]]\ncontrol = \"{rival}\"\n[[flow]]\nstart = \"{begins_ms}ms\"\nsize = \"{size}B\"\n"
     );
     let scenario = Scenario::parse(&text, "beside.toml").map_err(|problem| problem.to_string())?;
     let report = run(&scenario, &Options::default()).map_err(|problem| problem.to_string())?;
@@ -90,7 +159,8 @@ mod tests {
 
     #[test]
     fn the_first_control_takes_nothing_more_than_itself() {
-        let runs = measure((10, 20, 1.0), &["hystart-pp", "rapid-start"]).unwrap();
+        let place = places(&[10], "cubic", (ESTABLISHED_MS, 0))[1];
+        let runs = measure(place, &["hystart-pp", "rapid-start"]).unwrap();
         assert!(runs.iter().all(|run| run.completion_s < 60.0), "both are done");
         let table = table(&["hystart-pp"]).unwrap();
         assert!(

@@ -1,13 +1,17 @@
-//! `docs/scout.md`: Scout beside other start-ups over sets of paths, its parts, its harm to a flow
-//! that was there before, and the paths on which it is worse.
+//! `docs/scout.md`: Scout beside other start-ups over sets of paths, its parts, other climbs with
+//! its landing, its harm to a flow that was there before, receivers that lie, and the paths on
+//! which it is worse.
 
 mod beside;
+mod hostile;
 mod paths;
 mod picture;
+mod together;
 
 use std::error::Error;
 use std::fmt::Write as _;
 
+use firstflight_control::spec::LANDED;
 use rayon::prelude::*;
 
 use paths::{Path, Set};
@@ -51,6 +55,23 @@ const EIGHTHS: [&str; 13] = [
     "scout(keeps=0.74375)",
     "scout(keeps=0.95625)",
 ];
+/// What quinn carries of them.
+const OVER_QUINN: [&str; 7] = [
+    REFERENCE,
+    "hystart",
+    "rapid-start",
+    "bbr+cubic",
+    "slow-start+cubic",
+    "scout",
+    "scout(first=2)",
+];
+/// Those of which the page says whether they are what they should be.
+const HELD: [&str; 2] = ["scout", "scout(first=2)"];
+/// Climbs that are compared with the same landing.
+const CLIMBS: [&str; 7] =
+    ["slow-start", "hystart", "hystart-pp", "suss", "rapid-start", "bbr", "scout"];
+/// Newcomers beside other flows than CUBIC.
+const RIVALS: [&str; 4] = [REFERENCE, "hystart", "scout", "scout(first=2)"];
 /// From here on a path is listed.
 const MUCH_LONGER: f64 = 1.1;
 /// How many of the sets with a table of parts have one of constants: clean and drawn paths.
@@ -68,22 +89,48 @@ struct Measured {
     queue_bdp: f64,
 }
 
+/// Runs over paths: set by set, path by path, control by control.
+type Runs = Vec<Vec<Vec<Measured>>>;
+
 /// The page.
 pub(crate) fn markdown() -> Result<String, Box<dyn Error>> {
     let sets = paths::sets();
-    let (rows, worst) = compared(&sets, &OTHERS)?;
+    let runs = measured(&sets, &OTHERS)?;
+    let quinn = [paths::over_quinn()];
+    let of_quinn = measured(&quinn, &OVER_QUINN)?;
+    let mut worst = ratios(&sets, &OTHERS, &runs);
+    worst.extend(ratios(&quinn, &OVER_QUINN, &of_quinn));
+    worst.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let sizes = paths::by_size();
+    let of_sizes = measured(&sizes, &OTHERS)?;
+    let held_to = format!(
+        "| paths | {} |\n|---|{}\n{}{}",
+        HELD.join(" | "),
+        "---|".repeat(HELD.len()),
+        held_to(&sets, &OTHERS, &runs),
+        held_to(&quinn, &OVER_QUINN, &of_quinn),
+    );
+    let rows = table(&sets, &OTHERS, &runs);
     let clean: Vec<Set> = sets.into_iter().filter(|set| set.for_parts).collect();
-    let (parts, _) = compared(&clean, &PARTS)?;
-    let eighths = eighths(&clean[..FIRST_SETS])?;
+    let parts = table(&clean, &PARTS, &measured(&clean, &PARTS)?);
+    let climbs = climbs();
+    let climbs: Vec<&str> = climbs.iter().map(String::as_str).collect();
     let counted = worst.len();
     let over: Vec<_> = worst.into_iter().filter(|(ratio, ..)| *ratio > MUCH_LONGER).collect();
     let fields = [
         ("{{paths}}", rows),
+        ("{{sizes}}", table(&sizes, &OTHERS, &of_sizes)),
+        ("{{held-to}}", held_to),
+        ("{{together}}", together::table(&OTHERS)?),
         ("{{parts}}", parts),
-        ("{{eighths}}", eighths),
+        ("{{eighths}}", turned(&clean[..FIRST_SETS], &EIGHTHS)?),
+        ("{{climbs}}", turned(&clean[..FIRST_SETS], &climbs)?),
         ("{{harm}}", beside::table(&OTHERS)?),
+        ("{{rivals}}", beside::rivals(&RIVALS)?),
+        ("{{hostile}}", hostile::table()?),
         ("{{beside}}", beside::COUNT.to_string()),
         ("{{drawn}}", paths::DRAWN.to_string()),
+        ("{{quinn}}", table(&quinn, &OVER_QUINN, &of_quinn)),
         ("{{seed}}", paths::SEED.to_string()),
         ("{{over}}", over.len().to_string()),
         ("{{counted}}", counted.to_string()),
@@ -96,36 +143,79 @@ pub(crate) fn markdown() -> Result<String, Box<dyn Error>> {
 /// How much longer Scout took than the reference, on which path of which set.
 type Ratio = (f64, Path, &'static str);
 
-/// A table with a row for each set, and Scout's ratio on every path.
-fn compared(sets: &[Set], controls: &[&str]) -> Result<(String, Vec<Ratio>), Box<dyn Error>> {
+fn measured(sets: &[Set], controls: &[&str]) -> Result<Runs, String> {
+    let of = |set: &Set| set.paths.par_iter().map(|path| path.run(controls)).collect();
+    sets.iter().map(of).collect()
+}
+
+/// A table with a row for each set.
+fn table(sets: &[Set], controls: &[&str], runs: &Runs) -> String {
     let mut text =
         format!("| paths | {} |\n|---|{}\n", controls.join(" | "), "---|".repeat(controls.len()));
-    let mut ratios = Vec::new();
-    for set in sets {
-        let runs: Result<Vec<_>, String> =
-            set.paths.par_iter().map(|path| path.run(controls)).collect();
-        let runs: Vec<Vec<Measured>> = runs?;
-        let cells: Vec<String> = (0..controls.len()).map(|at| cell(&runs, at)).collect();
+    for (set, runs) in sets.iter().zip(runs) {
+        let cells: Vec<String> = (0..controls.len()).map(|at| cell(runs, at)).collect();
         let _ = writeln!(text, "| {} ({}) | {} |", set.name, set.paths.len(), cells.join(" | "));
-        let Some(scout) = controls.iter().position(|control| *control == "scout") else { continue };
+    }
+    text
+}
+
+/// Scout's ratio on every path.
+fn ratios(sets: &[Set], controls: &[&str], runs: &Runs) -> Vec<Ratio> {
+    let Some(scout) = place(controls, "scout") else { return Vec::new() };
+    let mut ratios = Vec::new();
+    for (set, runs) in sets.iter().zip(runs) {
         let of = |(path, run): (&Path, &Vec<Measured>)| {
             (run[scout].completion_s / run[0].completion_s, path.clone(), set.name)
         };
-        ratios.extend(set.paths.iter().zip(&runs).map(of));
+        ratios.extend(set.paths.iter().zip(runs).map(of));
     }
-    ratios.sort_by(|one, other| other.0.total_cmp(&one.0));
-    Ok((text, ratios))
+    ratios
 }
 
-/// A table with a row for each of [`EIGHTHS`], and a column for each set.
-fn eighths(sets: &[Set]) -> Result<String, String> {
-    let controls: Vec<&str> = [REFERENCE].into_iter().chain(EIGHTHS).collect();
+fn place(controls: &[&str], name: &str) -> Option<usize> {
+    controls.iter().position(|control| *control == name)
+}
+
+/// What Scout is held to, set by set: time over Rapid Start's, loss over HyStart's, and on how many
+/// paths it is much slower than the reference. Rows of a table.
+fn held_to(sets: &[Set], controls: &[&str], runs: &Runs) -> String {
+    let mut text = String::new();
+    let [fast, gentle] = ["rapid-start", "hystart"].map(|name| place(controls, name).unwrap_or(0));
+    for (set, runs) in sets.iter().zip(runs) {
+        let mean = |of: &dyn Fn(&Vec<Measured>) -> f64| {
+            runs.iter().map(of).sum::<f64>() / runs.len() as f64
+        };
+        let cells: Vec<String> = HELD
+            .iter()
+            .filter_map(|name| place(controls, name))
+            .map(|at| {
+                let time = |run: &Vec<Measured>| run[at].completion_s / run[fast].completion_s;
+                let time = mean(&|run| time(run).ln()).exp();
+                let lost = mean(&|run| run[at].sent_again);
+                let share = lost / mean(&|run| run[gentle].sent_again).max(f64::MIN_POSITIVE);
+                let much =
+                    |run: &&Vec<Measured>| run[at].completion_s > MUCH_LONGER * run[0].completion_s;
+                format!("{time:.2}; {share:.2}; {}", runs.iter().filter(much).count())
+            })
+            .collect();
+        let _ = writeln!(text, "| {} ({}) | {} |", set.name, set.paths.len(), cells.join(" | "));
+    }
+    text
+}
+
+/// Every climb as it is and with the same landing.
+fn climbs() -> Vec<String> {
+    let both = |climb: &&str| [format!("{climb}+cubic"), format!("{LANDED}({climb})+cubic")];
+    CLIMBS.iter().flat_map(both).collect()
+}
+
+/// A table with a row for each of these controls, and a column for each set.
+fn turned(sets: &[Set], rows: &[&str]) -> Result<String, String> {
+    let controls: Vec<&str> = [REFERENCE].into_iter().chain(rows.iter().copied()).collect();
     let names: Vec<&str> = sets.iter().map(|set| set.name).collect();
     let mut text =
         format!("| control | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
-    let run = |set: &Set| set.paths.par_iter().map(|path| path.run(&controls)).collect();
-    let runs: Result<Vec<Vec<Vec<Measured>>>, String> = sets.iter().map(run).collect();
-    let runs = runs?;
+    let runs = measured(sets, &controls)?;
     for (at, control) in controls.iter().enumerate().skip(1) {
         let cells: Vec<String> = runs.iter().map(|runs| cell(runs, at)).collect();
         let _ = writeln!(text, "| {control} | {} |", cells.join(" | "));
@@ -144,10 +234,12 @@ fn cell(runs: &[Vec<Measured>], at: usize) -> String {
     format!("{mean:.2} ({worst:.2}); {again:.1}; {queue:.2}")
 }
 
-/// The worst paths, each with its command.
+/// The worst paths, each with its command, and once.
 fn listed(over: &[Ratio]) -> String {
     let mut text = String::from("```\n");
-    for (ratio, path, set) in over.iter().take(LISTED) {
+    let is_new = |at: &usize| over[..*at].iter().all(|(_, path, _)| !path.is_as(&over[*at].1));
+    for at in (0..over.len()).filter(is_new).take(LISTED) {
+        let (ratio, path, set) = &over[at];
         let _ = writeln!(text, "# {ratio:.2}, {set}\n{}", path.command());
     }
     text + "```\n"
@@ -171,6 +263,6 @@ mod tests {
     #[test]
     fn every_field_of_the_page_is_filled() {
         let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 10);
+        assert_eq!(fields, 17);
     }
 }

@@ -1,6 +1,7 @@
 //! The paths over which Scout is compared.
 
-use firstflight_runner::{Options, run};
+use firstflight_quic_sim::Quic;
+use firstflight_runner::{On, Options, run};
 use firstflight_scenario::Scenario;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::RngCore as _;
@@ -8,7 +9,7 @@ use rand_pcg::rand_core::RngCore as _;
 use super::Measured;
 
 /// One flow, and what is on its path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Path {
     rate_kbps: u64,
     rtt_us: u64,
@@ -26,6 +27,8 @@ enum Noise {
     None,
     /// The endpoints of profile `quic`.
     Quic,
+    /// quinn's state machines in the simulator's time.
+    Quinn,
     /// One ACK for so many packets.
     Thinned(u64),
     /// Segmentation offload: packets leave in bursts.
@@ -46,6 +49,8 @@ pub(super) struct Set {
 
 /// Paths of a set that is drawn.
 pub(super) const DRAWN: usize = 200;
+/// How many of them are run over quinn.
+pub(super) const OVER_QUINN: usize = 40;
 pub(super) const SEED: u64 = 20_261_125;
 const PACKET: u64 = 1_448;
 
@@ -63,10 +68,31 @@ pub(super) fn sets() -> Vec<Set> {
         set("drawn, thinned 4", drawn(Noise::Thinned(4))),
         set("drawn, thinned 8", drawn(Noise::Thinned(8))),
         set("clean grid, offload", grid(Noise::Offload)),
+        set("drawn, offload", drawn(Noise::Offload)),
         set("0.1 % lost", few(Noise::Loss(1_000))),
         part("1 % lost", few(Noise::Loss(10_000))),
         set("UDP at 30 %", few(Noise::Udp(30))),
         part("UDP at 60 %", few(Noise::Udp(60))),
+    ]
+}
+
+/// The last of the drawn paths, over quinn.
+pub(super) fn over_quinn() -> Set {
+    let paths = drawn(Noise::Quinn).split_off(DRAWN - OVER_QUINN);
+    Set { name: "drawn, over quinn", paths, for_parts: false }
+}
+
+/// The drawn paths by what is transferred over them.
+pub(super) fn by_size() -> Vec<Set> {
+    let sized = |name, least: u64, most: u64| {
+        let of_size = |path: &Path| (least..most).contains(&path.size_bytes);
+        let paths = drawn(Noise::None).into_iter().filter(of_size).collect();
+        Set { name, paths, for_parts: false }
+    };
+    vec![
+        sized("100 kB to 1 MB", 0, 1_000_000),
+        sized("1 to 10 MB", 1_000_000, 10_000_000),
+        sized("10 to 100 MB", 10_000_000, u64::MAX),
     ]
 }
 
@@ -103,6 +129,11 @@ fn drawn(noise: Noise) -> Vec<Path> {
 }
 
 impl Path {
+    /// Only what disturbs packets differs.
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        Self { noise: Noise::None, ..self.clone() } == Self { noise: Noise::None, ..other.clone() }
+    }
+
     fn bdp_packets(&self) -> f64 {
         self.rate_kbps as f64 * self.rtt_us as f64 / 8e3 / PACKET as f64
     }
@@ -119,6 +150,7 @@ impl Path {
             (format!("packet = \"{PACKET}B\"\n"), String::new(), String::new());
         match noise {
             Noise::None => {}
+            Noise::Quinn => keys.clear(),
             Noise::Quic => keys = "profile = \"quic\"\n".to_owned(),
             Noise::Thinned(packets) => {
                 keys += &format!("delayed_ack = {packets}\nquick_acks = false\n");
@@ -145,7 +177,10 @@ impl Path {
         let text = self.scenario(controls);
         let scenario =
             Scenario::parse(&text, "scout.toml").map_err(|problem| problem.to_string())?;
-        let report = run(&scenario, &Options::default()).map_err(|problem| problem.to_string())?;
+        let quinn = On { transport: &Quic::SILENT, by_default: true };
+        let on = (self.noise == Noise::Quinn).then_some(quinn);
+        let options = Options { on, ..Options::default() };
+        let report = run(&scenario, &options).map_err(|problem| problem.to_string())?;
         let measured = |run: &firstflight_runner::Run| {
             let flow = &run.result.flows[0];
             Measured {
@@ -163,13 +198,15 @@ impl Path {
         let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
         let more = match noise {
             Noise::None => String::new(),
+            Noise::Quinn => " --on quic".to_owned(),
             Noise::Quic => " --profile quic".to_owned(),
             Noise::Thinned(packets) => format!(" --delayed-ack {packets} --quick-acks false"),
             Noise::Offload => " --tso true".to_owned(),
             Noise::Loss(millionths) => format!(" --loss {}%", *millionths as f64 / 1e4),
             Noise::Udp(percent) => format!(" # and UDP at {percent} %"),
         };
-        let packet = if *noise == Noise::Quic { "" } else { " --packet 1448B" };
+        let of_quic = matches!(noise, Noise::Quic | Noise::Quinn);
+        let packet = if of_quic { "" } else { " --packet 1448B" };
         format!(
             "firstflight compare hystart-pp scout --rate {rate_kbps}kbps --rtt {rtt_us}us \\\n  \
              --buffer {}bdp --size {size_bytes}B --duration {}s{packet}{more}",
@@ -199,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_path_of_every_noise_runs_and_is_done() {
-        for set in sets() {
+        for set in sets().into_iter().chain([over_quinn()]) {
             let runs = set.paths[0].run(&["hystart-pp", "scout"]).unwrap();
             assert_eq!(runs.len(), 2, "{}", set.name);
             assert!(runs.iter().all(|run| run.completion_s < set.paths[0].limit_s() as f64));
