@@ -43,11 +43,13 @@ pub struct Carrier<'a, E> {
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// A run of one scenario with one control and one seed.
+/// A run of one scenario with one control and one seed, or at one point of its matrix.
 struct Job<'a> {
     entry: &'a Entry,
     control: &'a str,
     scenario: Scenario,
+    /// The run is drawn: of a matrix none is.
+    drawn: bool,
     /// The hash of all that decides its result, under which that is kept.
     name: String,
 }
@@ -59,21 +61,21 @@ pub(crate) enum Outcome {
     NotCarried(String),
 }
 
-/// Outcomes by scenario and control, in the order of the seeds.
+/// Outcomes by scenario and control, in the order of the seeds or points.
 pub(crate) type Outcomes = BTreeMap<(String, String), Vec<Outcome>>;
 
 impl<'a> Job<'a> {
-    fn new(entry: &'a Entry, spec: &'a ControlSpec, seed: u64, who: &str) -> Self {
-        let mut scenario = entry.scenario.clone();
+    fn new(entry: &'a Entry, spec: &'a ControlSpec, mut scenario: Scenario, who: &str) -> Self {
+        let drawn = entry.head.matrix.is_none();
         scenario.controls = vec![spec.clone()];
-        (scenario.seed, scenario.runs) = (Some(seed), Some(1));
+        scenario.runs = Some(1);
         // What is for readers does not decide the result.
         (scenario.title, scenario.notes, scenario.source) = (None, None, None);
         scenario.catalogue = None;
         scenario.expect.clear();
         let content = format!("{FORM}\n{who}\n{SAMPLES}\n{}", scenario.to_toml());
         let name = content_name(content.as_bytes());
-        Self { entry, control: &spec.text, scenario, name }
+        Self { entry, control: &spec.text, scenario, drawn, name }
     }
 
     fn run<E>(&self, carrier: &Carrier<'_, E>) -> Result<Outcome, Refusal<E>> {
@@ -85,7 +87,8 @@ impl<'a> Job<'a> {
         };
         match (carrier.run)(&self.scenario, &options) {
             Ok(report) => Ok(match Kept::of(&self.scenario, &report) {
-                Some(kept) => Outcome::Measured(Box::new(kept)),
+                Some(kept) if self.drawn => Outcome::Measured(Box::new(kept)),
+                Some(kept) => Outcome::Measured(Box::new(kept.without_curves())),
                 None => Outcome::NotCarried("it has no flow of its own".to_owned()),
             }),
             Err(Refusal::NotCarried(why)) => Ok(Outcome::NotCarried(why)),
@@ -101,16 +104,16 @@ impl<'a> Job<'a> {
 pub(crate) fn outcomes<E: Send + From<SweepError>>(
     entries: &[Entry],
     controls: &[ControlSpec],
-    seeds: &(dyn Fn(&Entry) -> u64 + Sync),
+    runs: &(dyn Fn(&Entry) -> Vec<Scenario> + Sync),
     shelf: Option<&Shelf>,
     carrier: &Carrier<'_, E>,
 ) -> Result<Outcomes, Refusal<E>> {
     let mut jobs = Vec::new();
     for entry in entries {
-        let first = entry.scenario.seed.unwrap_or(1);
+        let runs = runs(entry);
         for control in controls {
-            let seeds = first..first + seeds(entry);
-            jobs.extend(seeds.map(|seed| Job::new(entry, control, seed, &carrier.who)));
+            let runs = runs.iter().cloned();
+            jobs.extend(runs.map(|run| Job::new(entry, control, run, &carrier.who)));
         }
     }
     let (total, finished) = (jobs.len(), AtomicUsize::new(0));

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use firstflight_scenario::{ControlSpec, Rule, Size};
+use firstflight_scenario::{ControlSpec, Rule, Scenario, Size};
 use firstflight_sweep::{Shelf, SweepError};
 use serde::Serialize;
 
 use crate::catalogue::Entry;
 use crate::jobs::{Carrier, Outcome, Outcomes, Refusal, outcomes};
+use crate::matrix::{geometric, spread};
 use crate::measured::{Curves, Kept, Measured};
-use crate::rules::{Numbers, REFERENCES, Ruled, Verdict, judge};
+use crate::rules::{BETTER, Numbers, REFERENCES, Ruled, Verdict, judge};
 
 /// What is to be judged.
 #[derive(Clone, Debug)]
@@ -67,6 +68,9 @@ pub struct Judged {
     pub reasons: BTreeMap<&'static str, String>,
     /// How many seeds the means are over.
     pub seeds: u64,
+    /// How many points of a matrix they are over instead; then the time is a geometric mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<usize>,
     /// What was measured of the control.
     pub measured: Measured,
     /// Why its start-up ended with the first seed.
@@ -95,10 +99,11 @@ pub struct Judged {
 }
 
 impl Question {
-    /// Makes it a matter of a minute: few seeds, and no scenario whose transfers are long.
+    /// Makes it a matter of a minute: few seeds, no matrix, and no scenario of long transfers.
     pub fn quicken(&mut self) {
         self.seeds = Some(QUICK_SEEDS);
-        self.entries.retain(|entry| bytes(entry) <= QUICK_BYTES);
+        let quick = |entry: &Entry| entry.head.matrix.is_none() && bytes(entry) <= QUICK_BYTES;
+        self.entries.retain(quick);
     }
 
     /// All controls that are run, each once: the one under judgement, then the references.
@@ -121,6 +126,20 @@ impl Question {
         }
     }
 
+    /// The runs of a scenario with each control: its seeds, or the points of its matrix.
+    fn runs(&self, entry: &Entry) -> Vec<Scenario> {
+        let first = entry.scenario.seed.unwrap_or(1);
+        let seeded = |seed: u64| {
+            let mut scenario = entry.scenario.clone();
+            scenario.seed = Some(seed);
+            scenario
+        };
+        match &entry.head.matrix {
+            Some(matrix) => matrix.points(&seeded(first)),
+            None => (first..first + self.seeds(entry)).map(seeded).collect(),
+        }
+    }
+
     /// Runs what the shelf does not have, and judges.
     ///
     /// # Errors
@@ -132,8 +151,8 @@ impl Question {
         carrier: &Carrier<'_, E>,
     ) -> Result<Judgement, Refusal<E>> {
         let controls = self.controls();
-        let seeds = |entry: &Entry| self.seeds(entry);
-        let outcomes = outcomes(&self.entries, &controls, &seeds, shelf, carrier)?;
+        let runs = |entry: &Entry| self.runs(entry);
+        let outcomes = outcomes(&self.entries, &controls, &runs, shelf, carrier)?;
         let names: Vec<&str> = controls.iter().map(|spec| spec.text.as_str()).collect();
         let scenarios: Vec<Judged> =
             self.entries.iter().map(|entry| self.judged(entry, &names, &outcomes)).collect();
@@ -170,16 +189,18 @@ impl Question {
         for name in names {
             if let Ok(kept) = all_kept(of(name)) {
                 let first = kept.first().map(|kept| kept.curves.clone()).unwrap_or_default();
-                curves.push(((*name).to_owned(), first));
+                if entry.head.matrix.is_none() {
+                    curves.push(((*name).to_owned(), first));
+                }
             }
         }
         for name in self.references(names) {
             if let Ok(kept) = all_kept(of(&name)) {
-                references.push((name, mean(&kept)));
+                references.push((name, mean(entry, &kept)));
             }
         }
         let ours = all_kept(of(&self.control.text));
-        let measured = ours.as_ref().map(|kept| mean(kept)).unwrap_or_default();
+        let measured = ours.as_ref().map(|kept| mean(entry, kept)).unwrap_or_default();
         let numbers = Numbers { head: &entry.head, control: &measured, references: &references };
         let broken = ours.iter().flatten().find_map(|kept| kept.broken.clone());
         let ruled = |rule: Rule| match (&ours, &broken) {
@@ -193,7 +214,16 @@ impl Question {
         };
         let ruled: Vec<(Rule, Ruled)> = Rule::ALL.map(|rule| (rule, ruled(rule))).to_vec();
         let asked = ruled.iter().filter(|(rule, _)| entry.head.rules.contains(rule));
-        let reasons = asked.map(|(rule, ruled)| (rule.name(), ruled.why.clone())).collect();
+        let mut reasons: BTreeMap<_, _> =
+            asked.map(|(rule, ruled)| (rule.name(), ruled.why.clone())).collect();
+        if let (Some(why), Ok(ours)) = (reasons.get_mut(Rule::R1.name()), &ours)
+            && entry.head.matrix.is_some()
+        {
+            let better = BETTER.map(|name| all_kept(of(name)).unwrap_or_default());
+            why.extend(
+                spread(&self.runs(entry), ours, &better).map(|spread| format!("; {spread}")),
+            );
+        }
         let published = entry.head.published.iter();
         Judged {
             id: entry.id.clone(),
@@ -201,6 +231,7 @@ impl Question {
             verdicts: ruled.iter().map(|(rule, ruled)| (rule.name(), ruled.verdict)).collect(),
             reasons,
             seeds: self.seeds(entry),
+            points: entry.head.matrix.is_some().then(|| self.runs(entry).len()),
             measured,
             exit_reason: ours.as_ref().ok().and_then(|kept| kept.first()?.exit_reason.clone()),
             references: references.into_iter().collect(),
@@ -242,8 +273,15 @@ fn all_kept(outcomes: &[Outcome]) -> Result<Vec<&Kept>, String> {
         .collect()
 }
 
-fn mean(kept: &[&Kept]) -> Measured {
-    Measured::mean(&kept.iter().map(|kept| kept.measured).collect::<Vec<_>>())
+/// The mean over seeds; over the points of a matrix times have a geometric mean, in which twice as
+/// long here and half as long there are no difference.
+fn mean(entry: &Entry, kept: &[&Kept]) -> Measured {
+    let all: Vec<Measured> = kept.iter().map(|kept| kept.measured).collect();
+    let mean = Measured::mean(&all);
+    match entry.head.matrix {
+        Some(_) => Measured { completion_s: geometric(&all), ..mean },
+        None => mean,
+    }
 }
 
 impl Judgement {

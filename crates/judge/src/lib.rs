@@ -17,6 +17,7 @@
 mod catalogue;
 mod jobs;
 mod judgement;
+mod matrix;
 mod measured;
 pub mod own_log;
 mod page;

@@ -98,6 +98,11 @@ fn own_flows(scenario: &Scenario, resolved: &Resolved) -> Vec<bool> {
 }
 
 impl Kept {
+    /// Its numbers alone.
+    pub(crate) fn without_curves(self) -> Self {
+        Self { curves: Curves::default(), ..self }
+    }
+
     /// Measures the only run of a report.
     pub(crate) fn of(scenario: &Scenario, report: &Report) -> Option<Self> {
         let run = report.runs.first()?;

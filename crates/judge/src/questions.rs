@@ -80,7 +80,7 @@ pub const QUESTIONS: &[Topic] = &[
     topic(
         "5.1.3 High packet loss",
         "How much does it lose, and what does it do where much is lost?",
-        &[("E2", "R2"), ("B5b", "R4"), ("B6", "R4")],
+        &[("E2", "R2"), ("B5b", "R4"), ("B6", "R4"), ("G3", "R4")],
     ),
     topic(
         "5.1.4 Fairness among its own flows",
@@ -108,14 +108,14 @@ pub const QUESTIONS: &[Topic] = &[
     topic(
         "6.1 Tail-drop queues",
         "How does it do over a range of rates, delays and buffers?",
-        &[("A1", "R1"), ("A2", "R1"), ("A3", "R1"), ("A4", "R1"), ("A5", "R1"), ("E5", "R2")],
+        &[("A1", "R1"), ("A2", "R1"), ("A3", "R1"), ("A4", "R1"), ("A8", "R1"), ("E5", "R2")],
     ),
     topic("6.2 Tunnels", "What if routers cannot see the flow within a tunnel?", &[]),
     topic("6.3 Wired paths", "How does it do on a calm path?", &[("A1", "R5"), ("A2", "R5")]),
     topic(
         "6.4 Wireless paths",
         "What if losses, rate and delay are those of a radio link?",
-        &[("C1", "R4"), ("C2", "R4"), ("C3", "R4"), ("B6", "R4")],
+        &[("C1", "R4"), ("C2", "R4"), ("C3", "R4"), ("C6", "R4"), ("B6", "R4")],
     ),
     topic(
         "7.1 Active queue management",

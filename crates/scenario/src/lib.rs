@@ -47,7 +47,7 @@ pub use results::{
     Bottleneck, Cost, FilesResult, FlowResult, Flown, GuestFigures, LabFigures, Left, Refused,
     Results, RunResult, Startup, TimeToBdp,
 };
-pub use scenario::{Catalogue, Flow, Rule, SafeBy, Scenario};
+pub use scenario::{Catalogue, Flow, Matrix, Rule, SafeBy, Scenario};
 pub use series::Series;
 
 /// The README's example compiles and runs.

@@ -8,6 +8,7 @@ use firstflight_control::hint;
 use firstflight_control::quantity::{Fraction, Time};
 use serde::Serialize;
 
+use super::Matrix;
 use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
 use crate::read::{Fields, Read};
@@ -36,6 +37,8 @@ pub struct Catalogue {
     /// Published mean completion times by control, for comparison.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, Time>,
+    /// Paths and sizes instead of one, over which the rules are asked as a whole.
+    pub matrix: Option<Matrix>,
 }
 
 /// A rule of verdict.
@@ -122,12 +125,24 @@ impl Read for Catalogue {
         let (safe_by, bound) = (fields.list("safe_by")?, fields.read("bound")?);
         let most_lost = fields.read("most_lost")?;
         let published = fields.node("published").map_or(Ok(BTreeMap::new()), times)?;
+        let matrix = fields.read("matrix")?;
         fields.finish()?;
         let (about, why, expected, shows_not) = (about?, why?, expected?, shows_not?);
         if rules.is_empty() {
             return Err(none);
         }
-        Ok(Self { about, why, expected, shows_not, rules, safe_by, bound, most_lost, published })
+        Ok(Self {
+            about,
+            why,
+            expected,
+            shows_not,
+            rules,
+            safe_by,
+            bound,
+            most_lost,
+            published,
+            matrix,
+        })
     }
 }
 
