@@ -7,6 +7,7 @@ use firstflight_kernel::{knobs::NotInKernel, requirements::Lack};
 #[cfg(target_os = "linux")]
 use firstflight_lab::LabError;
 use firstflight_qlog::QlogError;
+use firstflight_record::RecordError;
 use firstflight_report::ReportError;
 use firstflight_reproduce::ReproduceError;
 use firstflight_runner::{ControlProblem, RunError};
@@ -66,6 +67,7 @@ said_as! {
     ScenarioError => Usage "",
     ControlProblem => Usage "",
     QlogError => Usage "",
+    RecordError => Usage "",
     NotInKernel => Usage "",
     Lack => Lacks "kernel: ",
     serde_json::Error => Broke "the results cannot be printed: ",

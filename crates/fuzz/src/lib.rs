@@ -1,5 +1,5 @@
 //! What anybody may feed to firstflight, as functions of bytes that never panic: the events of a
-//! QUIC peer, a scenario file, a qlog of another program.
+//! QUIC peer, a scenario file, a qlog or a record of another program.
 //!
 //! `cargo xtask fuzz` has a coverage-guided engine look for bytes that make one of them panic.
 //! Each begins with the files in `seeds/`, which the tests of this crate run too: what was found is
@@ -8,14 +8,17 @@
 mod adapter;
 mod control;
 mod qlog;
+mod record;
 mod scenario;
 
 pub use adapter::adapter;
 pub use qlog::qlog;
+pub use record::record;
 pub use scenario::scenario;
 
 /// A function to fuzz, and the name of its seeds.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: &[Target] = &[("adapter", adapter), ("scenario", scenario), ("qlog", qlog)];
+pub const TARGETS: &[Target] =
+    &[("adapter", adapter), ("scenario", scenario), ("qlog", qlog), ("record", record)];

@@ -58,6 +58,8 @@ pub struct Seen {
     pub most_in_flight: Option<f64>,
     /// The largest window in that time.
     pub largest_window: Option<f64>,
+    /// The share of the time until then in which nothing was in flight; `None` if it is not known.
+    pub idle_share: Option<f64>,
     /// Packets lost; `None` if the log has no packets.
     pub lost: Option<f64>,
     /// Packets that slow start loses on this path with as many bytes.
@@ -122,6 +124,12 @@ pub fn findings(seen: &Seen) -> Vec<Found> {
 /// window in a round trip, so a sender that fills it has had more than half of it in flight; RFC
 /// 9002 section 7.8 calls less underutilised.
 fn unused(seen: &Seen) -> Option<String> {
+    if let Some(idle) = seen.idle_share.filter(|idle| *idle > IDLE) {
+        let share = digits(idle * 100.0, 0);
+        return Some(format!(
+            "nothing was in flight for {share} % of the time until start-up's end"
+        ));
+    }
     let (flight, window) = (seen.most_in_flight?, seen.largest_window?);
     (flight < window / 2.0 && flight < FULL * seen.bdp).then(|| {
         format!("no more than {} were in flight, and the window was {}", kb(flight), kb(window))
@@ -134,6 +142,9 @@ fn kb(bytes: f64) -> String {
 
 /// The share of the BDP at which a path counts as full, as in `startup.time_to_bdp_s`.
 const FULL: f64 = 0.9;
+/// The share of the time without anything in flight above which the application sent too little: a
+/// sender with data rests only while its first packet's ACK is on the way.
+const IDLE: f64 = 0.5;
 
 #[cfg(test)]
 mod tests {
@@ -146,6 +157,7 @@ mod tests {
         exit_window: Some(120e3),
         most_in_flight: Some(118e3),
         largest_window: Some(120e3),
+        idle_share: None,
         lost: Some(3.0),
         slow_start_lost: Some(40.0),
     };
@@ -185,5 +197,13 @@ mod tests {
         let bare = Seen { bdp: 100e3, buffer: 50e3, ..Seen::default() };
         assert_eq!(found(&bare), [Finding::NotEnded]);
         assert_eq!(found(&Seen { lost: None, ..FITS }), [Finding::Fine]);
+    }
+
+    #[test]
+    fn a_sender_that_rests_for_most_of_the_time_has_nothing_to_send() {
+        let rests = Seen { idle_share: Some(0.6), ..FITS };
+        assert_eq!(found(&rests), [Finding::LimitedByApplication]);
+        assert!(findings(&rests)[0].why.contains("60 %"), "{:?}", findings(&rests));
+        assert_eq!(found(&Seen { idle_share: Some(0.4), ..FITS }), [Finding::Fine]);
     }
 }

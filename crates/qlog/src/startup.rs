@@ -72,6 +72,22 @@ pub enum Evidence {
     Threshold,
     /// The window was cut near a loss.
     Cut,
+    /// A record without a window: what was in flight no longer grew, or was sent again.
+    Flight,
+}
+
+impl Exit {
+    /// An end of start-up that something else than a qlog shows; the time is in seconds after the
+    /// first event, the window in bytes.
+    pub fn new(
+        time_s: f64,
+        reason: &str,
+        evidence: Evidence,
+        cwnd_bytes: Option<u64>,
+        packets_lost: u64,
+    ) -> Self {
+        Self { time_s, reason: Some(reason.to_owned()), evidence, cwnd_bytes, packets_lost }
+    }
 }
 
 impl Connection {

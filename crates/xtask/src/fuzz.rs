@@ -162,7 +162,7 @@ impl Asked {
 const SECONDS: u32 = 20;
 
 /// The names of the targets in `crates/fuzz`.
-const TARGETS: [&str; 3] = ["adapter", "scenario", "qlog"];
+const TARGETS: [&str; 4] = ["adapter", "scenario", "qlog", "record"];
 
 /// What libFuzzer reads: counters on edges, a table of their places, and what is compared.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

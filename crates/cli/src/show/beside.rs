@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use firstflight_judge::REFERENCES;
 use firstflight_judge::own_log::{Found, Seen, findings};
-use firstflight_qlog::{Connection, Summary};
+use firstflight_qlog::Summary;
 use firstflight_report::{Cell, Column, Table, digits};
 use firstflight_runner::Run;
 use firstflight_scenario::{PathFlags, Rate, Resolved, ResolvedBuffer};
 use serde::Serialize;
 
+use super::subject::Subject;
 use crate::failure::Failure;
 use crate::shared::{Use, carry_out};
 use crate::transport::Transport;
@@ -66,25 +67,32 @@ impl PathArgs {
     ///
     /// # Errors
     /// A quantity that is none, and an interruption.
-    pub(super) fn judge(
-        &self,
-        connection: &Connection,
-        summary: &Summary,
-    ) -> Result<Option<Judged>, Failure> {
+    pub(super) fn judge(&self, file: &str, subject: &Subject) -> Result<Option<Judged>, Failure> {
         let (Some(rate), Some(rtt)) = (&self.rate, &self.rtt) else { return Ok(None) };
+        if subject.udp {
+            return Err(Failure::Usage(format!(
+                "--rate: {file} is a capture of UDP, which shows bytes over time and no start-up; \
+                 accepted: a capture of TCP, or the qlog of a QUIC stack"
+            )));
+        }
+        let summary = &subject.summary;
         let has_packets = summary.packets_sent > 0 && summary.bytes_sent > 0;
         let arrived = summary.bytes_sent.saturating_sub(summary.bytes_lost).max(1);
         let size_bytes = if has_packets { arrived } else { carried(rate, summary.duration_s) };
         let size = format!("{size_bytes}B");
         let buffer = self.buffer.as_deref().unwrap_or("1bdp");
+        let packet = subject.mss.map(|bytes| format!("{bytes}B"));
         let flags = [
-            ("--profile", "quic"),
+            // A qlog is QUIC's.
+            ("--profile", if subject.form == "qlog" { "quic" } else { "linux" }),
             ("--rate", rate),
             ("--rtt", rtt),
             ("--buffer", buffer),
             ("--size", &size),
             ("--duration", LONGEST),
         ];
+        let of_tcp = packet.iter().flat_map(|packet| [("--packet", &**packet), HEADERS]);
+        let flags: Vec<(&str, &str)> = flags.into_iter().chain(of_tcp).collect();
         let controls = REFERENCES.map(str::to_owned);
         let flags = PathFlags::from_iter(flags);
         let scenario = compare::scenario(&controls, &flags, &Transport::Sim)?;
@@ -99,7 +107,7 @@ impl PathArgs {
         let seen = Seen {
             lost: has_packets.then_some(summary.packets_lost as f64),
             slow_start_lost: slow_start.map(|lost| lost as f64),
-            ..windows(connection, summary, bdp, buffer)
+            ..windows(subject, bdp, buffer)
         };
         Ok(Some(Judged {
             bdp_bytes: bdp,
@@ -134,7 +142,8 @@ fn holds(resolved: &Resolved) -> (u64, u64) {
 }
 
 /// The log's windows up to the end of start-up.
-fn windows(connection: &Connection, summary: &Summary, bdp: u64, buffer: u64) -> Seen {
+fn windows(subject: &Subject, bdp: u64, buffer: u64) -> Seen {
+    let (connection, summary) = (&subject.connection, &subject.summary);
     let exit = summary.exit.as_ref();
     let curves = connection.curves(exit.map_or(summary.duration_s, |exit| exit.time_s));
     let largest = |points: &[(f64, f64)]| points.iter().map(|(_, bytes)| *bytes).reduce(f64::max);
@@ -144,6 +153,7 @@ fn windows(connection: &Connection, summary: &Summary, bdp: u64, buffer: u64) ->
         exit_window: exit.and_then(|exit| exit.cwnd_bytes).map(|bytes| bytes as f64),
         most_in_flight: largest(&curves.in_flight),
         largest_window: largest(&curves.cwnd),
+        idle_share: subject.idle_share,
         ..Seen::default()
     }
 }
@@ -224,6 +234,8 @@ impl Judged {
     }
 }
 
+/// What a segment of TCP with time stamps adds on the link.
+const HEADERS: (&str, &str) = ("--headers", "52B");
 /// References that are not done by then have no time.
 const LONGEST: &str = "600s";
 /// The log's smallest RTT may be off by this factor before the path counts as another.

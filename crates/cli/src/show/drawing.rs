@@ -26,8 +26,14 @@ pub(super) fn figure(
 fn windows(curves: &Curves, exit: Option<(f64, f64)>, until_s: f64) -> Option<Panel> {
     let kb = |points: &[(f64, f64)]| points.iter().map(|(at, bytes)| (*at, bytes / 1e3)).collect();
     let mut panel = Panel::new(Axis::new("window", "kB"))
-        .with(Series::steps("in flight", kb(&curves.in_flight)))
-        .with(Series::steps("cwnd", to_end(kb(&curves.cwnd), until_s)));
+        .with(Series::steps("in flight", kb(&curves.in_flight)));
+    if curves.in_flight.is_empty() && curves.cwnd.is_empty() {
+        return None;
+    }
+    // A capture has none.
+    if !curves.cwnd.is_empty() {
+        panel = panel.with(Series::steps("cwnd", to_end(kb(&curves.cwnd), until_s)));
+    }
     if !curves.ssthresh.is_empty() {
         let threshold = stairs(&to_end(kb(&curves.ssthresh), until_s));
         panel = panel.with(Series::reference("ssthresh", threshold));

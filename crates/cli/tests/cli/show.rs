@@ -203,3 +203,56 @@ fn show_sets_a_log_beside_the_references_and_says_where_the_path_is_another() {
         assert_eq!((outcome.code, outcome.stderr.contains(says)), (2, true), "{outcome:?}");
     }
 }
+
+/// The words are those for a qlog: 21 packets were lost, which is more than slow start loses there.
+#[test]
+fn a_capture_of_the_kernel_is_set_beside_the_references() {
+    let place = Place::new();
+    place.write("sent.pcap", include_bytes!("../../../record/tests/records/cubic.pcap"));
+    let path = ["--rate", "20Mbps", "--rtt", "40ms", "--buffer", "0.25bdp"];
+    let words = [&["show", "sent.pcap", "--json"][..], &path].concat();
+    let outcome = place.run(&words);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+    let shown: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&shown["form"], &shown["startup"]["packets_lost"]), (&"pcap".into(), &21.into()));
+    assert_eq!(shown["startup"]["exit"]["evidence"], "flight");
+    let slow_start = shown["judged"]["references"][0]["lost_packets"].as_u64().unwrap();
+    assert!((15..=27).contains(&slow_start), "Linux lost 21, the simulator {slow_start}");
+    let of = |found: &Value| found["finding"].as_str().unwrap().to_owned();
+    let findings: Vec<String> =
+        shown["judged"]["findings"].as_array().unwrap().iter().map(of).collect();
+    assert_eq!(findings, [if slow_start < 21 { "lossy" } else { "fine" }]);
+    let drawn = place.run(&["show", "sent.pcap"]);
+    assert!(drawn.stdout.contains("window (kB)"), "{}", drawn.stdout);
+    assert!(drawn.stdout.contains("in flight"), "{}", drawn.stdout);
+}
+
+#[test]
+fn the_output_of_ss_is_set_beside_the_references() {
+    let place = Place::new();
+    place.write("ss.txt", include_bytes!("../../../record/tests/records/cubic.txt"));
+    let path = ["--rate", "20Mbps", "--rtt", "40ms", "--buffer", "0.5bdp"];
+    let outcome = place.run(&[&["show", "ss.txt"][..], &path].concat());
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+    assert!(outcome.stdout.contains("fine: start-up ended at 110 kB"), "{}", outcome.stdout);
+}
+
+/// Every packet of the capture made UDP by its IP header.
+#[test]
+fn of_udp_only_bytes_over_time_are_shown_and_no_verdict() {
+    let place = Place::new();
+    let mut udp = include_bytes!("../../../record/tests/records/cubic.pcap").to_vec();
+    let mut at = 24;
+    while at + 16 <= udp.len() {
+        udp[at + 16 + 9] = 17;
+        at += 16 + u32::from_le_bytes(udp[at + 8..at + 12].try_into().unwrap()) as usize;
+    }
+    place.write("udp.pcap", &udp);
+    let shown = place.run(&["show", "udp.pcap"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert!(shown.stderr.contains("only bytes over time can be seen of UDP"), "{}", shown.stderr);
+    assert!(shown.stdout.contains("sending (Mbps)"), "{}", shown.stdout);
+    let judged = place.run(&["show", "udp.pcap", "--rate", "20Mbps", "--rtt", "40ms"]);
+    assert_eq!((judged.code, judged.stdout.as_str()), (2, ""));
+    assert!(judged.stderr.contains("--rate: udp.pcap is a capture of UDP"), "{}", judged.stderr);
+}
