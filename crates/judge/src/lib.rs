@@ -21,9 +21,10 @@ mod matrix;
 mod measured;
 pub mod own_log;
 mod page;
-mod plane;
+pub mod plane;
 mod questions;
 pub mod rules;
+mod stills;
 
 pub use catalogue::{Entry, GROUPS, Group, select, whole};
 pub use jobs::{Carrier, Refusal, RunOne};

@@ -1,5 +1,5 @@
-//! The report of a judgement: a matrix, the plane of time and loss, harm to others, what is
-//! dominated, RFC 9743's questions, and a picture per scenario.
+//! The report of a judgement: a matrix, a heat map, the plane of time and loss, harm to others,
+//! what is dominated, RFC 9743's questions, and a picture per scenario.
 
 use firstflight_report::{Axis, Cell, Column, Figure, Page, Panel, Section, Series, Table, digits};
 use firstflight_scenario::Rule;
@@ -9,6 +9,7 @@ use crate::measured::{Curves, Measured};
 use crate::plane::plane;
 use crate::questions::QUESTIONS;
 use crate::rules::{REFERENCES, Verdict};
+use crate::stills::{beside_slow_start, strip};
 
 /// The page.
 pub fn page(judgement: &Judgement) -> Page {
@@ -29,6 +30,7 @@ pub fn page(judgement: &Judgement) -> Page {
         "The first flow under judgement with the first seed, in colour; the references are dashed \
          and grey behind it.",
     );
+    let section = strip(judgement).into_iter().fold(section, Section::still);
     page.section(pictures.fold(section, Section::figure))
         .fact("version", judgement.version)
         .fact("transport", &judgement.on)
@@ -74,7 +76,9 @@ fn summary(judgement: &Judgement) -> Section {
     let sums = Rule::ALL.iter().map(tally).collect::<Vec<_>>().join(", ");
     let means = "Numbers are means over the seeds. R1 fast, R2 gentle, R3 safe to others, R4 never \
                  stuck, R5 dominated by no reference.";
-    Section::new("summary", "Summary").text(format!("{sums}.")).text(means).table(table)
+    let section =
+        Section::new("summary", "Summary").text(format!("{sums}.")).text(means).table(table);
+    section.still(beside_slow_start(judgement))
 }
 
 /// What does not hold, and by which numbers.

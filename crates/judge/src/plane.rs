@@ -45,6 +45,12 @@ pub(crate) fn plane(judgement: &Judgement) -> Option<Section> {
     Some(section.figure(of_means).figure(of_each))
 }
 
+/// A scenario's place on the plane: completion over slow start's, and what was lost in percent;
+/// none where the control or slow start was not done.
+pub fn place(judged: &Judged, judgement: &Judgement) -> Option<(f64, f64)> {
+    point(judged, &judgement.control, judgement)
+}
+
 /// Completion over slow start's, and what was lost in percent.
 fn point(judged: &Judged, name: &str, judgement: &Judgement) -> Option<(f64, f64)> {
     let of = |name: &str| -> Option<&Measured> {
@@ -57,14 +63,14 @@ fn point(judged: &Judged, name: &str, judgement: &Judgement) -> Option<(f64, f64
 }
 
 /// The geometric mean of ratios and the mean of shares.
-fn mean(points: &[(f64, f64)]) -> (f64, f64) {
+pub fn mean(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len().max(1) as f64;
     let logs: f64 = points.iter().map(|(ratio, _)| ratio.max(f64::MIN_POSITIVE).ln()).sum();
     ((logs / count).exp(), points.iter().map(|(_, lost)| lost).sum::<f64>() / count)
 }
 
 /// The points that no other is at least as good as in both and better in one, from left to right.
-fn front(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+pub fn front(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let dominates =
         |one: &(f64, f64), other: &(f64, f64)| one.0 <= other.0 && one.1 <= other.1 && one != other;
     let best = points.iter().filter(|point| !points.iter().any(|other| dominates(other, point)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Figure, ReportError, Table, Verdict, Width};
+use crate::{Figure, ReportError, Still, Table, Verdict, Width};
 
 /// A report: everything that goes into one file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +43,8 @@ pub enum Block {
     Figure(Figure),
     /// A table.
     Table(Table),
+    /// A picture that stands as it is.
+    Still(Still),
 }
 
 impl Page {
@@ -102,6 +104,14 @@ impl Page {
         })
     }
 
+    /// All pictures that stand as they are, from top to bottom.
+    pub fn stills(&self) -> impl Iterator<Item = &Still> {
+        self.blocks().filter_map(|block| match block {
+            Block::Still(still) => Some(still),
+            _ => None,
+        })
+    }
+
     /// How many cells of all tables hold the verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.tables().flat_map(Table::verdicts).filter(|found| *found == verdict).count()
@@ -116,7 +126,8 @@ impl Page {
         let sections = self.sections.iter().map(|section| ("section", &section.id));
         let figures = self.figures().map(|figure| ("figure", &figure.id));
         let tables = self.tables().map(|table| ("table", &table.id));
-        for (what, id) in sections.chain(figures).chain(tables) {
+        let stills = self.stills().map(|still| ("picture", &still.id));
+        for (what, id) in sections.chain(figures).chain(tables).chain(stills) {
             if !names_a_file(id) {
                 return Err(ReportError::BadId { what, id: id.clone() });
             }
@@ -149,6 +160,13 @@ impl Section {
     #[must_use]
     pub fn figure(mut self, figure: Figure) -> Self {
         self.blocks.push(Block::Figure(figure));
+        self
+    }
+
+    /// Adds a picture that stands as it is.
+    #[must_use]
+    pub fn still(mut self, still: Still) -> Self {
+        self.blocks.push(Block::Still(still));
         self
     }
 

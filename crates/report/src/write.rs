@@ -32,6 +32,10 @@ pub fn write_dir(
         files.push((figures.join(file("pdf")), pdf::render(figure, width)?));
         files.push((data.join(file("csv")), csv::figure(figure)?.into_bytes()));
     }
+    for still in page.stills() {
+        let place = out.join("figures").join(format!("{}.svg", still.id));
+        files.push((place, still.svg.clone().into_bytes()));
+    }
     for table in page.tables() {
         files.push((
             out.join("data").join(format!("{}.csv", table.id)),

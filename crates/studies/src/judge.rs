@@ -1,6 +1,8 @@
 //! `docs/judgement.md`: every start-up judged on the catalogue, quinn's own over QUIC, and the
 //! published numbers beside ours.
 
+mod pictures;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use firstflight_control::policy::startups;
 use firstflight_judge::{Carrier, Judged, Judgement, Question, Refusal, Verdict, select};
 use firstflight_quic_sim::Quic;
-use firstflight_report::{digits, write_file};
+use firstflight_report::{ReportError, digits, write_file};
 use firstflight_runner::{On, Options, RunError, run as run_scenario};
 use firstflight_scenario::{Rule, Scenario};
 use firstflight_sweep::{Shelf, SweepError, content_name};
@@ -31,8 +33,10 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         names.iter().map(|name| judges.judgement(name, false)).collect::<Result<_, _>>()?;
     let quic: Vec<Judgement> =
         QUINN.iter().map(|name| judges.judgement(name, true)).collect::<Result<_, _>>()?;
-    let page = page(&simulated, &quic);
-    write_file(&root.join(PAGE), page).map_err(|error| Stop::failed(&format!("judge: {error}")))?;
+    let failed = |error: ReportError| Stop::failed(&format!("judge: {error}"));
+    let front = pictures::draw(&root.join(PICTURES), &simulated).map_err(failed)?;
+    let page = page(&simulated, &quic, &front);
+    write_file(&root.join(PAGE), page).map_err(failed)?;
     println!("judge: {PAGE} is written");
     Ok(())
 }
@@ -87,7 +91,7 @@ impl Judges {
     }
 }
 
-fn page(simulated: &[Judgement], quic: &[Judgement]) -> String {
+fn page(simulated: &[Judgement], quic: &[Judgement], front: &str) -> String {
     let mut text = HEAD.to_owned();
     let count = simulated.first().map_or(0, |judgement| judgement.scenarios.len());
     let _ = writeln!(
@@ -95,6 +99,7 @@ fn page(simulated: &[Judgement], quic: &[Judgement]) -> String {
         "\nOn the simulator, {count} scenarios. A cell has in how many of the scenarios that ask a \
          rule it holds;\nwhat fails stands behind, in short: `A3` for A3a and A3b."
     );
+    let _ = writeln!(text, "\n{SHOWN}\n{front}");
     verdicts(&mut text, "Every start-up, on the simulator", simulated);
     let _ = writeln!(
         text,
@@ -220,6 +225,7 @@ fn seconds(time: Option<f64>) -> String {
 }
 
 const PAGE: &str = "docs/judgement.md";
+const PICTURES: &str = "docs/img/judgement";
 /// Pairs that other stacks have, under their usual names.
 const PAIRS: [&str; 3] = ["cubic", "newreno", "slow-start+cubic"];
 /// The scenarios over quinn, which takes tens of times as long as the simulator's TCP.
@@ -240,10 +246,15 @@ reference. They are strict, and the historical start-ups were made for other pat
 fail too: HyStart leaves early in noise, HyStart++ and slow start lose what HyStart does not.
 ";
 
+const SHOWN: &str = "\
+![For every start-up and group, the share of scenarios that fail a rule](img/judgement/rules.svg)
+
+![Every start-up on a plane of time and loss, with the Pareto front](img/judgement/plane.svg)
+";
+
 const PUBLISHED: &str = "\
 The C4 tests give means of picoquic's controls over 100 runs, SUSS one recorded run; `cubic` of the
-C4 tests is picoquic's, with a HyStart of its own, and here slow start with CUBIC. Buffers, sizes
-and, of D4, the rate are ours where the source has none (`firstflight scenarios` says where).
-Differences above 15 % are bold: those of B2 have a remembered window, which none of these controls
-has here; of C2 more jitter while the link fades; the others are not explained yet.
+C4 tests is picoquic's, with a HyStart of its own, and here slow start with CUBIC. Where the draft
+names no size or buffer, those of its simulator's files are taken (`firstflight scenarios` says so).
+Differences above 15 % are bold; [paths.md](paths.md#beside-the-c4-tests) explains them.
 ";
