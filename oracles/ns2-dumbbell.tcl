@@ -36,8 +36,9 @@
 #   deflate  NewReno partial_window_deflation_ [1, stock]
 #   release  whose constants: 2.35, or 2.26 (February 2003: minrto 1, rtxcur_init_ 6, impatient 0,
 #            deflate 0), or 2.1b6 (January 2000: those, but minrto_ 0; a tick of 0.1, no SYN
-#            exchange, no limited transmit), as the comments of ns-2's own test suites date them;
-#            overrides minrto, tick, lt, syn, impatient and deflate [2.35]
+#            exchange, no limited transmit, no exitFastRetrans_ and Reno as it was before that), as
+#            ns-2's list of changes and the comments of its own test suites date them; overrides
+#            minrto, tick, lt, syn, impatient and deflate [2.35]
 #   gamma    Vegas v_gamma_; alpha, beta likewise [1, 1, 3]
 #   poll     every how many ms to look for the first drop at the bottleneck; the first
 #            flow's cwnd then is reported (needs mon=1); 0 = do not look [0]
@@ -69,6 +70,7 @@ if {$o(release) in {2.26 2.1b6}} {
 if {$o(release) eq "2.1b6"} {
     array set o {minrto 0 tick 0.1 lt 0 syn 0}
     Agent/TCP set minrto_ 0
+    Agent/TCP set exitFastRetrans_ false
 }
 
 if {$o(lean)} { remove-all-packet-headers; add-packet-header IP TCP Flags }
@@ -155,6 +157,26 @@ foreach k {starts accesses adelays} {
     }
 }
 
+# Before exitFastRetrans_ Reno answered each loss of a window until a timeout, and bugFix_ held
+# after one only. ns-2.35 has both or neither, so bugFix_ is set at every cut, of which ns-2 tells a
+# channel.
+set careful [expr {$o(alg) eq "reno" && $o(release) eq "2.1b6"}]
+proc answer {t call channel args} {
+    global timeouts tchan tcp
+    if {$call eq "initialize"} {
+        set timeouts($t) 0
+        return {initialize finalize watch write}
+    }
+    if {$call ne "write"} return
+    set line [lindex $args 0]
+    if {[string match *ncwndcuts_* $line]} {
+        set n [$t set nrexmit_]
+        $t set bugFix_ [expr {$n > $timeouts($t)}]
+        set timeouts($t) $n
+    } elseif {[info exists tchan] && $t eq $tcp(0)} { puts -nonewline $tchan $line }
+    return [string length $line]
+}
+
 for {set i 0} {$i < $o(flows)} {incr i} {
     set s [$ns node]
     set h [$ns node]
@@ -182,6 +204,12 @@ for {set i 0} {$i < $o(flows)} {incr i} {
     # to window_: a value given before that is lost, so it is set at time 0.
     if {$o(ssthresh) > 0} { $ns at 0.0 "$tcp($i) set ssthresh_ $o(ssthresh)" }
     if {$lin ne ""} { $ns at 0.0 "$tcp($i) select_ca $lin" }
+    if {$careful} {
+        set channel [chan create write [list answer $tcp($i)]]
+        fconfigure $channel -buffering none
+        $tcp($i) attach $channel
+        $tcp($i) trace ncwndcuts_
+    }
     if {$o(packets) > 0} {
         $ns at $start($i) "$app($i) produce $o(packets)"
     } else {
@@ -206,7 +234,7 @@ if {$o(ssexit) || $o(trace) ne ""} {
         set tfile $o(trace)
         set tchan [open $tfile w]
     } else { set tchan [file tempfile tfile] }
-    $tcp(0) attach $tchan
+    if {!$careful} { $tcp(0) attach $tchan }
     $tcp(0) trace cwnd_
     $tcp(0) trace ssthresh_
 }

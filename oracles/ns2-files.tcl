@@ -17,18 +17,31 @@
 #   pause   longest pause between files, s, uniform from 0 [5]
 #   access  access-link rate, Mbps, or a multiple of rate such as 10x [10x]
 #   iw      initial window, packets [1]   syn    1 = model the SYN exchange [1]
+#   release whose constants: 2.35, or 2.1b6 as ns2-dumbbell.tcl has it (January 2000); overrides syn
+#           [2.35]
 #   seed    random seed [1]               runs   runs, seeds seed, seed+1, ... [1]
 # With runs > 1 each run is a child process and the line reported holds the means.
 
 array set o {
     alg reno rate 7.5 rtt 191 buf 70 flows 5 dur 50 ssthresh 50 pkt 512 ack 2 grow ack
     min 100 max 1000 pause 5 access 10x iw 1 syn 1 seed 1 runs 1
+    release 2.35
 }
 foreach a $argv {
     set i [string first = $a]
     set k [string range $a 0 [expr {$i - 1}]]
     if {$i < 1 || ![info exists o($k)]} { puts stderr "unknown argument: $a"; exit 2 }
     set o($k) [string range $a [expr {$i + 1}] end]
+}
+
+if {$o(release) ni {2.35 2.1b6}} { puts stderr "unknown release: $o(release)"; exit 2 }
+if {$o(release) eq "2.1b6"} {
+    set o(syn) 0
+    Agent/TCP set rtxcur_init_ 6.0
+    Agent/TCP set minrto_ 0
+    Agent/TCP set tcpTick_ 0.1
+    Agent/TCP set singledup_ 0
+    Agent/TCP set exitFastRetrans_ false
 }
 
 # The scenario as the first part of the line reported.
@@ -96,7 +109,7 @@ if {$o(ack) == 2} { append sinkclass /DelAck }
 
 # Every file gets agents of its own, made when it starts.
 proc next {src} {
-    global ns o rng class sinkclass snode hnode tcp began size owner seen
+    global ns o rng class sinkclass snode hnode tcp began size owner seen careful timeouts
     set t [new $class]
     set k [new $sinkclass]
     $ns attach-agent $snode($src) $t
@@ -109,22 +122,37 @@ proc next {src} {
     set began($t) [$ns now]
     set size($t) $n
     set owner($t) $src
-    if {$o(grow) ne "ack"} {
+    if {$o(grow) ne "ack" || $careful} {
         set seen($t) 0
-        set channel [chan create write [list count $t]]
+        set timeouts($t) 0
+        set channel [chan create write [list watch $t]]
         fconfigure $channel -buffering none
         $t attach $channel
-        $t trace cwnd_
+        if {$o(grow) ne "ack"} { $t trace cwnd_ }
+        if {$careful} { $t trace ncwndcuts_ }
     }
     $f produce $n
 }
-# ns-2 has no sender that counts bytes: its window grows by a packet per ACK. It tells a channel of
-# every change of the window, before it sends, so that the channel's handler can add what the paper
-# wants beyond that packet: in the first slow start, for an ACK of two packets.
-proc count {t call channel args} {
-    global o seen
+# ns-2 tells a channel of every change of the window, before it sends, and of every cut.
+proc watch {t call channel args} {
     if {$call eq "initialize"} { return {initialize finalize watch write} }
     if {$call ne "write"} return
+    set line [lindex $args 0]
+    if {[string match *ncwndcuts_* $line]} { cut $t } else { count $t }
+    return [string length $line]
+}
+# Before exitFastRetrans_ Reno answered each loss of a window until a timeout; see ns2-dumbbell.tcl.
+set careful [expr {$o(alg) eq "reno" && $o(release) eq "2.1b6"}]
+proc cut {t} {
+    global timeouts
+    set n [$t set nrexmit_]
+    $t set bugFix_ [expr {$n > $timeouts($t)}]
+    set timeouts($t) $n
+}
+# ns-2 has no sender that counts bytes: its window grows by a packet per ACK. This adds what the
+# paper wants beyond that packet: in the first slow start, for an ACK of two packets.
+proc count {t} {
+    global o seen
     set acked [$t set ack_]
     set new [expr {$acked - $seen($t)}]
     set seen($t) $acked
@@ -133,7 +161,6 @@ proc count {t call channel args} {
         set d [expr {$o(grow) eq "dbc" ? 1 + ($w - 2.0) / ($o(ssthresh) - 1) : 1}]
         $t set cwnd_ [expr {$w - 1 + 2 / $d}]
     }
-    return [string length [lindex $args 0]]
 }
 set files 0
 set rates 0.0

@@ -11,8 +11,8 @@ use firstflight_scenario::{
     EcnFeedback, FastOpen, Pacer, Profile, Receiver, Recovery, Resolved, Timer as TimerOf,
 };
 use firstflight_sim::{
-    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, RecoveryRules,
-    RtoRules, Timer, UNLIMITED_WINDOW, provides,
+    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow, ROUNDING_NS,
+    RecoveryRules, RtoRules, Timer, UNLIMITED_WINDOW, provides,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
@@ -176,10 +176,12 @@ fn is_agent(kind: firstflight_sim::Recovery) -> bool {
     matches!(kind, Sim::Ns2Sack | Sim::Ns2Vegas | Sim::Ns2Linux)
 }
 
-/// The RFCs leave Reno free to answer several losses of one window one by one, as the systems of
-/// the papers did; ns-2.35 (`bugFix_`) and Linux do not.
+/// The RFCs leave Reno free to answer several losses of one window one by one, as ns-2 did until
+/// July 2003; ns-2.35 and Linux do not.
 fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> RecoveryRules {
     let set = &common.switches;
+    let old = common.ns2_release.is_some_and(|release| !release.exits_fast_recovery());
+    let if_reno = |often| if recovery == Recovery::Reno { often } else { PerWindow::Once };
     let base = RecoveryRules {
         limited_transmit: set.limited_transmit,
         impatient: set.impatient,
@@ -187,9 +189,11 @@ fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> Re
         ..RecoveryRules::RFC
     };
     match common.profile {
-        Profile::Rfc => RecoveryRules { one_per_window: recovery != Recovery::Reno, ..base },
+        Profile::Rfc => RecoveryRules { per_window: if_reno(PerWindow::Each), ..base },
         Profile::Linux | Profile::Quic => RecoveryRules { halve: Halve::Window, prr: true, ..base },
         Profile::Ns2 => RecoveryRules {
+            per_window: if old { if_reno(PerWindow::EachUntilTimeout) } else { PerWindow::Once },
+            duplicates_inflate: old && recovery != Recovery::Tahoe,
             halve: Halve::Window,
             full_ack: FullAck::Keep,
             recovery_burst: 2,

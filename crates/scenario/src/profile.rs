@@ -177,6 +177,17 @@ impl Ns2Release {
             Self::V235 => Profile::Ns2.constants(),
         }
     }
+
+    /// Whether Reno's fast recovery, once over, is over for good, as it is since 29 July 2003
+    /// (`exitFastRetrans_`, `CWND_ACTION_EXITED`).
+    ///
+    /// Before, duplicate ACKs widened the window in a recovery or not, and Reno answered each loss
+    /// of a window by itself until a timeout. ns-2's list of changes has the date, `tcp-reno.cc` of
+    /// 1997 and `tcp.h` of March 2001 the rule. NewReno of 2.26, which its papers run, widened the
+    /// window so too; that is not modelled (`docs/deviations.md`).
+    pub const fn exits_fast_recovery(self) -> bool {
+        !matches!(self, Self::V21b6)
+    }
 }
 
 impl Constants {

@@ -48,7 +48,9 @@ fn the_reference_has_a_line_for_every_row() {
          | --- | --- | --- | --- | --- | --- | --- |\n{lines}\n\
          `ns2_release` says which ns-2 profile `ns2` means, as its constants changed over the \
          years: `\"2.35\"`,\nthe default, is in the table, and two older ones differ from it \
-         in\n\n{}",
+         in\n\n{}\n`\"2.1b6\"` also has the fast recovery of its time: duplicate ACKs widen the \
+         window in a recovery or not, and Reno\nanswers each loss of a window by itself until a \
+         timeout.\n",
         older.concat()
     );
     hold("crates/scenario/KEYS.md", MARKS, &expected);

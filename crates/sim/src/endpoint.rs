@@ -185,8 +185,12 @@ pub struct RecoveryRules {
     /// Otherwise it ends the inflation by duplicate ACKs, and the window stays what the cut left
     /// (ns-2 before `partial_window_deflation_`).
     pub partial_deflation: bool,
-    /// No second fast retransmit for losses within one window (RFC 6582 section 3.2, `recover`).
-    pub one_per_window: bool,
+    /// How often losses within one window may begin a recovery.
+    pub per_window: PerWindow,
+    /// From the third on every duplicate ACK widens the window, in a recovery or not (Reno and
+    /// NewReno of ns-2 without `exitFastRetrans_`, which came on 29 July 2003). RFC 5681 section
+    /// 3.2 has that in fast recovery alone.
+    pub duplicates_inflate: bool,
     /// The window after a full ACK.
     pub full_ack: FullAck,
     /// At most this many packets leave per ACK during recovery; 0 is no limit.
@@ -213,6 +217,19 @@ pub enum Halve {
     Flight,
     /// The congestion window (ns-2, Linux).
     Window,
+}
+
+/// How often losses within one window of Tahoe, Reno or NewReno may begin a recovery by duplicate
+/// ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerWindow {
+    /// Once (RFC 6582 section 3.2, `recover`).
+    Once,
+    /// Each loss by itself, as RFC 5681 leaves Reno free to do.
+    Each,
+    /// Each loss by itself, but none of what was sent before a timeout
+    /// (`RenoTcpAgent::dupack_action` of ns-2 before `exitFastRetrans_`).
+    EachUntilTimeout,
 }
 
 /// The window after a full ACK ends NewReno recovery.
@@ -267,7 +284,8 @@ impl RecoveryRules {
         halve: Halve::Flight,
         impatient: true,
         partial_deflation: true,
-        one_per_window: true,
+        per_window: PerWindow::Once,
+        duplicates_inflate: false,
         full_ack: FullAck::Flight,
         recovery_burst: 0,
         flywheel: false,

@@ -50,8 +50,8 @@ mod way_back;
 pub use control::{Control, PROVIDES, control, core_control, named, provides};
 pub use element::{Crossing, Element, Fate};
 pub use endpoint::{
-    ACK_BYTES, EcnFeedback, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery,
-    RecoveryRules, UNLIMITED_WINDOW,
+    ACK_BYTES, EcnFeedback, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow,
+    Recovery, RecoveryRules, UNLIMITED_WINDOW,
 };
 pub use fast_paths::FastPaths;
 pub use files::FileDraws;

@@ -7,7 +7,9 @@ use firstflight_core::avoidance::NewReno;
 use firstflight_core::knob::KnobValue;
 use firstflight_core::registry::AnyStartup;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, control, run};
+use firstflight_sim::{
+    FlowOutcome, FlowSpec, LinkSpec, Network, PerWindow, Recovery, control, run,
+};
 
 const ALL: [Recovery; 4] = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack];
 
@@ -126,13 +128,45 @@ fn tahoe_answers_losses_with_slow_start() {
 
 #[test]
 fn reno_cuts_once_per_loss_and_newreno_once_per_window() {
-    let cuts = |recovery, one_per_window| {
+    let cuts = |recovery, per_window| {
         let mut spec = flow(&[0], 50, recovery);
-        spec.endpoint.rules.one_per_window = one_per_window;
+        spec.endpoint.rules.per_window = per_window;
         one(spec, path(&[65, 67]), 4_000).counts.cuts
     };
-    assert_eq!(cuts(Recovery::NewReno, true), 1);
-    assert_eq!(cuts(Recovery::Reno, false), 2);
+    assert_eq!(cuts(Recovery::NewReno, PerWindow::Once), 1);
+    assert_eq!(cuts(Recovery::Reno, PerWindow::Each), 2);
+    assert_eq!(cuts(Recovery::Reno, PerWindow::EachUntilTimeout), 2);
+}
+
+/// Packets 65 to 110 are lost, more than Reno repairs before its timer fires. What it sends again
+/// after that has arrived in part, and the duplicate ACKs of it are no new loss.
+#[test]
+fn after_a_timeout_old_duplicates_begin_a_recovery_only_where_each_may() {
+    let counts = |per_window| {
+        let mut spec = flow(&[0], 50, Recovery::Reno);
+        spec.endpoint.rules.per_window = per_window;
+        let lost: Vec<u64> = (65..=110).step_by(3).collect();
+        one(spec, path(&lost), 8_000).counts
+    };
+    let [once, until, each] =
+        [PerWindow::Once, PerWindow::EachUntilTimeout, PerWindow::Each].map(counts);
+    assert_eq!((once.fast_retransmits, once.timeouts), (1, 1));
+    assert_eq!((until.fast_retransmits, until.timeouts), (2, 1));
+    assert!(each.fast_retransmits > 2, "{each:?}");
+}
+
+/// Without recovery the old agent's duplicates still let new packets leave.
+#[test]
+fn duplicates_after_a_timeout_let_packets_leave_where_they_inflate() {
+    let sent = |inflate| {
+        let mut spec = flow(&[0], 50, Recovery::NewReno);
+        spec.endpoint.rules.duplicates_inflate = inflate;
+        let lost: Vec<u64> = (65..=110).step_by(3).collect();
+        let outcome = one(spec, path(&lost), 3_000);
+        assert!(outcome.counts.timeouts > 0);
+        outcome.counts.sent
+    };
+    assert!(sent(true) > sent(false), "{} and {}", sent(true), sent(false));
 }
 
 /// The last three packets of a file, of which the first is lost: two duplicate ACKs are all there

@@ -13,7 +13,7 @@ use firstflight_core::units::{Bytes, Instant};
 use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
-use crate::endpoint::FullAck;
+use crate::endpoint::{FullAck, PerWindow};
 
 /// What follows a fast retransmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub(super) struct FastRecovery {
     answer: Answer,
     active: bool,
     first_partial_seen: bool,
-    /// The window, in bytes, before inflation.
+    last_cut_was_timeout: bool,
+    /// The window of a recovery, in bytes, before inflation.
     cwnd: u64,
     /// Packets by which duplicate ACKs inflate it.
     inflation: u32,
@@ -43,7 +44,18 @@ impl FastRecovery {
     pub(super) const NEW_RENO: Self = Self::new(Answer::UntilRepaired);
 
     const fn new(answer: Answer) -> Self {
-        Self { answer, active: false, first_partial_seen: false, cwnd: 0, inflation: 0 }
+        let (active, first_partial_seen, last_cut_was_timeout) = (false, false, false);
+        Self { answer, active, first_partial_seen, last_cut_was_timeout, cwnd: 0, inflation: 0 }
+    }
+
+    /// RFC 6582 section 3.2 step 2: whether the loss is not one of a window already answered.
+    fn may_begin(&self, tcb: &Tcb) -> bool {
+        let is_new = tcb.recover == 0 || tcb.una > tcb.recover;
+        match tcb.endpoint.rules.per_window {
+            PerWindow::Once => is_new,
+            PerWindow::Each => true,
+            PerWindow::EachUntilTimeout => is_new || !self.last_cut_was_timeout,
+        }
     }
 
     /// A partial ACK for `packets`: takes them out of the window and lets one more leave
@@ -63,11 +75,12 @@ impl FastRecovery {
         tcb.dupacks += 1;
         let rules = tcb.endpoint.rules;
         if tcb.dupacks == rules.duplicate_acks {
-            // RFC 6582 section 3.2 step 2: once for all that was sent before the last recovery.
-            if !rules.one_per_window || tcb.recover == 0 || tcb.una > tcb.recover {
+            if self.may_begin(tcb) {
                 self.enter(tcb, now, wire);
+            } else if rules.duplicates_inflate {
+                self.inflation = rules.duplicate_acks;
             }
-        } else if tcb.dupacks > rules.duplicate_acks && self.active {
+        } else if tcb.dupacks > rules.duplicate_acks && (self.active || rules.duplicates_inflate) {
             // RFC 5681 section 3.2 step 4: a packet has left the network.
             self.inflation += 1;
             if rules.flywheel && tcb.dupacks % 2 == 1 && tcb.nxt < tcb.limit {
@@ -94,7 +107,7 @@ impl FastRecovery {
             return tcb.send_window(self, now, 0, wire);
         }
         self.active = true;
-        self.first_partial_seen = false;
+        (self.first_partial_seen, self.last_cut_was_timeout) = (false, false);
         // RFC 5681 section 3.2 step 3: ssthresh and three packets; the lost one leaves.
         self.cwnd = tcb.core.cwnd().0;
         self.inflation = tcb.endpoint.rules.duplicate_acks;
@@ -153,6 +166,7 @@ impl Repair for FastRecovery {
                 if self.active {
                     self.leave(tcb, next);
                 }
+                self.inflation = 0;
                 tcb.new_ack(self, now, next, early);
             }
         } else if next == tcb.una && tcb.una < tcb.max {
@@ -173,20 +187,18 @@ impl Repair for FastRecovery {
             self.active = false;
             tcb.core.on_recovered(Some(Bytes(self.cwnd)));
         }
+        (self.inflation, self.last_cut_was_timeout) = (0, true);
         Gaps::ONE
     }
 
     fn is_idle(&self) -> bool {
-        !self.active
+        !self.active && self.inflation == 0
     }
 
     #[inline]
     fn window(&self, tcb: &Tcb) -> u64 {
-        let cwnd = tcb.core.cwnd().0;
-        if !self.active {
-            return cwnd;
-        }
-        let base = if tcb.core.policy_sets_recovery_window() { cwnd } else { self.cwnd };
+        let is_own = self.active && !tcb.core.policy_sets_recovery_window();
+        let base = if is_own { self.cwnd } else { tcb.core.cwnd().0 };
         base + u64::from(self.inflation) * tcb.mss
     }
 }
