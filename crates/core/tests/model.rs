@@ -5,9 +5,10 @@
 use firstflight_core::event::{Ack, Departure, Loss, LossKind, RateSample, Sent};
 use firstflight_core::feedback::Feedback;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
+use firstflight_core::landed::Landed;
 use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
-use firstflight_core::policy::Startup as _;
+use firstflight_core::policy::Startup;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
@@ -126,11 +127,9 @@ fn knob_value(knob: &Knob, draw: u64) -> KnobValue {
     }
 }
 
-type AnySender = Sender<Pair<AnyStartup, AnyAvoidance>>;
-
 /// The transport's side of the model.
-struct Model {
-    sender: AnySender,
+struct Model<S> {
+    sender: Sender<Pair<S, AnyAvoidance>>,
     config: Config,
     now: u64,
     outstanding: u64,
@@ -142,8 +141,8 @@ struct Model {
     trace: Vec<(u64, u64)>,
 }
 
-impl Model {
-    fn new(startup: AnyStartup, avoidance: AnyAvoidance, config: Config) -> Self {
+impl<S: Startup + Clone> Model<S> {
+    fn new(startup: S, avoidance: AnyAvoidance, config: Config) -> Self {
         let mut sender = Sender::new(startup, avoidance, config);
         let now = 1_000_000_000;
         sender.begin(Instant(now));
@@ -282,7 +281,8 @@ impl Model {
     }
 }
 
-fn run(pair: (usize, usize), knobs: &[u64], config: Config, events: &[Event]) -> Vec<(u64, u64)> {
+/// The policies of a pair, with some of their knobs set.
+fn policies(pair: (usize, usize), knobs: &[u64]) -> (AnyStartup, AnyAvoidance) {
     let (start, avoid) = (&STARTUPS[pair.0], &AVOIDANCES[pair.1]);
     let mut startup = AnyStartup::by_name(start.name).expect("it is listed");
     let mut avoidance = AnyAvoidance::by_name(avoid.name).expect("it is listed");
@@ -293,6 +293,14 @@ fn run(pair: (usize, usize), knobs: &[u64], config: Config, events: &[Event]) ->
     for (knob, draw) in avoid.knobs.iter().zip(knobs).filter(|(_, draw)| *draw % 3 == 1) {
         assert!(avoidance.set(knob.name, knob_value(knob, draw / 3)), "{}", knob.name);
     }
+    (startup, avoidance)
+}
+
+fn run<S: Startup + Clone>(
+    (startup, avoidance): (S, AnyAvoidance),
+    config: Config,
+    events: &[Event],
+) -> Vec<(u64, u64)> {
     let mut model = Model::new(startup, avoidance, config);
     model.config.max_cwnd = config.max_cwnd.max(config.mss);
     events.iter().for_each(|event| model.apply(*event));
@@ -310,10 +318,22 @@ proptest! {
     ) {
         for start in 0..STARTUPS.len() {
             for avoid in 0..AVOIDANCES.len() {
-                let trace = run((start, avoid), &knobs, config, &events);
-                let again = run((start, avoid), &knobs, config, &events);
-                prop_assert_eq!(trace, again);
+                let run = || run(policies((start, avoid), &knobs), config, &events);
+                prop_assert_eq!(run(), run());
             }
+        }
+    }
+
+    #[test]
+    fn every_start_up_that_is_landed_keeps_its_bounds(
+        knobs in prop::collection::vec(any::<u64>(), MOST_KNOBS),
+        avoid in 0..AVOIDANCES.len(),
+        config in config(),
+        events in prop::collection::vec(event(), 1..250),
+    ) {
+        for start in 0..STARTUPS.len() {
+            let (startup, avoidance) = policies((start, avoid), &knobs);
+            run((Landed::new(startup), avoidance), config, &events);
         }
     }
 }
