@@ -312,6 +312,29 @@ mod tests {
         }
     }
 
+    /// `codel_dequeue`: within 16 intervals of the last drop it begins with as many drops as the
+    /// last time, if those were two or more; RFC 8289 section 5.5 says so of 8 intervals.
+    #[test]
+    fn dropping_begins_again_where_it_ended_not_long_ago() {
+        let law = Law::new(&rules(false), 1_500);
+        let anew = (1, u16::MAX);
+        // Two drops at half of the inverse root: 1/2 (3 - 2/4) / 2.
+        for (drops, ago, expected) in [
+            (0, 1, anew),
+            (1, 1, anew),
+            (2, 1, (2, 40_960)),
+            (2, 16 * law.interval - 1, (2, 40_960)),
+            (2, 16 * law.interval, anew),
+        ] {
+            let (lastcount, rec_inv_sqrt) = (7, 1 << 15);
+            let mut state = State { count: 7 + drops, lastcount, rec_inv_sqrt, ..State::default() };
+            state.begin_dropping(&law, ago);
+            assert_eq!((state.count, state.rec_inv_sqrt), expected, "{drops} drops, {ago} ago");
+            let next = ago + (u64::from(law.interval) * u64::from(expected.1) >> 16) as u32;
+            assert_eq!((state.lastcount, state.drop_next), (expected.0, next));
+        }
+    }
+
     #[test]
     fn what_waits_for_less_than_the_target_is_left_alone_and_so_is_one_packet() {
         let mut bench = Bench::new(Codel::new(rules(false), 1_500));

@@ -175,3 +175,53 @@ impl Discipline {
         Box::new(DropTail::of_packets(packets))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Moment;
+    use crate::testing::packet;
+    use rand_pcg::Pcg64Mcg;
+
+    /// What a limit of three packets, or of their bytes, holds of five, and what where the packet
+    /// that the link sends counts as waiting. A shaper has sent it and does not count it; FQ-CoDel
+    /// makes room by dropping half of a queue (`fq_codel_drop`).
+    #[test]
+    fn a_limit_counts_the_packet_that_the_link_sends_where_that_counts() {
+        let (limit_packets, limit_bytes) = (3, 4_500);
+        let codel = CodelRules { limit_packets, ..CodelRules::default() };
+        let flows = FqCodelRules { codel, ..FqCodelRules::default() };
+        let pie = PieRules { limit_packets, ..PieRules::default() };
+        let dual = DualPi2Rules { limit_packets, ..DualPi2Rules::default() };
+        let tbf = TbfRules { rate_bps: 1_000, burst_bytes: 1_500, limit_bytes };
+        let red = RedRules {
+            limit_bytes,
+            min_bytes: 10_000,
+            max_bytes: 20_000,
+            avpkt_bytes: 1_500,
+            burst_packets: 10,
+            probability_ppb: 1_000,
+            ecn: false,
+        };
+        for (queue, alone, behind) in [
+            (Discipline::drop_tail(3), 3, 2),
+            (Discipline::Codel(codel).build(1_500, 1), 3, 2),
+            (Discipline::FqCodel(flows).build(1_500, 1), 3, 1),
+            (Discipline::Pie(pie).build(1_500, 1), 3, 2),
+            (Discipline::DualPi2(dual).build(1_500, 1), 3, 2),
+            (Discipline::Tbf(tbf).build(1_500, 1), 3, 3),
+            (Discipline::Red(red).build(1_500, 1_000_000_000), 3, 2),
+        ] {
+            for (in_service, held) in [(0, alone), (1_500, behind)] {
+                let (mut queue, mut dropped) = (queue.clone(), Vec::new());
+                for id in 0..5 {
+                    let (random, dropped) = (&mut Pcg64Mcg::new(7), &mut dropped);
+                    let moment = &mut Moment { now: 0, in_service, random, dropped };
+                    queue.enqueue(packet(id), moment);
+                }
+                let found = (queue.packets(), queue.bytes(), dropped.len());
+                assert_eq!(found, (held, held * 1_500, 5 - held as usize), "{queue:?}");
+            }
+        }
+    }
+}

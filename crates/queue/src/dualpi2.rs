@@ -44,9 +44,9 @@ impl DualPi2 {
             let before = (self.prob, self.last_qdelay);
             self.calculate_probability(self.timer);
             self.timer += self.rules.tupdate_ns;
-            // On an empty queue nothing changes any more.
-            if self.packets() == 0 && before == (self.prob, self.last_qdelay) && self.timer <= now {
-                let turns = (now - self.timer) / self.rules.tupdate_ns;
+            // Nothing waits: the delay of what waits grows. So nothing changes any more.
+            if before == (self.prob, self.last_qdelay) {
+                let turns = now.saturating_sub(self.timer) / self.rules.tupdate_ns;
                 self.timer += turns * self.rules.tupdate_ns;
             }
         }
@@ -187,13 +187,72 @@ mod tests {
         }
     }
 
+    /// `dualpi2_timer` comes every 16 ms, whenever the queue is asked: while a packet waits, and
+    /// for as long as nothing does.
+    #[test]
+    fn the_controllers_turns_are_caught_up_with() {
+        let mut queue = bench().queue;
+        queue.classic.push(packet(0));
+        let mut by_turns = queue.clone();
+        (1..=9).for_each(|turn| by_turns.calculate_probability(16 * MS * turn));
+        queue.catch_up(150 * MS);
+        assert_eq!((queue.prob, queue.last_qdelay), (by_turns.prob, 144 * MS));
+        assert_eq!(queue.timer, 160 * MS);
+        queue.classic.pop();
+        for (now, next) in [(159, 160), (160, 176), (1_000, 1_008), (16_000, 16_016)] {
+            queue.catch_up(now * MS);
+            assert_eq!(queue.timer, next * MS, "after {now} ms");
+        }
+        assert_eq!((queue.prob, queue.last_qdelay), (0, 0));
+    }
+
+    /// `must_drop`: not while less than two full packets wait behind the one that leaves. In
+    /// overload (RFC 9332 section 4.2.3) what is classic is dropped or left alone, never marked.
+    #[test]
+    fn less_than_two_full_packets_are_no_queue() {
+        for (bytes, all) in [(2_999, false), (3_000, true)] {
+            let mut bench = bench();
+            bench.queue.prob = u32::MAX;
+            bench.queue.classic.push(packet(0));
+            bench.queue.classic.push(Packet { bytes, ..packet(1) });
+            bench.dequeue(0);
+            assert_eq!(bench.dropped.len(), usize::from(all), "{bytes}");
+        }
+        let mut bench = bench();
+        bench.queue.prob = u32::MAX / 4 * 3;
+        (0..100).for_each(|id| bench.queue.classic.push(packet(id)));
+        while bench.dequeue(0) != Next::Empty {}
+        assert!(bench.dropped.len() > 30 && bench.sent.len() > 30 && bench.marked() == 0);
+    }
+
+    /// `dequeue_packet`: a turn of one queue is owed to the other only if that waits too, 10 to 90
+    /// by byte, and all is forgotten once nothing waits.
+    #[test]
+    fn turns_are_owed_only_while_both_queues_wait() {
+        let mut bench = bench();
+        let first = -80 * 1_500;
+        let mut credit_after = |l4s_waits: u64, classic_waits: u64| {
+            (0..l4s_waits).for_each(|id| bench.enqueue(0, l4s(id)));
+            (0..classic_waits).for_each(|id| bench.enqueue(0, packet(id)));
+            bench.dequeue(0);
+            bench.queue.credit
+        };
+        assert_eq!((credit_after(1, 0), credit_after(0, 1)), (first, first));
+        assert_eq!(credit_after(10, 10), first + 10 * 1_500);
+        bench.queue.credit = 1;
+        bench.dequeue(0);
+        assert_eq!(bench.queue.credit, 1 - 90 * 1_500, "the others' turn");
+        while bench.dequeue(0) != Next::Empty {}
+        assert_eq!(bench.queue.credit, first);
+    }
+
     #[test]
     fn what_has_waited_longer_than_the_step_is_marked() {
         let mut bench = bench();
-        bench.enqueue(0, l4s(1));
-        bench.enqueue(0, l4s(2));
-        bench.dequeue(MS);
-        bench.dequeue(MS + 1);
+        bench.enqueue(5 * MS, l4s(1));
+        bench.enqueue(5 * MS, l4s(2));
+        bench.dequeue(6 * MS);
+        bench.dequeue(6 * MS + 1);
         assert_eq!(bench.sent.iter().map(|sent| sent.marked).collect::<Vec<_>>(), [false, true]);
     }
 

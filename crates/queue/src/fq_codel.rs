@@ -76,11 +76,9 @@ impl FqCodel {
         }
     }
 
-    /// `fq_codel_classify`: the finaliser of SplitMix64 in place of the kernel's keyed hash.
+    /// `fq_codel_classify`.
     fn place_of(&self, flow: u64) -> usize {
-        let hash = (flow ^ flow >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((hash ^ hash >> 31) % self.flows.len() as u64) as usize
+        (hash(flow) % self.flows.len() as u64) as usize
     }
 
     /// `fq_codel_drop`; RFC 8290 section 4.1.
@@ -158,6 +156,13 @@ impl Queue for FqCodel {
     }
 }
 
+/// The finaliser of SplitMix64, in place of the kernel's keyed hash.
+fn hash(flow: u64) -> u64 {
+    let hash = (flow ^ flow >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ hash >> 31
+}
+
 /// `drop_batch_size`.
 const DROP_BATCH_SIZE: u32 = 64;
 
@@ -188,6 +193,13 @@ mod tests {
         assert_eq!((bytes(1), bytes(2)), (150_000, 150_000));
     }
 
+    /// The first numbers of SplitMix64 from the seed 1234567, as its author's program prints them.
+    #[test]
+    fn flows_are_spread_by_splitmix64() {
+        let number = |n: u64| hash(1_234_567 + n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        assert_eq!([number(1), number(2)], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+    }
+
     #[test]
     fn a_new_flow_is_served_before_the_old_ones() {
         let mut bench = bench(10_000);
@@ -198,6 +210,23 @@ mod tests {
         bench.enqueue(MS, Packet { flow: 9, bytes: 100, ..packet(500) });
         bench.dequeue(MS);
         assert_eq!(bench.sent.last().map(|sent| sent.flow), Some(9));
+    }
+
+    /// RFC 8290 section 4.2: a new flow whose queue is empty becomes an old one, so that it does
+    /// not come first again and starve the others. A turn of flow 0 is three packets.
+    #[test]
+    fn a_new_flow_that_was_emptied_waits_for_its_turn() {
+        let mut bench = bench(10_000);
+        let small = |flow| Packet { flow, bytes: 500, ..packet(0) };
+        (0..10).for_each(|_| bench.enqueue(0, small(0)));
+        (0..8).for_each(|at| {
+            if at == 4 || at == 6 {
+                bench.enqueue(0, small(9));
+            }
+            bench.dequeue(0);
+        });
+        let order: Vec<u64> = bench.sent.iter().map(|sent| sent.flow).collect();
+        assert_eq!(order, [0, 0, 0, 0, 9, 0, 0, 9]);
     }
 
     /// RFC 8290 section 4.1: half of the bytes of the longest queue, from its front, and at most

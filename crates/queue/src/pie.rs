@@ -5,7 +5,6 @@
 //! `dq_rate_estimator`, its default. Probabilities are Linux's fractions of 2^56, delays its ticks
 //! of 64 ns, and the controller's timer counts jiffies of 4 ms: 15 ms are 16.
 
-use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
 use crate::{DropTail, Moment, Next, Packet, PieRules, Queue};
@@ -56,8 +55,9 @@ impl Pie {
             self.calculate_probability(backlog);
             self.timer.0 += self.timer.1;
             // Then nothing changes any more.
-            if self.vars == before && self.timer.0 <= now {
-                self.timer.0 += (now - self.timer.0) / self.timer.1 * self.timer.1;
+            if self.vars == before {
+                let turns = now.saturating_sub(self.timer.0) / self.timer.1;
+                self.timer.0 += turns * self.timer.1;
             }
         }
     }
@@ -66,7 +66,6 @@ impl Pie {
     fn calculate_probability(&mut self, backlog: u64) {
         let vars = &mut self.vars;
         let (qdelay, qdelay_old) = (vars.qdelay, vars.qdelay_old);
-        let mut update_prob = qdelay > 0 || backlog == 0;
         // Of 16ths of a hertz.
         let mut alpha = (u64::from(self.rules.alpha) * (MAX_PROB / TICKS_PER_SECOND)) >> 4;
         let mut beta = (u64::from(self.rules.beta) * (MAX_PROB / TICKS_PER_SECOND)) >> 4;
@@ -88,14 +87,10 @@ impl Pie {
         if qdelay > MUCH {
             delta = delta.wrapping_add((MAX_PROB / (100 / 2)) as i64);
         }
-        let old = vars.prob;
-        vars.prob = old.wrapping_add_signed(delta);
-        if delta > 0 && vars.prob < old {
-            (vars.prob, update_prob) = (MAX_PROB, false);
-        } else if delta <= 0 && vars.prob > old {
-            vars.prob = 0;
-        }
-        if qdelay == 0 && qdelay_old == 0 && update_prob {
+        let beyond = if delta.is_positive() { MAX_PROB } else { 0 };
+        vars.prob = vars.prob.checked_add_signed(delta).unwrap_or(beyond);
+        // `update_prob`
+        if qdelay == 0 && qdelay_old == 0 && backlog == 0 {
             vars.prob -= vars.prob / 64;
         }
         let half = self.target / 2;
@@ -107,7 +102,7 @@ impl Pie {
     }
 
     /// `pie_drop_early`; RFC 8033 sections 4.1 and 5.4.
-    fn drops_early(&mut self, in_service: u64, random: &mut Pcg64Mcg) -> bool {
+    fn drops_early(&mut self, in_service: u64, random: &mut impl RngCore) -> bool {
         let vars = &mut self.vars;
         if vars.burst_time > 0
             || vars.qdelay < self.target / 2 && vars.prob < MAX_PROB / 5
@@ -185,7 +180,7 @@ const FIRST_NS: u64 = 500_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bench, MS, packet};
+    use crate::testing::{Always, Bench, MS, packet};
 
     fn pie(ecn: bool) -> Pie {
         Pie::new(PieRules { ecn, ..PieRules::default() }, 1_500)
@@ -220,6 +215,167 @@ mod tests {
             assert!((probability(&pie) - p).abs() <= 1e-3 * p, "{delay_ms}: {p}");
         }
         assert!(p > 0.0, "{p}");
+    }
+
+    /// `pie_timer` comes after half a second and then every 15 ms, which are 4 jiffies, whenever
+    /// the queue is asked: while the probability changes, and for as long as it does not.
+    #[test]
+    fn the_controllers_turns_are_caught_up_with() {
+        let mut by_turns = pie(false);
+        by_turns.vars.qdelay = 40 * MS >> TICK_SHIFT;
+        let mut pie = by_turns.clone();
+        pie.catch_up(499 * MS, 0);
+        assert_eq!(pie.vars.prob, 0);
+        (0..10).for_each(|_| by_turns.calculate_probability(0));
+        pie.catch_up(659 * MS, 0);
+        assert_eq!((&pie.vars, pie.timer.0), (&by_turns.vars, 660 * MS));
+        // The packet that the link sends waits too: without it a 64th of the probability decays.
+        (pie.vars.qdelay, pie.vars.qdelay_old, pie.vars.prob) = (0, 0, MAX_PROB / 100 * 64);
+        let mut idle = pie.clone();
+        (idle.catch_up(660 * MS, 0), pie.catch_up(660 * MS, 1_500));
+        assert_eq!(pie.vars.prob - pie.vars.prob / 64, idle.vars.prob);
+        (pie.vars.prob, pie.timer.0) = (0, 660 * MS);
+        for (now, next) in [(660, 676), (1_000, 1_012), (10_004, 10_020), (10_030, 10_036)] {
+            pie.catch_up(now * MS, 0);
+            assert_eq!(pie.timer.0, next * MS, "after {now} ms");
+        }
+    }
+
+    /// One turn of `pie_calculate_probability` from a probability, in millionths, and delays of now
+    /// and before, in ms. 125 millionths by ms above the target, 1250 by ms more than before.
+    #[test]
+    fn the_controllers_exceptions_are_linuxs() {
+        let turn = |prob: u64, delay: u64, old: u64, backlog: u64| {
+            let mut pie = pie(false);
+            pie.vars.prob = (u128::from(MAX_PROB) * u128::from(prob) / 1_000_000) as u64;
+            (pie.vars.qdelay, pie.vars.qdelay_old) =
+                (delay * MS >> TICK_SHIFT, old * MS >> TICK_SHIFT);
+            pie.calculate_probability(backlog);
+            (probability(&pie) * 1e6).round() as u64
+        };
+        for (prob, delay, old, backlog, expected) in [
+            // No more than 2 % at once from 10 % on; below, a half of the step.
+            (200_000, 35, 15, 1, 220_000),
+            (200_000, 30, 15, 1, 220_000),
+            (200_000, 28, 15, 1, 217_875),
+            (99_990, 35, 15, 1, 99_990 + 13_750),
+            (100_000, 35, 15, 1, 120_000),
+            (10_000, 35, 35, 1, 10_000 + 1_250),
+            (9_999, 35, 35, 1, 9_999 + 312),
+            // 2 % more while packets wait for more than 250 ms.
+            (200_000, 250, 250, 1, 220_000),
+            (200_000, 251, 251, 1, 240_000),
+            // 64 bits hold more than 2^56, a probability of 1; it is 0 at least.
+            (990_000, 300, 300, 1, 1_030_000),
+            (1_000, 15, 200, 1, 0),
+            // It decays by a 64th more on an idle link, but not before a packet tells of its delay.
+            (640_000, 0, 0, 0, 628_154),
+            (640_000, 0, 0, 1, 638_125),
+            (640_000, 0, 1, 0, 636_875),
+            (640_000, 1, 0, 0, 639_500),
+        ] {
+            let found = turn(prob, delay, old, backlog);
+            let near = found.abs_diff(expected) <= 60;
+            assert!(near, "{prob} at {delay} after {old} ms: {found}, not {expected}");
+        }
+        let mut pie = pie(false);
+        (pie.vars.prob, pie.vars.qdelay, pie.vars.qdelay_old) = (u64::MAX, MUCH, MUCH);
+        pie.calculate_probability(1);
+        assert_eq!(pie.vars.prob, MAX_PROB, "where they overflow it is 1");
+    }
+
+    /// `pie_vars_init`, once packets wait for less than half of the target and none is dropped.
+    #[test]
+    fn a_burst_may_come_again_once_nothing_waits_for_long() {
+        let half = (15 * MS >> TICK_SHIFT) / 2;
+        for (qdelay, qdelay_old, prob, begins_again) in [
+            (half - 1, half - 1, 0, true),
+            (half, half - 1, 0, false),
+            (half - 1, half, 0, false),
+            (half - 1, half - 1, MAX_PROB / 10, false),
+        ] {
+            let mut pie = pie(false);
+            pie.vars =
+                Vars { qdelay, qdelay_old, prob, burst_time: 0, dq_tstamp: Some(1), accu_prob: 2 };
+            pie.calculate_probability(1);
+            let vars = (pie.vars.burst_time, pie.vars.dq_tstamp, pie.vars.accu_prob);
+            let expected = if begins_again { (MAX_BURST, None, 0) } else { (0, Some(1), 2) };
+            assert_eq!(vars, expected, "{qdelay} {qdelay_old} {prob}");
+        }
+    }
+
+    /// `pie_drop_early`: what saves a packet before any number is drawn, and from which sum of
+    /// probabilities on it is dropped without one (RFC 8033 sections 4.1, 4.4 and 5.4).
+    #[test]
+    fn a_packet_is_dropped_early_only_where_nothing_saves_it() {
+        let percent = |of: u128| u128::from(MAX_PROB) / 100 * of;
+        let usual = Vars {
+            qdelay: 8 * MS >> TICK_SHIFT,
+            prob: MAX_PROB / 5,
+            accu_prob: percent(851),
+            ..Vars::default()
+        };
+        let drawn = |number: u64, packets: u64, in_service: u64, vars: &Vars| {
+            let mut pie = pie(false);
+            (0..packets).for_each(|id| pie.waiting.push(packet(id)));
+            pie.vars = vars.clone();
+            let drops = pie.drops_early(in_service, &mut Always(number << 8));
+            (drops, pie.vars.accu_prob)
+        };
+        let drops = |packets, in_service, vars: &Vars| drawn(0, packets, in_service, vars);
+        let usual = &usual;
+        assert!(drops(2, 0, usual).0 && drops(1, 1_500, usual).0, "two packets are a queue");
+        assert!(!drops(1, 0, usual).0 && !drops(1, 1_499, usual).0);
+        assert!(!drops(2, 0, &Vars { burst_time: 1, ..usual.clone() }).0);
+        let short = Vars { qdelay: 7 * MS >> TICK_SHIFT, ..usual.clone() };
+        assert!(drops(2, 0, &short).0, "a probability of a fifth is none to spare");
+        assert!(!drops(2, 0, &Vars { prob: MAX_PROB / 5 - 1, ..short.clone() }).0);
+        let half = Vars { qdelay: (15 * MS >> TICK_SHIFT) / 2, prob: 1, ..usual.clone() };
+        assert!(drops(2, 0, &half).0, "half of the target is no short delay");
+        // From 85 % on, with this packet's, a number below the probability drops it.
+        let prob = MAX_PROB / 100 * 85;
+        let first = |prob| Vars { accu_prob: 0, prob, ..usual.clone() };
+        assert_eq!(drops(2, 0, &first(prob - 1)), (false, u128::from(prob - 1)));
+        assert_eq!(drops(2, 0, &first(prob)), (true, 0));
+        assert_eq!(drawn(prob - 1, 2, 0, &first(prob)), (true, 0));
+        assert_eq!(drawn(prob, 2, 0, &first(prob)), (false, u128::from(prob)));
+        // From 850 % on it is dropped whatever is drawn.
+        let sum = |accu_prob| Vars { accu_prob, prob: 1, ..usual.clone() };
+        let most = u128::from(MAX_PROB / 2) * 17;
+        assert!(drawn(9, 2, 0, &sum(most - 1)).0 && !drawn(9, 2, 0, &sum(most - 2)).0);
+        assert_eq!(drops(2, 0, &Vars { prob: 0, ..usual.clone() }), (false, 0));
+    }
+
+    /// `pie_process_dequeue`: the delay of the packet that left, none once nothing waits; the time
+    /// for a burst runs from one departure to the next.
+    #[test]
+    fn a_departure_tells_the_delay_and_takes_from_the_bursts_time() {
+        let mut bench = Bench::new(pie(false));
+        (0..4).for_each(|id| bench.enqueue(id * MS, packet(id)));
+        let ticks = |ms: u64| ms * MS >> TICK_SHIFT;
+        for (at, delay, burst) in [(10, 10, 150), (20, 19, 140), (175, 173, 0), (180, 0, 0)] {
+            bench.dequeue(at * MS);
+            let vars = &bench.queue.vars;
+            assert!(vars.qdelay.abs_diff(ticks(delay)) <= 1, "{vars:?}");
+            assert!(vars.burst_time.abs_diff(ticks(burst)) <= 2, "{vars:?}");
+        }
+        assert_eq!(bench.dequeue(181 * MS), Next::Empty);
+    }
+
+    /// RFC 8033 section 5.1: marks stand for drops up to a probability of 10 %.
+    #[test]
+    fn above_ten_percent_what_is_ecn_capable_is_dropped_too() {
+        for (prob, dropped) in [(MAX_PROB / 10, 0), (MAX_PROB / 10 + 1, 1)] {
+            let mut bench = Bench::new(pie(true));
+            (0..3).for_each(|id| bench.queue.waiting.push(packet(id)));
+            let accu_prob = u128::from(MAX_PROB) * 9;
+            let qdelay = 20 * MS >> TICK_SHIFT;
+            bench.queue.vars = Vars { prob, accu_prob, qdelay, ..Vars::default() };
+            bench.enqueue(0, packet(3));
+            while bench.dequeue(0) != Next::Empty {}
+            assert_eq!((bench.dropped.len(), bench.marked()), (dropped, 1 - dropped));
+            assert_eq!(bench.queue.vars.accu_prob == 0, dropped == 1);
+        }
     }
 
     /// Three times what the link sends arrives: 15 ms in the long run, by drops of two thirds.

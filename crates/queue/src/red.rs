@@ -64,7 +64,7 @@ impl Red {
         match self.parms.stab[(us_idle >> self.parms.scell_log) as usize] {
             0 => {
                 let less = (u128::from(self.qavg) * u128::from(us_idle)) >> self.parms.scell_log;
-                self.qavg - (less.min(u128::from(self.qavg / 2)) as u64)
+                self.qavg.saturating_sub(less as u64).max(self.qavg / 2)
             }
             shift => self.qavg >> shift,
         }
@@ -138,14 +138,14 @@ impl Parms {
 /// `tc_red_eval_ewma`: the largest weight with which a burst of so many packets on an empty queue
 /// does not bring the average to `min`. Of a burst that is too small for one, the largest weight.
 fn weight_log(rules: &RedRules) -> u32 {
-    let burst = rules.burst_packets as f64;
+    let burst = rules.burst_packets.max(1) as f64;
     let avpkt = rules.avpkt_bytes.max(1) as f64;
     let wanted = burst + 1.0 - rules.min_bytes as f64 / avpkt;
     let passes = |wlog: &u32| {
         let weight = 0.5_f64.powi(*wlog as i32);
         wanted <= (1.0 - (1.0 - weight).powf(burst)) / weight
     };
-    if wanted < 1.0 { 1 } else { (1..32).find(passes).unwrap_or(31) }
+    (1..32).find(passes).unwrap_or(31)
 }
 
 /// `tc_red_eval_idle_damping`: by how many bits the average falls in so many cells of time, and the
@@ -165,7 +165,7 @@ fn idle_damping(wlog: u32, avpkt_bytes: u64, rate_bps: u64) -> (u32, Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bench, MS, packet};
+    use crate::testing::{Always, Bench, MS, packet};
 
     fn rules() -> RedRules {
         RedRules {
@@ -185,7 +185,83 @@ mod tests {
         // 41: 39.1 at 2^-6, 48.0 at 2^-7.
         assert_eq!(weight_log(&rules()), 4);
         assert_eq!(weight_log(&RedRules { burst_packets: 60, ..rules() }), 7);
+        // One packet more than 33 is 15: 14.2 at 2^-4.
+        assert_eq!(weight_log(&RedRules { burst_packets: 34, ..rules() }), 5);
         assert_eq!(weight_log(&RedRules { burst_packets: 3, ..rules() }), 1, "too small for one");
+    }
+
+    /// By hand: a packet takes 18,750 ticks of 64 ns at 10 Mbit/s, so that -ln(1 - 1/16) / 18,750
+    /// = 3.442e-6 is forgotten by tick. 31 bits of it are 9.006e6 ticks, 275 cells of 2^15.
+    #[test]
+    fn the_decay_on_an_idle_link_is_what_tc_computes() {
+        let (log, stab) = idle_damping(4, 1_500, 10_000_000);
+        let some = [0, 8, 9, 100, 254, 255].map(|cell| stab[cell]);
+        assert_eq!((log, some, stab.len()), (15, [0, 0, 1, 11, 28, 31], 256));
+        // At 1 Mbit/s ten times as long: 9.006e7 ticks, 344 cells of 2^18.
+        let (log, stab) = idle_damping(4, 1_500, 1_000_000);
+        assert_eq!((log, stab[11], stab[12]), (18, 0, 1));
+    }
+
+    /// `red_calc_qavg_from_idle_time`, with the cells above, which the kernel takes for
+    /// microseconds: linear within the first, to a half at most, then by whole bits.
+    #[test]
+    fn the_average_falls_by_what_an_idle_time_is_worth() {
+        let mut red = Red::new(rules(), 10_000_000);
+        (red.qavg, red.qidlestart) = (64_000, Some(MS));
+        for (cells_8th, expected) in
+            [(0, 64_000), (2, 48_000), (4, 32_000), (64, 32_000), (72, 32_000), (144, 16_000)]
+        {
+            let now = MS + cells_8th * (1 << 12) * 1_000;
+            assert_eq!(red.average(9, now), expected, "{cells_8th} eighths of a cell");
+        }
+        assert_eq!(red.average(9, MS + 256 * (1 << 15) * 1_000), 64_000 >> 31);
+        red.qavg = 63_999;
+        assert_eq!(red.average(9, MS + (1 << 15) * 1_000), 31_999, "a half, rounded down");
+    }
+
+    /// `red_calc_qavg_no_idle_time` on every arrival, of what waits and is sent; the first ends an
+    /// idle time, which begins when the queue is first found empty.
+    #[test]
+    fn every_arrival_counts_into_the_average() {
+        let mut bench = Bench::new(Red::new(rules(), 10_000_000));
+        // Times 16: 0; 1500 waits; 3000 wait; 4500 wait and 1500 are sent.
+        for (in_service, expected) in [(0, 0), (0, 1_500), (0, 4_407), (1_500, 4_407 + 6_000 - 275)]
+        {
+            bench.enqueue_behind(in_service, 0, packet(0));
+            assert_eq!((bench.queue.qavg, bench.queue.qidlestart), (expected, None));
+        }
+        for at in 0..6 {
+            bench.dequeue(at * MS);
+        }
+        assert_eq!(bench.queue.qidlestart, Some(4 * MS));
+    }
+
+    /// `red_action` and `red_mark_probability`: from `min` to below `max` the first packet draws a
+    /// number, and the one whose count times the excess reaches it is dropped.
+    #[test]
+    fn the_random_number_says_which_packet_is_dropped() {
+        let mut red = Red::new(rules(), 10_000_000);
+        let (min, max) = (30_000 << 4, 90_000 << 4);
+        // 2 % of 2^32 over 60,000 bytes is 1431 by byte; three times 10,000 bytes is the number.
+        let random = &mut Always(1_431 * 30_000);
+        let mut acts = |qavg, counts: &[i64]| {
+            counts
+                .iter()
+                .map(|expected| {
+                    red.qavg = qavg;
+                    let acts = red.acts(random);
+                    assert_eq!(red.qcount, *expected, "at {qavg}");
+                    acts
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(acts(min - 1, &[-1, -1]), [false, false]);
+        assert_eq!(acts(min, &[0, 1, 2]), [false; 3], "nothing above min");
+        assert_eq!(acts(max, &[-1, -1]), [true, true]);
+        let above = min + (10_000 << 4);
+        assert_eq!(acts(above, &[0, 1, 2, 0, 1]), [false, false, false, true, false]);
+        assert_eq!(acts(above - 16, &[2, 3, 0]), [false, false, true], "3 times 9,999 is less");
+        assert_eq!(acts(max - 1, &[0]), [true]);
     }
 
     /// Held at 60,000 bytes, halfway, with a probability of 1 %: between two drops uniformly many

@@ -138,7 +138,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        CodelRules, Discipline, DualPi2Rules, Ecn, FqCodelRules, PieRules, RedRules, TbfRules,
+        CodelRules, Discipline, DropTail, DualPi2Rules, Ecn, FqCodelRules, PieRules, RedRules,
+        TbfRules,
     };
 
     /// 1 byte takes a microsecond.
@@ -181,6 +182,52 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert_eq!(server.next_at(), Some(25_000));
+    }
+
+    #[test]
+    fn the_packet_that_is_sent_counts_as_waiting_where_that_is_said() {
+        let arrivals = [(0, 10), (0, 10), (9_999, 10), (1, 10)];
+        let arrivals = arrivals.map(|(at, bytes)| (at, bytes, 0, Ecn::Ect0));
+        for (queue, counts, expected) in [
+            (DropTail::of_packets(1), false, &[2][..]),
+            (DropTail::of_packets(1), true, &[1, 2]),
+            (DropTail::of_bytes(25), false, &[]),
+            (DropTail::of_bytes(25), true, &[2]),
+        ] {
+            let mut server = Server::new(Box::new(queue), Pcg64Mcg::new(3), counts);
+            let found = run(&mut server, &arrivals);
+            let dropped = found.iter().filter(|it| matches!(it.2, Happened::Dropped(_)));
+            let dropped: Vec<u64> = dropped.map(|it| it.0).collect();
+            assert_eq!(dropped, expected, "{counts}");
+            assert_eq!((server.busy_until(), server.next_at()), (20_000, Some(20_000)));
+            let waiting = 4 - found.len() as u64;
+            assert_eq!((server.waiting(), server.waiting_bytes()), (waiting, waiting * 10));
+        }
+    }
+
+    /// A queue that asks to be asked at once.
+    #[derive(Clone, Debug)]
+    struct Impatient;
+
+    impl Queue for Impatient {
+        fn enqueue(&mut self, _packet: Packet, _moment: &mut Moment<'_>) {}
+        fn dequeue(&mut self, moment: &mut Moment<'_>) -> Next {
+            Next::Wait(moment.now)
+        }
+        fn packets(&self) -> u64 {
+            1
+        }
+        fn bytes(&self) -> u64 {
+            1
+        }
+    }
+
+    #[test]
+    fn a_queue_is_asked_once_in_a_nanosecond_and_not_before_a_packet_arrives() {
+        let mut server = server(Box::new(Impatient));
+        assert_eq!(server.next_at(), None);
+        run(&mut server, &[(7, 1, 0, Ecn::Ect0)]);
+        assert_eq!(server.next_at(), Some(8));
     }
 
     fn disciplines() -> impl Strategy<Value = Discipline> {

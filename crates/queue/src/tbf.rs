@@ -74,3 +74,45 @@ impl Queue for Tbf {
 fn tokens_of(bytes: u64) -> u128 {
     u128::from(bytes) * 8_000_000_000
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, packet};
+
+    /// 8 Mbit/s are a byte in a microsecond. The bucket of 3000 bytes is full at first, and no
+    /// fuller after a rest.
+    #[test]
+    fn packets_leave_as_the_bucket_fills() {
+        let rules = TbfRules { rate_bps: 8_000_000, burst_bytes: 3_000, limit_bytes: 9_000 };
+        let mut bench = Bench::new(Tbf::new(rules));
+        let us = 1_000;
+        bench.enqueue(0, Packet { bytes: 3_001, ..packet(9) });
+        assert_eq!(bench.dropped.len(), 1, "the bucket never holds it");
+        for begin in [0, 1_000_000 * us] {
+            bench.enqueue(begin, Packet { bytes: 3_000, ..packet(0) });
+            bench.enqueue(begin, packet(1));
+            bench.enqueue(begin, packet(2));
+            assert_eq!((bench.queue.packets(), bench.queue.bytes()), (3, 6_000));
+            assert!(matches!(bench.dequeue(begin), Next::Send(Packet { bytes: 3_000, .. })));
+            let asked = [0, 1_499 * us, 1_500 * us, 1_500 * us + 1, 3_000 * us, 3_000 * us];
+            let found = asked.map(|at| match bench.dequeue(begin + at) {
+                Next::Send(packet) => packet.id,
+                Next::Wait(until) => until - begin,
+                Next::Empty => u64::MAX,
+            });
+            assert_eq!(found, [1_500 * us, 1_500 * us, 1, 3_000 * us, 2, u64::MAX]);
+        }
+    }
+
+    /// A rate that does not divide: 3 bit/s take 4000 s for 1500 bytes, 1 byte 2,666,666,666.7 ns.
+    #[test]
+    fn a_wait_is_rounded_up() {
+        let rules = TbfRules { rate_bps: 3, burst_bytes: 1_500, limit_bytes: 9_000 };
+        let mut bench = Bench::new(Tbf::new(rules));
+        bench.enqueue(0, packet(0));
+        bench.enqueue(0, Packet { bytes: 1, ..packet(1) });
+        bench.dequeue(5);
+        assert_eq!(bench.dequeue(5), Next::Wait(5 + 2_666_666_667));
+    }
+}

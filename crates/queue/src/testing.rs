@@ -1,6 +1,7 @@
 //! What the tests of all queues use: a packet, and a queue with all that it has sent and dropped.
 
 use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::RngCore;
 
 use crate::{Ecn, Moment, Next, Packet, Queue};
 
@@ -9,6 +10,23 @@ pub(crate) const MS: u64 = 1_000_000;
 /// A packet of 1500 bytes with ECT(0).
 pub(crate) fn packet(id: u64) -> Packet {
     Packet { id, bytes: 1_500, flow: 0, ecn: Ecn::Ect0, marked: false, at: 0 }
+}
+
+/// A random number that a test chooses.
+pub(crate) struct Always(pub(crate) u64);
+
+impl RngCore for Always {
+    fn next_u32(&mut self) -> u32 {
+        self.0 as u32
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.0
+    }
+
+    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        bytes.fill(self.0 as u8);
+    }
 }
 
 /// A queue, and all that it has dropped and sent.
@@ -25,8 +43,13 @@ impl<Q: Queue> Bench<Q> {
     }
 
     pub(crate) fn enqueue(&mut self, now: u64, packet: Packet) {
+        self.enqueue_behind(0, now, packet);
+    }
+
+    /// Where the link sends a packet of that size, which counts as waiting.
+    pub(crate) fn enqueue_behind(&mut self, in_service: u64, now: u64, packet: Packet) {
         let Self { queue, random, dropped, .. } = self;
-        let moment = &mut Moment { now, in_service: 0, random, dropped };
+        let moment = &mut Moment { now, in_service, random, dropped };
         queue.enqueue(Packet { at: now, ..packet }, moment);
     }
 
