@@ -81,8 +81,9 @@ usage: cargo xtask TASK
   tidy                             the style rules of CONTRIBUTING.md that a program can see
   fuzz [--seconds N] [--seed N]    the fuzz targets under libFuzzer, 20 s each unless told (a C++
        [--only TARGET]             compiler); what they find is left in target/fuzz/failures
-  mutants [--only FILE]...         change the core in one place at a time and see its tests notice
-          [--shard I/N]            it (cargo-mutants; an hour, or by file, or part I of N)
+  mutants [--package NAME]         change the core, or queue or judge, in one place at a time and
+          [--only FILE]...         see its tests notice it (cargo-mutants; an hour, or by file, or
+          [--shard I/N]            part I of N)
   papers [--check]                 write docs/papers.md from `firstflight reproduce` (minutes, or
                                    nothing when its runs are kept), or say whether it is as written
   python                           the Python package's wheel, installed into target/python, and its

@@ -1,4 +1,4 @@
-//! A copy of the core that holds many mutants at once: a function asks which mutant is on and has
+//! A copy of a package that holds many mutants at once: a function asks which mutant is on and has
 //! a body for each of them, so that one build serves them all. A constant that has mutants becomes
 //! a function, which returns the value of the mutant that is on.
 
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::SOURCES;
+use super::Package;
 use super::constant::Constant;
 
 /// A mutant, as `cargo mutants --list --json` describes it.
@@ -51,7 +51,7 @@ struct Place {
 /// The copy.
 pub(super) struct Tree {
     pub(super) path: PathBuf,
-    /// The files below [`SOURCES`] as they were when it was made.
+    /// The files that will be changed, by their paths below the copy.
     sources: BTreeMap<String, String>,
 }
 
@@ -59,23 +59,32 @@ pub(super) struct Tree {
 pub(super) type Lines = BTreeMap<usize, (String, RangeInclusive<usize>)>;
 
 impl Tree {
-    /// The core alone, as a workspace of its own. Of its sources `files` will be changed.
-    pub(super) fn copy(root: &Path, path: PathBuf, files: &[String]) -> io::Result<Self> {
+    /// The package alone, as a workspace of its own; what it depends on stays where it is. Of its
+    /// sources `files` will be changed.
+    pub(super) fn copy(
+        root: &Path,
+        package: &Package,
+        path: PathBuf,
+        files: &[String],
+    ) -> io::Result<Self> {
         if path.exists() {
             fs::remove_dir_all(&path)?;
         }
-        copy_folder(&root.join("crates/core"), &path.join("crates/core"))?;
-        let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
-        let manifest =
-            manifest.replace("crates/*", "crates/core").replace(OPTIMISED, "opt-level = 1");
+        let folder = format!("crates/{}", package.name);
+        copy_folder(&root.join(&folder), &path.join(&folder))?;
+        let elsewhere = format!("path = \"{}/crates/", root.display());
+        let manifest = fs::read_to_string(root.join("Cargo.toml"))?
+            .replace("crates/*", &folder)
+            .replace("path = \"crates/", &elsewhere)
+            .replace(OPTIMISED, "opt-level = 1");
         fs::write(path.join("Cargo.toml"), manifest)?;
         fs::copy(root.join("Cargo.lock"), path.join("Cargo.lock"))?;
-        let mut root_module =
-            OpenOptions::new().append(true).open(path.join(SOURCES).join("lib.rs"))?;
+        let root_module = path.join(package.sources()).join("lib.rs");
+        let mut root_module = OpenOptions::new().append(true).open(root_module)?;
         root_module.write_all(SWITCH.as_bytes())?;
         let mut sources = BTreeMap::new();
         for file in files {
-            let file = format!("{SOURCES}/{file}");
+            let file = format!("{}/{file}", package.sources());
             let text = fs::read_to_string(path.join(&file))?;
             sources.insert(file, text);
         }
@@ -238,8 +247,8 @@ const OPTIMISED: &str = "opt-level = 2";
 
 /// Which mutant is on: the one whose number, counted from one, the environment says.
 const SWITCH: &str = r#"
-extern crate std;
 pub mod mutant {
+    extern crate std;
     #[inline(never)]
     pub fn on() -> usize {
         static ON: std::sync::OnceLock<usize> = std::sync::OnceLock::new();

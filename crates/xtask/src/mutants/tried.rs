@@ -1,4 +1,4 @@
-//! Builds the mutants, runs the core's tests on each, and says which no test noticed.
+//! Builds the mutants, runs the package's tests on each, and says which no test noticed.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -7,19 +7,20 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::Package;
 use super::tree::{Change, Tree};
-use super::{CORE, SOURCES};
 use crate::Stop;
 use crate::step::{cargo, unable};
 
 /// The copy, where its programs are built, and what they are built of.
 pub(super) struct Trial {
+    pub(super) package: &'static Package,
     pub(super) tree: Tree,
     pub(super) target: PathBuf,
     pub(super) changes: Vec<Change>,
 }
 
-/// The program of a file of tests, by the file's name; the core's own is [`UNIT_TESTS`].
+/// The program of a file of tests, by the file's name; the package's own is [`UNIT_TESTS`].
 struct Program {
     name: String,
     path: PathBuf,
@@ -92,14 +93,15 @@ impl Trial {
                 }
             }
             if unviable.len() + constant.len() == before {
-                return Err(Stop::failed(&format!("mutants: the core does not compile\n{text}")));
+                return Err(Stop::failed(&format!("mutants: it does not compile\n{text}")));
             }
         }
     }
 
     /// Builds the tests that `which` says.
     fn build(&self, which: &[&str]) -> Result<Built, Stop> {
-        let words = ["test", "--package", CORE, "--no-run"];
+        let package = self.package.cargo_name();
+        let words = ["test", "--package", &package, "--no-run"];
         let mut command = cargo(&self.tree.path, &words);
         command.args(which);
         command.arg("--message-format=json").env("CARGO_TARGET_DIR", &self.target);
@@ -136,8 +138,12 @@ impl Trial {
 
     /// Whether a test of these programs fails: those in the mutant's own file run first.
     fn notices(&self, number: usize, programs: &[Program]) -> Result<bool, Stop> {
-        let file = self.changes[number].file.trim_start_matches(SOURCES).trim_start_matches('/');
-        let module = file.trim_end_matches(".rs").replace('/', "::");
+        let file = &self.changes[number].file;
+        let module = file
+            .split_once("/src/")
+            .map_or("", |(_, file)| file)
+            .trim_end_matches(".rs")
+            .replace('/', "::");
         let own = programs.iter().filter(|program| program.name == UNIT_TESTS);
         let all = programs.iter().map(|program| (program, ""));
         for (program, filter) in own.map(|program| (program, module.as_str())).chain(all) {
@@ -167,7 +173,7 @@ impl Trial {
         let mut command = Command::new("sh");
         let seconds = if filter.is_empty() { MOST } else { MOST_OF_A_FILE };
         command.args(["-c", LIMITED, seconds]).arg(&program.path).arg("--quiet").arg(filter);
-        command.current_dir(self.tree.path.join("crates/core"));
+        command.current_dir(self.tree.path.join("crates").join(self.package.name));
         command.env("MUTANT", mutant.map_or(0, |number| number + 1).to_string());
         // The same draws for every mutant, none kept for the next, and no time for finding the
         // smallest.
