@@ -48,7 +48,7 @@ impl Count {
 
     /// Takes a packet out, and its share of the payload.
     fn take_one(&mut self) -> u64 {
-        let share = if self.packets == 1 { self.bytes } else { self.bytes / self.packets };
+        let share = self.bytes / self.packets;
         self.packets -= 1;
         self.bytes -= share;
         share

@@ -12,9 +12,9 @@ pub struct MarkShare {
     alpha: u64,
     /// What stands for an `alpha` of 1.
     one: u64,
-    /// Linux's order: the ACK that ends a window belongs to the next one, and one for exactly
-    /// `window_end` ends it (`dctcp_update_alpha` of Linux 6.1). RFC 8257 counts that ACK first and
-    /// wants data beyond `window_end`.
+    /// Linux's order: the ACK that ends a window belongs to the next one, and any ACK at
+    /// `window_end` ends it, a duplicate too (`dctcp_update_alpha` of Linux 6.1). RFC 8257 counts
+    /// that ACK first and wants data beyond `window_end`.
     by_linux: bool,
     /// `DCTCP.WindowEnd`.
     window_end: Bytes,
@@ -67,8 +67,10 @@ impl MarkShare {
         if !self.by_linux {
             self.count(ack);
         }
-        let ends = view.acked > self.window_end
-            || self.by_linux && ack.acked > Bytes(0) && view.acked == self.window_end;
+        let ends = match self.by_linux {
+            true => view.acked >= self.window_end,
+            false => view.acked > self.window_end,
+        };
         let share = if ends { self.end_window(view) } else { None };
         if self.by_linux {
             self.count(ack);
@@ -141,6 +143,18 @@ mod tests {
         assert_eq!(share.alpha(), 900);
         assert_eq!(tell(&mut share, 21, 10, 0), Some(512));
         assert_eq!(share.alpha(), 876);
+    }
+
+    /// `dctcp_update_alpha` looks at SND.UNA alone: before the first data is acknowledged a
+    /// duplicate ACK ends the empty first window. RFC 8257 section 3.3 wants data beyond
+    /// `DCTCP.WindowEnd`.
+    #[test]
+    fn a_duplicate_ack_at_the_windows_end_ends_it_in_linux_alone() {
+        let mut linux = MarkShare::as_linux(1_024);
+        assert_eq!((tell(&mut linux, 0, 0, 0), linux.alpha()), (Some(0), 960));
+        assert_eq!((tell(&mut linux, 0, 0, 0), linux.alpha()), (None, 960), "the next ends at 10");
+        let mut rfc = MarkShare::new(1_024);
+        assert_eq!((tell(&mut rfc, 0, 0, 0), rfc.alpha()), (None, FINE));
     }
 
     #[test]

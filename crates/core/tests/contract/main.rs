@@ -2,6 +2,7 @@
 //! what it is told, and what the sender makes of it. The policies are scripts.
 
 mod answers;
+mod frames;
 mod goes_on;
 mod growth;
 mod handover;

@@ -120,6 +120,7 @@ impl Observer for Start {
 
     fn on_further_loss(&mut self, loss: &Loss, view: &View) {
         assert_eq!(view.now, loss.now);
+        assert!(loss.answered, "an earlier answer covers it");
         self.note(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
     }
 
