@@ -276,3 +276,16 @@ fn a_timeout_or_a_restart_ends_a_landing() {
     line.sender.on_recovered(Some(MSS * 3));
     assert_eq!((line.cwnd(), line.phase()), (3, Phase::Startup), "there is no landing to end");
 }
+
+/// What a transport's own rule leaves of the window holds, but in a recovery whose window a policy
+/// sets.
+#[test]
+fn a_window_that_the_transport_sets_is_a_policys_to_keep_in_its_recovery() {
+    let land = Answer::Land(Window { cwnd: MSS * 16, ssthresh: Bytes::MAX });
+    for (answer, holds) in [(Answer::Leave, true), (Answer::Ignore, false), (land, false)] {
+        let mut line = Line::begun(Start::answering(answer));
+        line.fill().lose(LossKind::Recovery);
+        line.sender.set_window(MSS * 7);
+        assert_eq!(line.sender.cwnd() == MSS * 7, holds, "{answer:?}");
+    }
+}
