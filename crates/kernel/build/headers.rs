@@ -20,7 +20,7 @@ pub(crate) struct Object {
     pub(crate) name: String,
     /// The start-up, with the name of its header.
     pub(crate) startup: (&'static Card, &'static str),
-    /// The avoidance, likewise.
+    /// The avoidance, with the name of its header.
     pub(crate) avoidance: (&'static Card, &'static str),
     /// The avoidance keeps an estimate of its own, beside the start-up's if that has one.
     pub(crate) own_estimate: bool,

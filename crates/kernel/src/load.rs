@@ -56,7 +56,7 @@ pub struct Options {
     pub recording: bool,
     /// Leave out every call but those of ACKs, as some kernels do with one now and then: for tests.
     pub leaving_out: bool,
-    /// As on a kernel before 6.4, which has no links of struct_ops, even where there are some.
+    /// Use no links of struct_ops even where there are some: kernels before 6.4 have none.
     pub without_link: bool,
     /// Refuse where the kernel's verifier finds that its own bounds contradict each other (Linux
     /// 6.8 and later). Otherwise it only notes so in its log, forgets the bounds and goes on.

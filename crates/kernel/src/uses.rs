@@ -13,7 +13,7 @@ use std::process::Command;
 pub struct Connection {
     /// The network namespace.
     pub namespace: String,
-    /// As `ss` names it: `ESTAB`, `LISTEN`.
+    /// The state in the words of `ss`: `ESTAB`, `LISTEN`.
     pub state: String,
     /// Address and port here.
     pub local: String,

@@ -60,7 +60,7 @@ pub enum SetupError {
          payload (the least of RFC 9000 section 14, the most that quinn pads)"
     )]
     Packet {
-        /// As asked for.
+        /// The size asked for.
         found: u64,
     },
 }

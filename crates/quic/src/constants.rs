@@ -9,7 +9,8 @@ use quinn_proto::{AckFrequencyConfig, MtuDiscoveryConfig, TransportConfig, VarIn
 pub struct Constants {
     /// The first window of the control, bytes, where the start-up has none of its own.
     pub initial_window: Option<u64>,
-    /// Its first ssthresh, bytes, likewise. quinn's own controllers have no such setting.
+    /// The first ssthresh of the control, bytes, where the start-up has none of its own. quinn's
+    /// own controllers have no such setting.
     pub initial_ssthresh: Option<u64>,
     /// The UDP payload of a full packet, bytes. No larger ones are looked for then.
     pub packet_bytes: Option<u16>,

@@ -1,5 +1,6 @@
 //! The way of a flow's packets through links with elements ([`crate::element`]): each has an event
-//! at the next link, or at the receiver, so that they come there in order of time.
+//! at the next link, or at the receiver, so that they come there in order of time. And the way of
+//! its ACKs through a link of its own kind on the way back.
 
 use firstflight_core::units::{Instant, Span};
 
@@ -9,7 +10,9 @@ use crate::handshake::PACKET;
 use crate::link::Tie;
 use crate::path::{AT_RECEIVER, Arriving, Fabric, FlowPath, WAY_BACK};
 use crate::queue::Lane;
+use crate::receiver::AckOut;
 use crate::route::{Hop, Packet};
+use crate::tcp::PART;
 
 impl Crossing {
     /// A packet that is not ECN-capable.
@@ -109,6 +112,49 @@ impl FlowPath {
         match what.hop {
             WAY_BACK => self.cross_back(fabric, now),
             _ => self.deliver_slowly(fabric, self.route.packet(what.tagged), now),
+        }
+    }
+
+    /// An ACK has reached a link of its own kind on its way back.
+    #[cold]
+    pub(crate) fn cross_own(&mut self, fabric: &mut Fabric, ack: AckOut, now: Instant) {
+        let Some(way) = &mut self.route.way_back else { return };
+        match way.cross_own(&mut fabric.returns[way.link], &ack, now) {
+            Some(at) => {
+                for seq in way.untold() {
+                    self.repeat(fabric, &ack, seq, at);
+                }
+                self.bring(fabric, ack, at);
+            }
+            None => self.lose_ack(ack),
+        }
+    }
+
+    /// An ACK is lost on its way back. What it acknowledged the next one acknowledges too. What it
+    /// told of packets out of order, and of marks, the next one tells.
+    #[cold]
+    fn lose_ack(&mut self, ack: AckOut) {
+        let Some(way) = &mut self.route.way_back else { return };
+        let waiting = way.waiting();
+        if ack.blocks > 0 {
+            way.leave_untold(ack.cause);
+        }
+        for _ in 0..ack.more {
+            self.route.receiver.next_told().into_iter().for_each(|seq| way.leave_untold(seq));
+        }
+        if self.route.untagged(ack.next).is_some()
+            && let Some(dialogue) = &mut self.dialogue
+        {
+            dialogue.lose_answer(waiting);
+        }
+    }
+
+    /// An ACK repeats what an earlier one told that was lost.
+    #[cold]
+    fn repeat(&mut self, fabric: &mut Fabric, ack: &AckOut, seq: u32, at: Instant) {
+        let is_news = self.route.untagged(ack.next).is_some_and(|next| seq >= next);
+        if is_news && at <= fabric.end {
+            self.push_ack(fabric, ack.next, seq | PART, at);
         }
     }
 }

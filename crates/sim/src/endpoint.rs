@@ -54,7 +54,8 @@ pub struct Endpoint {
     pub overhead_bytes: u64,
     /// Size of an ACK on a link, in bytes; also of a SYN.
     pub ack_bytes: u64,
-    /// See [`firstflight_core::sender::Config::limit_growth_to_flight`].
+    /// The window grows no further than the flight justifies
+    /// ([`firstflight_core::sender::Config::limit_growth_to_flight`]).
     pub limit_growth_to_flight: bool,
     /// Explicit congestion notification (RFC 3168), both ends willing: new data is ECN-capable, the
     /// receiver echoes marks until it hears that the window was reduced.

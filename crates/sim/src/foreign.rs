@@ -111,7 +111,7 @@ pub struct EndsTotals {
 
 /// A flow of another protocol while the simulation runs.
 pub(crate) struct ForeignFlow<'a> {
-    /// As events name it.
+    /// The flow's number in its events.
     id: u16,
     /// Its place among the network's flows.
     pub(crate) flow: usize,
@@ -317,7 +317,7 @@ impl<'a> ForeignFlow<'a> {
         let Some(link) = self.own_way_back(fabric) else { return };
         let Some(datagram) = self.under_way.get(&number) else { return };
         let bytes = self.bytes(datagram);
-        let Some(at) = fabric.returns[link].carry(now, bytes, self.flow) else {
+        let Some(at) = fabric.returns[link].carry_own(now, bytes, self.flow) else {
             self.under_way.remove(&number);
             return;
         };

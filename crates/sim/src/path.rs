@@ -298,10 +298,8 @@ impl FlowPath {
         }
         let link = &mut fabric.returns[way.link];
         if link.is_next(at) {
-            return match way.cross(link, &ack, at) {
-                Some(at) => self.bring(fabric, ack, at),
-                None => self.lose_ack(ack),
-            };
+            let at = way.cross(link, &ack, at);
+            return self.bring(fabric, ack, at);
         }
         way.wait(link, ack);
         let payload = Arriving { tagged: 0, hop: WAY_BACK, flow: self.id }.pack();
@@ -313,43 +311,11 @@ impl FlowPath {
         let Some(way) = &mut self.route.way_back else { return };
         let link = &mut fabric.returns[way.link];
         let Some(ack) = way.arrive(link) else { return };
-        match way.cross(link, &ack, now) {
-            Some(at) => {
-                for seq in way.untold() {
-                    self.repeat(fabric, &ack, seq, at);
-                }
-                self.bring(fabric, ack, at);
-            }
-            None => self.lose_ack(ack),
+        if link.is_own() {
+            return self.cross_own(fabric, ack, now);
         }
-    }
-
-    /// An ACK is lost on its way back. What it acknowledged the next one acknowledges too. What it
-    /// told of packets out of order, and of marks, the next one tells.
-    #[cold]
-    fn lose_ack(&mut self, ack: AckOut) {
-        let Some(way) = &mut self.route.way_back else { return };
-        let waiting = way.waiting();
-        if ack.blocks > 0 {
-            way.leave_untold(ack.cause);
-        }
-        for _ in 0..ack.more {
-            self.route.receiver.next_told().into_iter().for_each(|seq| way.leave_untold(seq));
-        }
-        if self.route.untagged(ack.next).is_some()
-            && let Some(dialogue) = &mut self.dialogue
-        {
-            dialogue.lose_answer(waiting);
-        }
-    }
-
-    /// An ACK repeats what an earlier one told that was lost.
-    #[cold]
-    fn repeat(&mut self, fabric: &mut Fabric, ack: &AckOut, seq: u32, at: Instant) {
-        let is_news = self.route.untagged(ack.next).is_some_and(|next| seq >= next);
-        if is_news && at <= fabric.end {
-            self.push_ack(fabric, ack.next, seq | PART, at);
-        }
+        let at = way.cross(link, &ack, now);
+        self.bring(fabric, ack, at);
     }
 
     fn send_ack(&mut self, fabric: &mut Fabric, ack: AckOut) {
@@ -359,7 +325,7 @@ impl FlowPath {
 
     /// An ACK, its sequence number as it travels, will reach the sender at `at`, unless the run
     /// ends before.
-    fn bring(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
+    pub(crate) fn bring(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
         for _ in 0..ack.more {
             let told = self.route.receiver.next_told().filter(|_| at <= fabric.end);
             told.iter().for_each(|seq| self.push_ack(fabric, ack.next, seq | PART, at));
@@ -374,7 +340,7 @@ impl FlowPath {
     }
 
     #[inline]
-    fn push_ack(&self, fabric: &mut Fabric, next: u32, cause: u32, at: Instant) {
+    pub(crate) fn push_ack(&self, fabric: &mut Fabric, next: u32, cause: u32, at: Instant) {
         fabric.queue.push(Lane::Ack(self.route.ack_lane), self.ack(next, cause, at));
     }
 

@@ -17,9 +17,9 @@ use crate::random::stream;
 pub(crate) struct UdpSource<'a> {
     spec: &'a UdpSpec,
     carry: u64,
-    /// As elements know it ([`Crossing::flow`]).
+    /// The number by which elements know the source ([`Crossing::flow`]).
     place: usize,
-    /// As its events name it.
+    /// The source's number in its events.
     number: u16,
     random: Pcg64Mcg,
     /// When the time in which it sends is over, where there are others.

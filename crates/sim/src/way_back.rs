@@ -123,18 +123,30 @@ impl WayBack {
         Some(ack)
     }
 
-    /// An ACK reaches the shared link at `at`: when it reaches the sender, unless it is lost.
+    /// An ACK reaches the shared link at `at`: when it reaches the sender.
     #[inline]
-    pub(crate) fn cross(
+    pub(crate) fn cross(&mut self, link: &mut ReturnLink, ack: &AckOut, at: Instant) -> Instant {
+        let far_end = link.carry(at, self.bytes(ack));
+        self.go_home(ack, far_end)
+    }
+
+    /// [`WayBack::cross`] where the link is one of its own kind, which may lose the ACK.
+    pub(crate) fn cross_own(
         &mut self,
         link: &mut ReturnLink,
         ack: &AckOut,
         at: Instant,
     ) -> Option<Instant> {
-        let far_end = link.carry(at, self.bytes(ack), self.place)? + self.propagation;
-        let start = self.senders_free_at.max(far_end);
+        let far_end = link.carry_own(at, self.bytes(ack), self.place)?;
+        Some(self.go_home(ack, far_end))
+    }
+
+    /// An ACK reaches the shared link's far end: when it reaches the sender.
+    #[inline]
+    fn go_home(&mut self, ack: &AckOut, far_end: Instant) -> Instant {
+        let start = self.senders_free_at.max(far_end + self.propagation);
         self.senders_free_at = start + self.access_time(ack);
-        Some(self.senders_free_at + self.access_delay)
+        self.senders_free_at + self.access_delay
     }
 
     /// ACKs that have yet to reach the shared link.
@@ -149,7 +161,6 @@ impl WayBack {
     }
 
     /// What ACKs told that were lost, and nothing has told since.
-    #[inline]
     pub(crate) fn untold(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.untold)
     }
@@ -231,20 +242,17 @@ impl ReturnLink {
         self.own.is_some()
     }
 
-    /// An ACK of `bytes`, of the flow at that place, arrives at `at`: when it reaches the far end,
-    /// unless it is lost.
+    /// An ACK of `bytes` arrives at `at` and is not lost: when it reaches the far end.
     #[inline]
-    pub(crate) fn carry(&mut self, at: Instant, bytes: u64, place: usize) -> Option<Instant> {
-        if self.is_own() {
-            return self.carry_as_link(at, bytes, place);
-        }
+    fn carry(&mut self, at: Instant, bytes: u64) -> Instant {
+        debug_assert!(self.own.is_none());
         self.free_at = self.free_at.max(at) + Span(self.serial.time(bytes));
-        Some(self.free_at)
+        self.free_at
     }
 
-    /// [`ReturnLink::carry`] where it is more than a rate.
-    #[cold]
-    fn carry_as_link(&mut self, at: Instant, bytes: u64, place: usize) -> Option<Instant> {
+    /// [`ReturnLink::carry`] where [`ReturnLink::is_own`], for the flow at that place: `None` if
+    /// the ACK is lost.
+    pub(crate) fn carry_own(&mut self, at: Instant, bytes: u64, place: usize) -> Option<Instant> {
         let packet = Crossing::of(at, bytes, place);
         let crossed = self.own.as_mut()?.cross(packet, Tie::DEPARTURE_FIRST, false);
         crossed.map(|(far_end, _)| far_end)
@@ -322,7 +330,7 @@ mod tests {
         assert_eq!(at, Instant(1_040_000));
         way.wait(&mut link, alone);
         assert_eq!(way.arrive(&mut link), Some(alone));
-        let home = way.cross(&mut link, &alone, at).unwrap();
+        let home = way.cross(&mut link, &alone, at);
         assert_eq!(home, Instant(1_040_000 + 10_320_000 + 1_040_000));
         assert_eq!(way.arrive(&mut link), None);
     }
@@ -334,9 +342,9 @@ mod tests {
         let acks = [ack(0, 7, 1), ack(10_000, 9, 0)];
         let (first, second) = (one.leave(&acks[0]), other.leave(&acks[1]));
         assert_eq!((first, second), (Instant(1_048_000), Instant(1_050_000)));
-        let home = one.cross(&mut link, &acks[0], first).unwrap();
+        let home = one.cross(&mut link, &acks[0], first);
         assert_eq!(home, Instant(1_048_000 + 10_384_000 + 1_048_000));
-        let home = other.cross(&mut link, &acks[1], second).unwrap();
+        let home = other.cross(&mut link, &acks[1], second);
         assert_eq!(home, Instant(1_048_000 + 384_000 + 10_320_000 + 1_040_000));
     }
 

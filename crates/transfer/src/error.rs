@@ -18,7 +18,7 @@ pub enum TransferError {
     /// An address that cannot be used.
     #[error("{address}: {problem}; accepted: HOST:PORT, or a port of this host")]
     Address {
-        /// As typed.
+        /// The address as typed.
         address: String,
         /// Why not.
         problem: String,
@@ -29,7 +29,7 @@ pub enum TransferError {
          any that is free"
     )]
     Listen {
-        /// As typed.
+        /// The address as typed.
         address: String,
         /// Why not.
         problem: String,

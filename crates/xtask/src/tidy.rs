@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Stop, no_arguments, step};
 
+mod borrowed;
 mod citation;
 mod rules;
 mod source;
@@ -51,6 +52,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     for source in &sources {
         rules::check(source, &excused, &mut findings);
         citation::check(source, &mut findings);
+        borrowed::check(source, &mut findings);
     }
     rules::check_modules(&sources, &mut findings);
     rules::check_excuses(&sources, &excused, &mut findings);

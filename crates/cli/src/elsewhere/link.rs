@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 /// Emulate a link between two network namespaces, or around commands (Linux only)
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// As on Linux
+    /// The arguments that the command has on Linux
     #[arg(value_name = "WORD", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }

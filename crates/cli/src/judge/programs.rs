@@ -18,7 +18,8 @@ pub(super) struct ProgramFlags {
     /// linux --virtual-time); {address}, {port}, {bytes}, {folder}, {file} and {qlog} are replaced
     #[arg(long, value_name = "CMD", requires = "client")]
     server: Option<String>,
-    /// The client, likewise; it is started when the server listens, and its end is the end
+    /// The client, which `sh -c` runs in the guest when the server listens, with the words in
+    /// braces replaced; its end is the end
     #[arg(long, value_name = "CMD", requires = "server")]
     client: Option<String>,
     /// The client sends the data; otherwise the server does

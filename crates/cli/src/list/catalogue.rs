@@ -51,7 +51,7 @@ pub(crate) struct Catalogue {
 /// A start-up or avoidance.
 #[derive(Debug, Serialize)]
 pub(crate) struct Policy {
-    /// As users write it.
+    /// The name as users write it.
     pub(crate) name: &'static str,
     /// One line: what it does.
     pub(crate) summary: &'static str,
@@ -95,7 +95,7 @@ pub(crate) struct AboutIt {
 /// A parameter of a policy.
 #[derive(Debug, Serialize)]
 pub(crate) struct Knob {
-    /// As users write it.
+    /// The name as users write it.
     pub(crate) name: &'static str,
     /// `count`, `window`, `time`, `ratio` or `word`.
     pub(crate) kind: &'static str,
@@ -112,7 +112,7 @@ pub(crate) struct Knob {
 pub(crate) struct Around {
     /// The word.
     pub(crate) name: &'static str,
-    /// As users write it.
+    /// The name as users write it.
     pub(crate) written: &'static str,
     /// One line: what it does.
     pub(crate) summary: &'static str,
@@ -125,7 +125,7 @@ pub(crate) struct Around {
 /// A short name for a pair of policies.
 #[derive(Debug, Serialize)]
 pub(crate) struct Alias {
-    /// As users write it.
+    /// The name as users write it.
     pub(crate) name: &'static str,
     /// What it stands for.
     pub(crate) control: &'static str,
@@ -138,7 +138,7 @@ pub(crate) struct Alias {
 /// A control of the kernel's own.
 #[derive(Debug, Serialize)]
 pub(crate) struct KernelsOwn {
-    /// As users write it.
+    /// The name as users write it.
     pub(crate) name: &'static str,
     /// One line: what it does.
     pub(crate) summary: &'static str,
@@ -151,7 +151,7 @@ pub(crate) struct KernelsOwn {
 /// A controller that comes with quinn.
 #[derive(Debug, Serialize)]
 pub(crate) struct Quinn {
-    /// As users write it.
+    /// The name as users write it.
     pub(crate) name: &'static str,
     /// One line: what it does.
     pub(crate) summary: &'static str,
@@ -162,7 +162,7 @@ pub(crate) struct Quinn {
 /// A set of endpoint constants.
 #[derive(Debug, Serialize)]
 pub(crate) struct Profile {
-    /// As users write it.
+    /// The name as users write it.
     pub(crate) name: String,
     /// In the order of the documentation.
     pub(crate) constants: Vec<Constant>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// A name that a paper prints.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct PaperName {
-    /// As it is printed; of two spellings the more usual one.
+    /// The name as printed; of two spellings the more usual one.
     pub(crate) name: &'static str,
     /// The papers, as their directories under `papers/` are called.
     pub(crate) papers: &'static [&'static str],

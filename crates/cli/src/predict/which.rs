@@ -44,9 +44,9 @@ struct Nearest {
     loss: String,
     /// The rate of the path asked about over that of this one.
     rate_ratio: f64,
-    /// Its RTT, likewise.
+    /// The RTT of the path asked about over that of this one.
     rtt_ratio: f64,
-    /// Its buffer, likewise.
+    /// The buffer of the path asked about over that of this one.
     buffer_ratio: f64,
 }
 

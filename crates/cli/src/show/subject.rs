@@ -23,7 +23,7 @@ pub(super) struct Subject {
     pub(super) truncated: bool,
     /// The payload of a full packet of TCP, bytes.
     pub(super) mss: Option<u64>,
-    /// See [`Recorded::idle_share`].
+    /// The share of the time in which nothing was in flight ([`Recorded::idle_share`]).
     pub(super) idle_share: Option<f64>,
     /// Only bytes over time are known.
     pub(super) udp: bool,

@@ -9,7 +9,7 @@ use super::packet;
 pub(crate) struct FlowSeen {
     /// When the first came to the link, ns of the measured period.
     pub(crate) first_ns: u64,
-    /// When the last with payload was due at the other end, likewise.
+    /// When the last with payload was due at the other end, ns of the measured period.
     pub(crate) last_ns: u64,
     /// Packets that came, dropped and lost ones too.
     pub(crate) packets: u64,

@@ -76,7 +76,7 @@ pub struct DirectionSpec {
     pub data_only: bool,
     /// A TCP packet takes its payload and so many bytes; `None` counts its real headers.
     pub header_bytes: Option<u64>,
-    /// As `header_bytes`, for a packet that is not TCP's.
+    /// Any other packet takes its payload and so many bytes; `None` counts its real headers.
     pub udp_header_bytes: Option<u64>,
     /// The sender's kernel hands over as many packets as one as it likes.
     pub offload: bool,

@@ -44,7 +44,7 @@ pub(crate) fn shorten_problems(flows: &mut [FlowOutcome]) {
 pub(crate) struct Schedule {
     /// The run's start, ns of the path's clock.
     pub(crate) from: u64,
-    /// The run's end, likewise.
+    /// The run's end, ns of the path's clock.
     pub(crate) until: u64,
     /// The end of all cross traffic. Nothing is left to happen after it once every connection has
     /// ended, and the run ends then, as the simulator's does when it has no more events.

@@ -9,7 +9,7 @@ use firstflight_kernel::catalogue::{PAIRS, distinct};
 
 /// A control with one knob set.
 pub(crate) struct Set {
-    /// As users write it.
+    /// The control as users write it.
     pub(crate) control: String,
     pub(crate) knob: &'static str,
     pub(crate) value: String,

@@ -9,7 +9,7 @@ use super::ResolvedBuffer;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedQueue {
-    /// As it was written.
+    /// The discipline and its settings as written.
     pub text: String,
     /// Its rules.
     pub discipline: Discipline,

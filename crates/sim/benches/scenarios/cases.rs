@@ -235,10 +235,11 @@ pub(crate) const PROFILES: [Control; 5] = [
 
 /// Today's start-ups on Linux' endpoints, those that pace their packets with half the bar. All on
 /// (a) only. Rapid Start paces until it ends, and Linux from then on: it has both bars.
-pub(crate) const TODAY: [Control; 7] = [
+pub(crate) const TODAY: [Control; 8] = [
     today("hystart-pp", "cubic", 20.0),
     today("search", "cubic", 20.0),
     today("suss", "cubic", 20.0),
+    today("scout", "cubic", 20.0),
     Control { ends: Ends::LinuxUnpaced, ..today("rapid-start", "cubic", 20.0) },
     Control { name: "rapid-paced", ..today("rapid-start", "cubic", 10.0) },
     today("bbr", "cubic", 10.0),

@@ -47,7 +47,7 @@ pub(super) struct Xcp {
     least_ends: u64,
     /// To hand out, in bits per second.
     gain: Pool,
-    /// To take back, likewise.
+    /// To take back, in bits per second.
     loss: Pool,
 }
 

@@ -32,8 +32,8 @@ pub(super) struct Tcb {
     pub(super) limit: u32,
     /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
-    /// As `calm_packets`, for the fastest path; 0 if the control needs rate samples, the connection
-    /// ends with a FIN, or the receiver's window still grows.
+    /// How many packets the next calm ACK may cover that takes the fastest path: 0 if the control
+    /// needs rate samples, the connection ends with a FIN, or the receiver's window still grows.
     pub(super) calm_plain: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
