@@ -269,7 +269,7 @@ fn list_names_everything_that_runs() {
     let text = run(&["list"]).stdout;
     let document = json(&run(&["list", "--json"]));
     assert_eq!(document["schema"], "firstflight/list@1");
-    for kind in ["startups", "avoidances", "aliases", "profiles", "path_flags"] {
+    for kind in ["startups", "avoidances", "around", "aliases", "profiles", "path_flags"] {
         for entry in document[kind].as_array().unwrap() {
             let name = entry["name"].as_str().unwrap();
             assert!(text.contains(name), "`list` does not name {name}");
@@ -397,6 +397,21 @@ fn a_list_says_what_a_start_up_goes_on_with_and_checks_knobs() {
         );
     }
     assert_eq!(run(&["list", "astart(ere.eps=0.5)+cubic"]).code, 0);
+}
+
+#[test]
+fn a_start_up_with_another_landing_is_named_so_in_lists_and_results() {
+    let landed = "landed(hystart-pp(css_rounds=3))+cubic";
+    let list = run(&["list", landed]).stdout;
+    assert!(list.contains("landed(<start-up>)") && list.contains("start-up hystart-pp"), "{list}");
+    let document = json(&run(&["compare", landed, "--duration", "1s", "--json"]));
+    assert_eq!(document["runs"][0]["control"], landed);
+    let over_quic = run(&["compare", landed, "--on", "quic", "--duration", "1s", "--json"]);
+    assert_eq!(json(&over_quic)["runs"][0]["transport"], "quic");
+    for wrong in ["landed", "landed()", "landed(nosuch)", "landed(linux-cubic)"] {
+        let outcome = run(&["compare", wrong]);
+        assert!(outcome.code == 2 && outcome.stderr.contains("accepted"), "{outcome:?}");
+    }
 }
 
 #[test]
