@@ -20,11 +20,9 @@
 #ifndef FF_CAREFUL_RESUME_H
 #define FF_CAREFUL_RESUME_H
 
+#include "saved.h"
 #include "slow_start.h"
 #include "view.h"
-
-/* Initial windows below which nothing is saved (section 4.1). */
-#define CAREFUL_RESUME_LEAST_WINDOWS 4
 
 enum careful_resume_phase {
     CR_RECONNAISSANCE,
@@ -36,9 +34,7 @@ enum careful_resume_phase {
 
 struct careful_resume {
     u64 first_window;
-    /* What an earlier connection had; no window, nothing saved. */
-    u64 saved_window;
-    u64 saved_min_rtt;
+    struct saved saved;
     /* PipeSize. */
     u64 pipe;
     /* Where unvalidated data begins, when its phase ends, how it is paced. */
@@ -71,11 +67,7 @@ FF_INLINE void careful_resume_on_ack(struct careful_resume *c, ff_knobs *k,
 FF_INLINE void careful_resume_inform(struct careful_resume *c, ff_knobs *k,
                                      const struct ff_learned *last, const struct ff_view *v)
 {
-    u64 window = last->cwnd < last->ssthresh ? last->per_round / 2 : last->per_round;
-    u64 least = times(v->window.cwnd, CAREFUL_RESUME_LEAST_WINDOWS);
-
-    c->saved_window = window >= least && last->age <= k->careful_resume.max_age ? window : 0;
-    c->saved_min_rtt = last->min_rtt;
+    c->saved = saved_of(last, k->careful_resume.max_age, v);
 }
 
 FF_INLINE u8 careful_resume_refutes_hint(const struct careful_resume *c) { return c->refuted; }
@@ -89,12 +81,6 @@ FF_INLINE void careful_resume_enter(struct careful_resume *c, ff_knobs *k, enum 
         c->phase = CR_NORMAL;
 }
 
-/* Whether the path looks as it was (section 4.2). */
-FF_INLINE u8 careful_resume_is_the_path(const struct careful_resume *c, const struct ff_view *v)
-{
-    return v->rtt.min > c->saved_min_rtt / 2 && v->rtt.latest <= times(c->saved_min_rtt, 10);
-}
-
 /* Reconnaissance: jumps once the first window is acknowledged (section 4.2). */
 FF_INLINE struct ff_step careful_resume_reconnoitre(struct careful_resume *c, ff_knobs *k,
                                                     const struct ff_ack *ack,
@@ -103,16 +89,16 @@ FF_INLINE struct ff_step careful_resume_reconnoitre(struct careful_resume *c, ff
     struct ff_step step = double_window(ack, v->mss, v->window);
     u64 rtt = v->rtt.smoothed, most, jump;
 
-    if (!c->saved_window)
+    if (!c->saved.window)
         return step;
-    if (step.exit || !careful_resume_is_the_path(c, v)) {
+    if (step.exit || !saved_is_of_path(&c->saved, v)) {
         c->phase = CR_NORMAL;
         return step;
     }
     if (v->acked < c->first_window || ack->app_limited || rtt == 0)
         return step;
     most = amount(k->careful_resume.max_jump_unit, k->careful_resume.max_jump, NONE, v->mss);
-    jump = whole_segments(min_of(c->saved_window / 2, most), v->mss);
+    jump = whole_segments(min_of(c->saved.window / 2, most), v->mss);
     if (jump <= step.window.cwnd) {
         c->phase = CR_NORMAL;
         return step;
@@ -143,7 +129,7 @@ FF_INLINE struct ff_step careful_resume_jumping(struct careful_resume *c,
     u64 proven = max_of(c->pipe, c->first_window);
     struct ff_step step = hold(v->window);
 
-    if (!careful_resume_is_the_path(c, v)) {
+    if (!saved_is_of_path(&c->saved, v)) {
         c->refuted = 1;
         c->phase = CR_RETREAT;
         c->end = v->snd_nxt;

@@ -14,6 +14,7 @@
 #ifndef FF_RAPID_START_H
 #define FF_RAPID_START_H
 
+#include "landing_by_counting.h"
 #include "rtt_floor.h"
 #include "slow_start.h"
 #include "view.h"
@@ -21,21 +22,11 @@
 /* Rise of the RTT that means a queue, and below which RTT quicly does not look (section 2.2). */
 #define RAPID_START_QUEUE 4000000ULL
 
-/* The first recovery; factors in millionths. */
-struct rapid_start_landing {
-    u64 window;
-    u64 least;
-    u64 outstanding;
-    u64 beta;
-    u64 ack_factor;
-    u64 acked;
-    u64 lost;
-};
-
 struct rapid_start {
     struct rtt_floor floor;
     u64 initial_window;
-    struct rapid_start_landing landing;
+    /* The first recovery. */
+    struct landing landing;
     u8 lands;
     /* It is the first slow start of the connection. */
     u8 first;
@@ -107,26 +98,6 @@ FF_INLINE struct ff_step rapid_start_step(struct rapid_start *r, ff_knobs *k,
     return step;
 }
 
-/* More was acknowledged or lost; no more counts than was outstanding. */
-FF_INLINE void rapid_start_count(struct rapid_start_landing *l, u64 acked, u64 lost)
-{
-    u64 left = minus(l->outstanding, plus(l->acked, l->lost));
-
-    lost = min_of(lost, left);
-    l->lost = plus(l->lost, lost);
-    l->acked = plus(l->acked, min_of(acked, left - lost));
-}
-
-/* The window by now (section 3.3). */
-FF_INLINE u64 rapid_start_landed(const struct rapid_start_landing *l)
-{
-    u64 factor = plus(l->beta, l->ack_factor);
-    u64 off = mul_div(l->acked, l->ack_factor, RATIO_ONE);
-
-    off = plus(off, mul_div(l->lost, factor, RATIO_ONE));
-    return max_of(minus(mul_div(l->window, factor, RATIO_ONE), off), l->least);
-}
-
 /* Where the landing ends at the lowest: W0 beta / 3, and two segments (section 3.3). */
 FF_INLINE u64 rapid_start_least(const struct rapid_start *r, ff_knobs *k, const struct ff_view *v)
 {
@@ -144,7 +115,7 @@ FF_INLINE struct ff_answer rapid_start_answer(struct rapid_start *r, ff_knobs *k
                                               const struct ff_loss *loss, const struct ff_view *v)
 {
     struct ff_answer answer = { .window = v->window, .kind = ANSWER_LEAVE };
-    struct rapid_start_landing *l = &r->landing;
+    struct landing *l = &r->landing;
     u64 quicly = rapid_start_is_quicly(k);
 
     if (!r->first)
@@ -157,16 +128,16 @@ FF_INLINE struct ff_answer rapid_start_answer(struct rapid_start *r, ff_knobs *k
     l->acked = 0;
     l->lost = 0;
     r->lands = 1;
-    rapid_start_count(l, 0, loss->lost);
+    landing_count(l, 0, loss->lost);
     answer.kind = ANSWER_LAND;
-    answer.window.cwnd = rapid_start_landed(l);
+    answer.window.cwnd = landing_cwnd(l);
     return answer;
 }
 
 FF_INLINE void rapid_start_on_further_loss(struct rapid_start *r, const struct ff_loss *loss)
 {
     if (r->lands && !loss->again)
-        rapid_start_count(&r->landing, 0, loss->lost);
+        landing_count(&r->landing, 0, loss->lost);
 }
 
 FF_INLINE struct ff_step rapid_start_recovering(struct rapid_start *r, const struct ff_ack *ack,
@@ -176,8 +147,8 @@ FF_INLINE struct ff_step rapid_start_recovering(struct rapid_start *r, const str
 
     if (!r->lands)
         return step;
-    rapid_start_count(&r->landing, ack->credited, 0);
-    step.window.cwnd = min_of(rapid_start_landed(&r->landing), v->window.cwnd);
+    landing_count(&r->landing, ack->credited, 0);
+    step.window.cwnd = min_of(landing_cwnd(&r->landing), v->window.cwnd);
     return step;
 }
 

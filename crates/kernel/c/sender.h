@@ -241,7 +241,8 @@ FF_INLINE void apply(struct ff_sender *s, struct ff_step step, const struct ff_a
     s->view.window = step.window;
     bound_cwnd(s);
 #ifdef FF_OWNS_WINDOW
-    s->pace = step.pace;
+    if (!step.keeps_pace)
+        s->pace = step.pace;
 #endif
 #ifdef FF_WAKES
     if (step.wake != NONE)

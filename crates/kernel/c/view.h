@@ -97,7 +97,9 @@ struct ff_rtt {
 /* A control whose start-up paces, sets the window in a recovery or takes hints says FF_OWNS_WINDOW:
  * its sender decides on cwnd in every state of the kernel. In all others the kernel reduces it.
  *
- * One whose start-up is woken says FF_WAKES, and its start-up defines `_on_wake` too.
+ * One whose start-up is woken says FF_WAKES, and its start-up defines `_on_wake` too. One whose
+ * start-up has packets leave first at a pace of their own says FF_SENDS_TRAINS, and its start-up
+ * defines `_leaves_first`.
  *
  * A control whose policies look at nothing but what an ACK acknowledges and at the window says
  * FF_WATCHES_NO_ACKS, and keeps no more: its whole state fits into what the kernel gives to every
@@ -135,12 +137,23 @@ struct ff_view {
     u32 recovering : 1;
 };
 
+/* While start-up paces, what lies before position `end`, `length` bytes when that was decided,
+ * leaves at another pace (Pacing::first in crates/core/src/pacing.rs).
+ */
+struct ff_train {
+    u64 rate;
+    u64 length;
+    u64 end;
+};
+
 /* What a policy decides on one ACK. */
 struct ff_step {
     struct ff_window window;
 #ifdef FF_OWNS_WINDOW
     /* Bytes per second at which packets leave, NONE to leave it to the kernel. */
     u64 pace;
+    /* The pace stays as it is instead. */
+    u8 keeps_pace;
 #endif
 #ifdef FF_WAKES
     /* When start-up is to be woken, NONE to leave it as it is. */

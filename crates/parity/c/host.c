@@ -19,6 +19,8 @@ struct ff_ops {
     u64 (*cwnd)(const struct ff_sender *s);
     u64 (*ssthresh)(const struct ff_sender *s);
     u64 (*pace)(const struct ff_sender *s);
+    u64 (*train_length)(const struct ff_sender *s);
+    u64 (*train_rate)(const struct ff_sender *s);
     u64 (*refutes_hint)(const struct ff_sender *s);
     void (*on_wake)(struct ff_sender *s, ff_knobs *k, u64 now);
     u64 (*wake)(const struct ff_sender *s);
@@ -66,6 +68,25 @@ static u64 host_pace(const struct ff_sender *s)
 {
 #ifdef FF_OWNS_WINDOW
     return s->pace;
+#else
+    return NONE;
+#endif
+}
+
+/* No length, no train. */
+static u64 host_train_length(const struct ff_sender *s)
+{
+#ifdef FF_SENDS_TRAINS
+    return s->pace == NONE ? 0 : startup(leaves_first)(&s->startup).length;
+#else
+    return 0;
+#endif
+}
+
+static u64 host_train_rate(const struct ff_sender *s)
+{
+#ifdef FF_SENDS_TRAINS
+    return startup(leaves_first)(&s->startup).rate;
 #else
     return NONE;
 #endif
@@ -124,6 +145,8 @@ const struct ff_ops *FF_NATIVE(void)
         .cwnd = host_cwnd,
         .ssthresh = host_ssthresh,
         .pace = host_pace,
+        .train_length = host_train_length,
+        .train_rate = host_train_rate,
         .refutes_hint = host_refutes_hint,
         .on_wake = host_on_wake,
         .wake = host_wake,

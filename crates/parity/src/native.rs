@@ -25,6 +25,8 @@ struct Ops {
     cwnd: unsafe extern "C" fn(*const State) -> u64,
     ssthresh: unsafe extern "C" fn(*const State) -> u64,
     pace: unsafe extern "C" fn(*const State) -> u64,
+    train_length: unsafe extern "C" fn(*const State) -> u64,
+    train_rate: unsafe extern "C" fn(*const State) -> u64,
     refutes_hint: unsafe extern "C" fn(*const State) -> u64,
     on_wake: unsafe extern "C" fn(*mut State, *const Knobs, u64),
     wake: unsafe extern "C" fn(*const State) -> u64,
@@ -260,6 +262,16 @@ impl Native {
         // SAFETY: as in `cwnd`.
         let rate = unsafe { (self.ops.pace)(self.state.as_ptr()) };
         (rate != u64::MAX).then_some(Rate(rate))
+    }
+
+    /// What leaves first at another rate, if something does, as when it was decided.
+    pub fn train(&self) -> Option<(Bytes, Rate)> {
+        // SAFETY: as in `cwnd`.
+        let (length, rate) = unsafe {
+            let state = self.state.as_ptr();
+            ((self.ops.train_length)(state), (self.ops.train_rate)(state))
+        };
+        (length != 0).then_some((Bytes(length), Rate(rate)))
     }
 
     /// Who paces, as `enum paced` has it; `None` of a control whose state is too small for it.

@@ -88,6 +88,23 @@ fn a_start_up_that_is_woken_decides_as_in_rust() {
     assert!(woken > 30, "{woken} wake-ups opened cwnd");
 }
 
+/// Trains need an RTT sample with nearly every ACK, and a start-up that nothing ends.
+#[test]
+fn trains_leave_as_in_rust() {
+    let mut draw = Draw::new(1 << 34);
+    let (mut connections, mut trains) = (0, 0);
+    while connections < TRAIN_CONNECTIONS {
+        let text = ["scout", "scout(first=2)+newreno", "scout(resume=on)"][connections % 3];
+        let mut both = Both::new(text, &mut draw);
+        path::drive(&mut both, &mut draw);
+        connections += 1;
+        trains += both.trains;
+    }
+    println!("{connections} connections, {trains} trains, all equal");
+    assert!(trains > 600, "{trains} trains");
+}
+
+const TRAIN_CONNECTIONS: usize = 600;
 const WOKEN_CONNECTIONS: usize = 600;
 
 /// Quotients of two 64-bit digits in base 2^32 need their corrections only now and then.

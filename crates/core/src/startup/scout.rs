@@ -318,6 +318,7 @@ impl Listed for Scout {
         "Jitter as long as a train, ACKs in lumps, and policers, which let a train pass.",
     )
     .finds_its_end()
+    .in_kernel("scout")
     .knobs(Self::KNOBS);
 }
 

@@ -10,6 +10,11 @@
 
 #include <bpf/bpf_helpers.h>
 
+/* Start-up depends on the time at which packets leave: TCP's own pacing timer is needed. */
+#if defined(FF_WAKES) || defined(FF_SENDS_TRAINS)
+#define FF_TAKES_PACING
+#endif
+
 #ifdef FF_WATCHES_NO_ACKS
 
 /* Of one socket: the sender, and what it was last told. */
@@ -70,10 +75,12 @@ struct connection {
     u32 lost_last;
     u32 una_last;
 #endif
-#ifdef FF_WAKES
+#ifdef FF_TAKES_PACING
     /* TCP paces by itself because the control asked for it; who paced before. */
     u8 took_pacing;
     u32 paced_before;
+#endif
+#ifdef FF_WAKES
     /* cwnd as it stands while less than the sender's may leave at once, 0 else. */
     u32 held;
 #endif

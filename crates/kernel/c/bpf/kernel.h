@@ -53,6 +53,7 @@ struct sock {
     unsigned long sk_pacing_rate;
     unsigned long sk_max_pacing_rate;
     u32 sk_pacing_status;
+    u8 sk_pacing_shift;
 };
 
 struct inet_connection_sock {

@@ -115,7 +115,7 @@ FF_INLINE u64 reduced(struct connection *c, const struct tcp_sock *tp, u64 targe
     return max_of(in_flight + count, 1);
 }
 
-#ifdef FF_WAKES
+#ifdef FF_TAKES_PACING
 
 /* TCP's own pacing timer is needed, even where fq would pace; afterwards it is as it was. */
 FF_INLINE void take_pacing(struct connection *c, struct sock *sk)
@@ -136,6 +136,10 @@ FF_INLINE void give_pacing_back(struct connection *c, struct sock *sk)
         sk->sk_pacing_status = c->paced_before;
     c->took_pacing = 0;
 }
+
+#endif
+
+#ifdef FF_WAKES
 
 FF_INLINE void let_go(struct connection *c, struct tcp_sock *tp)
 {
@@ -186,10 +190,14 @@ FF_INLINE void write_pace(struct connection *c, struct tcp_sock *tp)
     struct sock *sk = (struct sock *)tp;
     u64 rate = c->sender.pace, cwnd = max_of(tp->snd_cwnd, tp->packets_out), percent;
 
-#ifdef FF_WAKES
+#ifdef FF_TAKES_PACING
     if (rate != NONE)
         take_pacing(c, sk);
+#ifdef FF_WAKES
     else if (c->sender.wake == NONE)
+#else
+    else
+#endif
         give_pacing_back(c, sk);
 #else
     if (rate != NONE && sk->sk_pacing_status == PACING_NONE)
@@ -203,5 +211,29 @@ FF_INLINE void write_pace(struct connection *c, struct tcp_sock *tp)
     }
     sk->sk_pacing_rate = min_of(rate, sk->sk_max_pacing_rate);
 }
+
+#ifdef FF_SENDS_TRAINS
+
+/* The pace of the next packet: the train's until that has left, then the round's. TCP makes each as
+ * large as what the pace sends in a millisecond (tcp_tso_autosize), so that the last one of a
+ * train gets the pace with which it ends where the train does; by that the gap after it grows.
+ * Returns how many segments that packet may have at least.
+ */
+FF_INLINE u32 pace_next(struct connection *c, struct tcp_sock *tp)
+{
+    struct ff_train train = startup(leaves_first)(&c->sender.startup);
+    u64 left = minus(train.end, snd_nxt_of(tp, acked_by(c, tp))), mss = max_of(tp->mss_cache, 1);
+    struct sock *sk = (struct sock *)tp;
+    u64 rate = c->sender.pace;
+
+    if (rate == NONE)
+        return MIN_TSO_SEGS;
+    if (left)
+        rate = min_of(train.rate, times(left, 1ULL << (sk->sk_pacing_shift & 31)));
+    sk->sk_pacing_rate = max_of(min_of(rate, sk->sk_max_pacing_rate), 1);
+    return left && left < MIN_TSO_SEGS * mss ? 1 : MIN_TSO_SEGS;
+}
+
+#endif
 
 #endif

@@ -231,6 +231,21 @@ u32 BPF_PROG(ff_min_tso_segs, struct sock *sk)
 
 #endif
 
+#ifdef FF_SENDS_TRAINS
+
+/* TCP asks for the least size of a packet before each that its pacing timer lets go. */
+SEC("struct_ops")
+u32 BPF_PROG(ff_min_tso_segs, struct sock *sk)
+{
+    struct connection *c = connection_of(sk);
+
+    if (!c || ff_loaded.leaving_out)
+        return MIN_TSO_SEGS;
+    return pace_next(c, (struct tcp_sock *)sk);
+}
+
+#endif
+
 #ifdef FF_OWNS_WINDOW
 
 /* The end of every ACK, in every state. What comes after the socket differs between kernels. */
@@ -347,7 +362,7 @@ struct tcp_congestion_ops ff_control = {
 #endif
 #ifdef FF_OWNS_WINDOW
     .cong_control = (void *)ff_cong_control,
-#ifdef FF_WAKES
+#ifdef FF_TAKES_PACING
     .min_tso_segs = (void *)ff_min_tso_segs,
 #endif
     .release = (void *)ff_release,

@@ -108,7 +108,7 @@ FF_INLINE u32 socket_paces(const struct connection *c, const struct sock *sk)
     /* Read before the choice: one instruction that reads either of two structs is refused. */
     u32 status = *(const volatile u32 *)&sk->sk_pacing_status;
 
-#ifdef FF_WAKES
+#ifdef FF_TAKES_PACING
     if (c->took_pacing)
         status = c->paced_before;
 #endif

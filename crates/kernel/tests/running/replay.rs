@@ -56,6 +56,10 @@ impl Replay {
         tell_sends(&mut connection.sender, record, connection.first.sent);
         let sender = &mut connection.sender;
         tell(sender, record);
+        // The kernel's own rate at an ACK is that of what follows a train.
+        if let Some((length, _)) = sender.pacing().and_then(|pacing| pacing.first) {
+            sender.on_paced(length);
+        }
         let text = &self.control.full;
         let core = (sender.cwnd().0, sender.ssthresh().0);
         assert_eq!(

@@ -34,6 +34,9 @@ pub(crate) struct Both {
     pub(crate) grown: u64,
     /// How often a wake-up has opened the window.
     pub(crate) woken: u64,
+    /// What left first at another pace, the last time, and how often something did.
+    train: Option<(Bytes, Rate)>,
+    pub(crate) trains: u64,
 }
 
 impl Both {
@@ -55,7 +58,7 @@ impl Both {
         let native = Native::new(&kernel, config).expect("the control has C");
         let control = text.to_owned();
         let (has_sent, acks, cuts, grown) = (false, 0, 0, 0);
-        let both = Self {
+        let mut both = Self {
             control,
             config,
             rust,
@@ -68,6 +71,8 @@ impl Both {
             cuts,
             grown,
             woken: 0,
+            train: None,
+            trains: 0,
         };
         both.compare(&"nothing yet");
         both
@@ -168,6 +173,8 @@ impl Both {
     pub(crate) fn spurious(&mut self) {
         self.rust.on_spurious_loss();
         self.native.on_spurious_loss();
+        // With the pace before the cut comes what was left of its train.
+        self.train = self.native.train();
         self.compare(&"spurious");
     }
 
@@ -177,7 +184,7 @@ impl Both {
         self.compare(&("mss", mss));
     }
 
-    fn compare(&self, event: &dyn std::fmt::Debug) {
+    fn compare(&mut self, event: &dyn std::fmt::Debug) {
         let rust = (self.rust.cwnd(), self.rust.ssthresh());
         let native = (self.native.cwnd(), self.native.ssthresh());
         assert_eq!(
@@ -197,6 +204,7 @@ impl Both {
             let rust = self.rust.wake_at().filter(|at| *at < Instant(u64::MAX));
             assert_eq!(rust, self.native.wake_at(), "{}: {event:?}", self.control);
         }
+        self.compare_train(event);
         let (rust, native) = (self.rust.pacing().map(|pacing| pacing.rate), self.native.pace());
         // Where start-up sets none the default holds, which in the kernel is not the core's. In C
         // the largest rate is none.
@@ -207,6 +215,19 @@ impl Both {
             "{}: Rust (left) and C differ in the pace after ACK {}, event {event:?}; {:?}",
             self.control, self.acks, self.config
         );
+    }
+
+    /// What leaves first at another pace is the same when it is decided, and stays so in C. To the
+    /// core all of it is told to leave at once, so that the rate behind it is compared too.
+    fn compare_train(&mut self, event: &dyn std::fmt::Debug) {
+        if let Some((length, rate)) = self.rust.pacing().and_then(|pacing| pacing.first) {
+            self.rust.on_paced(length);
+            self.train = Some((length, rate));
+            self.trains += 1;
+        }
+        // In C the largest rate is none, and then there is no train.
+        let native = self.native.train().or(self.train);
+        assert_eq!(self.train, native, "{}: {event:?}", self.control);
     }
 
     /// Whether that is the core's default pacing.

@@ -10,7 +10,7 @@ flow() {
 }
 
 parity() {
-    FIRSTFLIGHT_REQUIRE_BPF=1 FIRSTFLIGHT_CONTROLS="newreno tcpw-a rapid-start search suss" \
+    FIRSTFLIGHT_REQUIRE_BPF=1 FIRSTFLIGHT_CONTROLS="newreno tcpw-a rapid-start search suss scout" \
         running --exact the_core_replays_what_the_kernel_did --nocapture
 }
 
@@ -35,7 +35,8 @@ elif [ "$mode" = soak ]; then
 else
     # All of them: this kernel's verifier counts the stack as newer ones do not.
     step load firstflight kernel load newreno liw hoe bc dbc astart tcpw-a vegas cubic hystart \
-        mstart hystart-pp search rapid-start careful-resume suss 'ff_own=tcpw-a(preset=ns2)'
+        mstart hystart-pp search rapid-start careful-resume suss scout \
+        'ff_own=tcpw-a(preset=ns2)'
     step registered names ff_astart
     step status firstflight kernel status
     step flow flow ff_astart

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Scout: every round begins with a short train at four times the round's rate, and what the RTT
+ * does over the train decides how the window grows.
+ *
+ *   begin:   W = IW; the first window is the first train
+ *   round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 6 ACKs; the rest at W/srtt;
+ *            cwnd = W + train
+ *   train acknowledged: rise of the RTT from its first ACK to its last, time between the two,
+ *            pipe = bytes/time * minrtt
+ *     fewer than 4 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
+ *                           minrtt + clamp(minrtt/8, 4 ms, 16 ms):
+ *                           leave with 1.1 of what arrived in a minrtt
+ *     rise <= time/8:     W = 8/7 pipe, from 2 W to 4 W; 2 W if the RTT fell by more than time/8
+ *     pipe > 1.1 W:       W = pipe, up to 4 W
+ *     (in none of these beyond 4 times the flight, so that an unused W does not grow)
+ *     otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
+ *       higher by rise/2:             leave with min(W, pipe)
+ *       not:                          it was noise: W = 2 W
+ *       not, but the packets left so
+ *       slowly that it need not be:   W stays, twice at most; then leave with min(W, pipe)
+ *   loss:    land at 0.85 of what arrives of what is outstanding, as Rapid Start does; leave
+ *
+ * Only the first slow start has it. crates/core/src/startup/scout.rs tells what was known before
+ * and what is ours, and what is missing.
+ */
+#ifndef FF_SCOUT_H
+#define FF_SCOUT_H
+
+/* The first packets of a round leave at a pace of their own. */
+#define FF_SENDS_TRAINS
+/* It finds what the path holds. */
+#define FF_FINDS_PIPE
+
+#include "landing_by_counting.h"
+#include "scout_resume.h"
+#include "scout_train.h"
+#include "slow_start.h"
+#include "view.h"
+
+/* The least of a train, and the ACKs that it should have where receivers thin them. */
+#define SCOUT_TRAIN_SEGMENTS 8
+#define SCOUT_TRAIN_ACKS 6
+/* How often W may stay because nothing could be seen behind a train. */
+#define SCOUT_MOST_REPEATS 2
+/* What a delayed ACK holds back. */
+#define SCOUT_SLACK_SEGMENTS 2
+/* No exit leaves less: the loss of one packet is then still repaired without a timeout. */
+#define SCOUT_LEAST_SEGMENTS 4
+
+/* A train left no room: the packets behind it must be late, or it was noise. */
+struct scout_full {
+    u64 pipe;
+    u64 rise;
+    /* The smallest RTT before the train, how far to look, and the smallest RTT behind it. */
+    u64 before;
+    u64 end;
+    u64 floor;
+    /* The first ACK behind the train. */
+    struct scout_point begin;
+    u8 is;
+    u8 has_begin;
+};
+
+struct scout {
+    /* W, in bytes. */
+    u64 window;
+    /* The train of this round, and what arrived since the last one. */
+    struct scout_train train;
+    struct scout_between between;
+    struct scout_full full;
+    u64 repeats;
+    /* What the path holds, 0 before trains or the ACKs between them have told. */
+    u64 pipe;
+    /* The rate of the round, and the packets that leave first. */
+    u64 rate;
+    struct ff_train leaves;
+    /* The recovery of the first loss. */
+    struct landing landing;
+    struct scout_resume resume;
+    u8 lands;
+    /* This step sets them. */
+    u8 paces;
+    /* It is the first slow start of the connection. */
+    u8 first;
+    /* The first window was opened a second time. */
+    u8 reopened;
+};
+
+FF_NEW_POLICY(scout)
+FF_OBSERVES_NOTHING(scout)
+FF_ESTIMATES_NOTHING(scout)
+FF_RESTARTS_WITH_ONE(scout)
+FF_FIRST_WINDOW_OF_KNOBS(scout)
+FF_FIRST_SSTHRESH_OF_KNOBS(scout)
+
+/* The pace from now on, and at how many times of it `length` leaves before, in millionths. */
+FF_INLINE void scout_paces(struct scout *s, u64 rate, u64 length, u64 look,
+                           const struct ff_view *v)
+{
+    s->paces = 1;
+    s->rate = max_of(rate, 1);
+    s->leaves.rate = mul_div(s->rate, look, RATIO_ONE);
+    s->leaves.length = length;
+    s->leaves.end = plus(v->snd_nxt, length);
+}
+
+/* Where the handshake has told the RTT, the first window leaves as a train, and what is more than
+ * an ordinary window of it is spread over the RTT, as Rapid Start spreads its own.
+ */
+FF_INLINE struct ff_step scout_open_first(struct scout *s, ff_knobs *k, u64 iw,
+                                          const struct ff_view *v)
+{
+    struct ff_step step = hold(v->window);
+    u64 rtt = v->rtt.smoothed;
+
+    s->window = iw;
+    if (rtt == 0)
+        return step;
+    s->window = mul_div(iw, k->scout.first, RATIO_ONE);
+    if (s->window > iw)
+        s->train.end = plus(v->snd_nxt, iw);
+    scout_paces(s, rate_per(s->window, rtt), iw, k->scout.look, v);
+    step.window.cwnd = s->window;
+    step.pace = s->rate;
+    return step;
+}
+
+/* The window of this round: W, the train, and what delayed ACKs hold back. */
+FF_INLINE struct ff_step scout_go_on(const struct scout *s, const struct ff_view *v)
+{
+    u64 train = scout_train_is_first(&s->train) ? 0 : scout_train_length(&s->train);
+    struct ff_step step = hold(v->window);
+
+    step.window.cwnd = plus(plus(s->window, train), times(v->mss, SCOUT_SLACK_SEGMENTS));
+    step.pace = s->rate;
+    step.keeps_pace = !s->paces;
+    return step;
+}
+
+FF_INLINE u64 scout_length(const struct scout *s, ff_knobs *k, u64 window,
+                           const struct ff_view *v)
+{
+    u64 heard = times(scout_between_per_ack(&s->between, v->mss), SCOUT_TRAIN_ACKS);
+    u64 length = max_of(window / k->scout.share, min_of(heard, window / 2));
+
+    return whole_segments(max_of(length, times(v->mss, SCOUT_TRAIN_SEGMENTS)), v->mss);
+}
+
+/* A round with window W begins, with a train at that many times its rate, in millionths. */
+FF_INLINE void scout_round_at(struct scout *s, ff_knobs *k, u64 window, u64 look,
+                              const struct ff_view *v)
+{
+    u64 length;
+
+    s->window = max_of(window, times(v->mss, 2));
+    length = scout_length(s, k, s->window, v);
+    s->train.begin = v->snd_nxt;
+    s->train.end = plus(v->snd_nxt, length);
+    s->train.acks = 0;
+    scout_between_from(&s->between, v->now, v->delivered);
+    s->full.is = 0;
+    if (v->rtt.smoothed != 0)
+        scout_paces(s, rate_per(s->window, v->rtt.smoothed), length, look, v);
+}
+
+/* The round after a train that did not say that W is all; `pipe` is what it showed. What was saved
+ * is tried after the first train, if it is worth more.
+ */
+FF_INLINE void scout_grow(struct scout *s, ff_knobs *k, u64 window, u64 pipe,
+                          const struct ff_view *v)
+{
+    u64 jump = scout_resume_jump(&s->resume, v), look = k->scout.look, beside, resumed;
+
+    jump = min_of(scout_train_is_first(&s->train) ? jump : 0, pipe);
+    beside = plus(scout_length(s, k, jump, v), times(v->mss, SCOUT_SLACK_SEGMENTS));
+    resumed = minus(jump, beside);
+    if (resumed > window) {
+        look = scout_resume_begin(&s->resume, jump, resumed);
+        window = resumed;
+    }
+    scout_round_at(s, k, window, look, v);
+}
+
+FF_INLINE struct ff_step scout_leave(struct scout *s, u64 pipe, const struct ff_view *v)
+{
+    u64 cwnd = plus(min_of(s->window, pipe), times(v->mss, SCOUT_SLACK_SEGMENTS));
+    struct ff_step step = hold(v->window);
+
+    s->pipe = pipe;
+    step.window.cwnd = max_of(cwnd, times(v->mss, SCOUT_LEAST_SEGMENTS));
+    step.window.ssthresh = step.window.cwnd;
+    step.exit = 1;
+    return step;
+}
+
+/* What a round decides beside its window and pace: to leave, and with what the path holds then. */
+struct scout_choice {
+    u64 pipe;
+    u8 leaves;
+};
+
+/* The train has been acknowledged. */
+FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const struct ff_view *v)
+{
+    u64 window = s->window, most = mul_div(window, k->scout.look, RATIO_ONE), used, behind;
+    struct scout_verdict verdict = scout_train_verdict(&s->train, k->scout.pass, v->rtt.min);
+    struct scout_choice choice = { .leaves = 0 };
+    u64 twice = times(window, 2);
+
+    most = scout_resume_end(&s->resume, most, v);
+    /* A window that is not used grows no further (draft-ietf-ccwg-ratelimited-increase-10). */
+    if (!scout_train_is_first(&s->train)) {
+        used = max_of(mul_div(v->in_flight, k->scout.look, RATIO_ONE), window);
+        most = min_of(most, used);
+        twice = min_of(twice, used);
+    }
+    if (verdict.kind == SCOUT_SILENT && scout_between_is_late(&s->between, v->rtt.min)) {
+        choice.pipe = mul_div(scout_between_pipe(&s->between, v), 11, 10);
+        choice.leaves = 1;
+        return choice;
+    }
+    if (verdict.kind == SCOUT_SLOWED && verdict.pipe <= mul_div(window, k->scout.room, RATIO_ONE)) {
+        behind = mul_div(scout_train_length(&s->train), k->scout.behind, RATIO_ONE);
+        s->full.pipe = verdict.pipe;
+        s->full.rise = verdict.rise;
+        s->full.before = scout_between_is_known(&s->between) ? s->between.floor : v->rtt.min;
+        s->full.end = plus(v->acked, min_of(behind, window));
+        s->full.floor = NONE;
+        s->full.is = 1;
+        s->full.has_begin = 0;
+        return choice;
+    }
+    if (verdict.kind == SCOUT_SLOWED)
+        window = min_of(verdict.pipe, most);
+    else if (verdict.kind == SCOUT_PASSED)
+        window = min_of(max_of(verdict.pipe, twice), most);
+    else
+        window = twice;
+    scout_grow(s, k, window, verdict.kind == SCOUT_SLOWED ? verdict.pipe : U64_MAX, v);
+    return choice;
+}
+
+/* A packet behind a train that left no room: it must be late by at least half of what the train
+ * rose, unless those there left so slowly that a queue had time to drain in between.
+ */
+FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
+                                                const struct scout_point *point,
+                                                const struct ff_view *v)
+{
+    struct scout_choice choice = { .leaves = 0 };
+    struct scout_full *full = &s->full;
+    u64 half = full->rise / 2, left_in, forwarded_in;
+    u8 late, shows;
+
+    if (!full->has_begin) {
+        full->begin = *point;
+        full->has_begin = 1;
+    }
+    full->floor = min_of(full->floor, point->rtt);
+    if (v->acked < full->end)
+        return choice;
+    left_in = minus(plus(minus(point->at, full->begin.at), full->begin.rtt), point->rtt);
+    forwarded_in = mul_div(v->rtt.min, minus(point->acked, full->begin.acked), full->pipe);
+    late = minus(full->floor, full->before) >= half;
+    shows = late || minus(left_in, forwarded_in) <= half;
+    if (shows && !late) {
+        scout_round_at(s, k, times(s->window, 2), k->scout.look, v);
+    } else if (!shows && s->repeats < SCOUT_MOST_REPEATS) {
+        s->repeats++;
+        scout_round_at(s, k, s->window, k->scout.look, v);
+    } else {
+        choice.pipe = full->pipe;
+        choice.leaves = 1;
+    }
+    return choice;
+}
+
+/* Counts an ACK to the train or to what is between trains. */
+FF_INLINE void scout_note(struct scout *s, const struct ff_ack *ack,
+                          const struct scout_point *point)
+{
+    s->between.acks = plus(s->between.acks, 1);
+    s->between.acked = plus(s->between.acked, ack->acked);
+    if (ack->rtt == NONE)
+        return;
+    if (point->acked <= s->train.begin) {
+        s->between.samples = plus(s->between.samples, 1);
+        s->between.floor = min_of(s->between.floor, point->rtt);
+    }
+    scout_train_note(&s->train, point);
+}
+
+FF_INLINE void scout_inform(struct scout *s, ff_knobs *k, const struct ff_learned *last,
+                            const struct ff_view *v)
+{
+    if (k->scout.resume == SCOUT_RESUME_ON)
+        s->resume.saved = saved_of(last, SCOUT_RESUME_MAX_AGE, v);
+}
+
+FF_INLINE u8 scout_refutes_hint(const struct scout *s) { return s->resume.state == SCOUT_REFUTED; }
+
+FF_INLINE struct ff_step scout_begin(struct scout *s, ff_knobs *k, const struct ff_view *v)
+{
+    return scout_open_first(s, k, v->window.cwnd, v);
+}
+
+FF_INLINE void scout_enter(struct scout *s, ff_knobs *k, enum entry why, const struct ff_view *v)
+{
+    s->first = why == ENTRY_CONNECT;
+    s->window = v->window.cwnd;
+    scout_train_first(&s->train);
+    scout_between_from(&s->between, 0, 0);
+    s->full.is = 0;
+    s->repeats = 0;
+    s->pipe = 0;
+    s->lands = 0;
+    s->reopened = 0;
+    scout_resume_enter(&s->resume, why);
+}
+
+/* By itself, because it is long. The step that follows is made by scout_step, as what a function by
+ * itself returns is one number: the pipe with which to leave, NONE to go on.
+ */
+FF_APART u64 scout_decide(struct scout *s, ff_knobs *k, const struct ff_ack *ack,
+                          const struct ff_view *v)
+{
+    struct scout_point point = { .at = ack->now, .rtt = ack->rtt, .acked = v->acked };
+    struct scout_choice choice = { .leaves = 0 };
+
+    if (s->full.is) {
+        if (ack->rtt != NONE)
+            choice = scout_look_behind(s, k, &point, v);
+    } else {
+        scout_note(s, ack, &point);
+        if (v->acked >= s->train.end)
+            choice = scout_judge(s, k, v);
+    }
+    return choice.leaves ? min_of(choice.pipe, NONE - 1) : NONE;
+}
+
+FF_INLINE struct ff_step scout_step(struct scout *s, ff_knobs *k, const struct ff_ack *ack,
+                                    const struct ff_view *v)
+{
+    u64 few = times(v->mss, 3), pipe;
+
+    /* Only the first slow start has it; later ones are RFC 5681's. */
+    if (!s->first || v->window.cwnd >= v->window.ssthresh)
+        return double_window(ack, v->mss, v->window);
+    if (s->train.end == U64_MAX) {
+        /* QUIC acknowledges the end of its handshake before the first window has left. */
+        if (!s->reopened && v->acked < few && minus(v->snd_nxt, v->acked) < few) {
+            s->reopened = 1;
+            return scout_open_first(s, k, s->window, v);
+        }
+        s->train.end = v->snd_nxt;
+        scout_between_from(&s->between, v->now, v->delivered);
+    }
+    s->paces = 0;
+    pipe = scout_decide(s, k, ack, v);
+    return pipe == NONE ? scout_go_on(s, v) : scout_leave(s, pipe, v);
+}
+
+/* The landing begins from what is outstanding and not from W: on a path with a policer W may be
+ * several times what ever arrived.
+ */
+FF_INLINE struct ff_answer scout_answer(struct scout *s, ff_knobs *k, const struct ff_loss *loss,
+                                        const struct ff_view *v)
+{
+    struct ff_answer answer = { .window = v->window, .kind = ANSWER_LEAVE };
+    struct landing *l = &s->landing;
+
+    if (!s->first)
+        return answer;
+    scout_resume_meet_congestion(&s->resume, v);
+    l->window = l->outstanding = minus(v->snd_nxt, v->acked);
+    l->least = max_of(l->outstanding / 6, times(v->mss, 2));
+    l->beta = min_of(k->scout.keeps, RATIO_ONE);
+    l->ack_factor = (RATIO_ONE - l->beta) * 2 / 3;
+    l->acked = 0;
+    l->lost = 0;
+    s->lands = 1;
+    landing_count(l, 0, loss->lost);
+    answer.kind = ANSWER_LAND;
+    answer.window.cwnd = min_of(landing_cwnd(l), v->window.cwnd);
+    return answer;
+}
+
+FF_INLINE void scout_on_further_loss(struct scout *s, const struct ff_loss *loss)
+{
+    if (s->lands && !loss->again)
+        landing_count(&s->landing, 0, loss->lost);
+}
+
+FF_INLINE struct ff_step scout_recovering(struct scout *s, const struct ff_ack *ack,
+                                          const struct ff_view *v)
+{
+    struct ff_step step = hold(v->window);
+
+    if (!s->lands)
+        return step;
+    landing_count(&s->landing, ack->credited, 0);
+    step.window.cwnd = min_of(landing_cwnd(&s->landing), v->window.cwnd);
+    return step;
+}
+
+FF_INLINE u64 scout_pipe(const struct scout *s) { return s->pipe; }
+
+FF_INLINE u64 scout_peak(const struct scout *s, const struct ff_view *v)
+{
+    u64 landed = mul_div(landing_cwnd(&s->landing), RATIO_ONE, s->landing.beta);
+
+    return s->lands ? max_of(landed, v->window.cwnd) : NONE;
+}
+
+FF_INLINE struct ff_train scout_leaves_first(const struct scout *s) { return s->leaves; }
+
+#endif
