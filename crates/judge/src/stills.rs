@@ -15,12 +15,12 @@ pub(crate) fn beside_slow_start(judgement: &Judgement) -> Still {
     let title = "Every scenario beside slow start";
     let mut map = HeatMap::new(
         title,
-        "blue is less than slow start's, orange more; a quarter, a half, 1, 2, 4 times",
+        "T completion time, L packets lost, Q longest queue; blue: less, orange: more",
         Colors::Around(MOST),
     )
     .columns(
         names.iter().map(|name| (*name).to_owned()).collect(),
-        ["time", "lost", "queue"].map(str::to_owned).to_vec(),
+        ["T", "L", "Q"].map(str::to_owned).to_vec(),
     );
     for judged in &judgement.scenarios {
         let of = |name: &str| match name == judgement.control {

@@ -123,7 +123,7 @@ fn what_cannot_be_shown_is_told_in_one_line() {
     told(&["show", "receiver.sqlog", "--connection", "2"], "has 1 connections");
     told(&["show", "receiver.sqlog", "--connection", "0"], "accepted: 1 to 1");
     told(&["show", "receiver.sqlog", "--until", "5"], "--until");
-    told(&["show"], "FILE.sqlog");
+    told(&["show"], "<FILE>");
     std::fs::File::create(place.path("huge.sqlog")).unwrap().set_len((512 << 20) + 1).unwrap();
     told(&["show", "huge.sqlog"], "larger than 512 MiB");
 }
