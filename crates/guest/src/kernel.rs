@@ -187,7 +187,7 @@ fn only(folder: &Path, begins: &str) -> Result<PathBuf, GuestError> {
 pub const DEFAULT_KERNEL: &str = "linux-image-cloud-amd64";
 
 /// The modules of a kernel that are of use here, in the order in which they need each other.
-const MODULES: [&str; 15] = [
+const MODULES: [&str; 20] = [
     "net/ipv4/inet_diag.ko",
     "net/ipv4/tcp_diag.ko",
     "drivers/net/veth.ko",
@@ -195,6 +195,11 @@ const MODULES: [&str; 15] = [
     "net/sched/sch_tbf.ko",
     "net/sched/sch_netem.ko",
     "net/sched/sch_fq.ko",
+    "net/sched/sch_htb.ko",
+    "net/sched/sch_red.ko",
+    "net/sched/sch_codel.ko",
+    "net/sched/sch_fq_codel.ko",
+    "net/sched/sch_pie.ko",
     "net/ipv4/tcp_bbr.ko",
     "net/ipv4/tcp_vegas.ko",
     "net/ipv4/tcp_westwood.ko",

@@ -108,7 +108,7 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
             resolved.links.len()
         ));
     }
-    if let Some(key) = resolved.links[0].beyond_drop_tail() {
+    if let Some(key) = resolved.links[0].elements.key() {
         return no(format!(
             "the link has no `{key}`; accepted: the simulator, or quinn in its time"
         ));

@@ -10,6 +10,7 @@
 
 mod bed;
 pub mod control;
+mod discipline;
 mod error;
 pub mod guest;
 mod job;

@@ -11,9 +11,12 @@
 //! come, where the link loses them after they were sent, and does not tell data from other packets,
 //! which are a SYN and an ACK on the way of a sender of data. Its bursts are the same chain, asked
 //! for the loss before it changes its state and not after.
+//!
+//! A scenario's `queue` is the kernel's discipline of that name in netem's place (`discipline`).
 
 use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
 
+use crate::discipline::{self, Counted};
 use crate::error::LabError;
 use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec};
 use crate::namespace::Namespace;
@@ -28,9 +31,9 @@ pub(crate) struct Netem {
     pub(crate) clock: Clock,
     middle: Namespace,
     rate_bps: u64,
-    full: Full,
-    /// Drops and sent bytes before the measured period.
-    before: [u64; 2],
+    counted: Counted,
+    /// Drops, sent bytes and marks before the measured period.
+    before: [u64; 3],
     /// Processor time before it.
     processors_before: ProcessorTime,
     /// How long it was, ns.
@@ -90,8 +93,8 @@ impl Netem {
             clock,
             middle,
             rate_bps,
-            full: Full::of(spec),
-            before: [0; 2],
+            counted: counted(spec),
+            before: [0; 3],
             processors_before: ProcessorTime::now(),
             period_ns: 0,
         })
@@ -105,11 +108,13 @@ impl Netem {
 
     pub(crate) fn report(&self) -> LinkReport {
         let now = self.counts();
-        let [drops, sent] = [0, 1].map(|i| now[i].saturating_sub(self.before[i]));
-        let bytes = scaled(sent, self.full.packet, self.full.frame);
+        let [drops, sent, marks] = [0, 1, 2].map(|i| now[i].saturating_sub(self.before[i]));
+        let Counted { packet, frame, .. } = self.counted;
+        let bytes = (u128::from(sent) * u128::from(packet) / u128::from(frame)) as u64;
         let could = u128::from(self.rate_bps) * u128::from(self.period_ns) / 8_000_000_000;
         let forward = DirectionReport {
             dropped_packets: drops,
+            marked_packets: marks,
             delivered_bytes: bytes,
             utilization: if could == 0 { 0.0 } else { bytes as f64 / could as f64 },
             ..DirectionReport::default()
@@ -118,38 +123,31 @@ impl Netem {
         LinkReport { forward, stolen_share, ..LinkReport::default() }
     }
 
-    /// Drops and bytes sent of the way to the far end.
-    fn counts(&self) -> [u64; 2] {
-        counted(&self.middle.tool("tc", "-s qdisc show dev f0").unwrap_or_default())
+    /// Drops, bytes sent and marks of the way to the far end.
+    fn counts(&self) -> [u64; 3] {
+        counts(&self.middle.tool("tc", "-s qdisc show dev f0").unwrap_or_default())
     }
 }
 
-/// Out of `Sent 1 bytes 2 pkt (dropped 3, ...`.
-fn counted(text: &str) -> [u64; 2] {
+/// Out of `Sent 1 bytes 2 pkt (dropped 3, ...`, which the first discipline says for all, and the
+/// marks of the one that marks.
+fn counts(text: &str) -> [u64; 3] {
     let after = |word: &str| {
         let rest = text.split_once(word).map_or("", |(_, rest)| rest);
         let digits = rest.trim_start().split(|c: char| !c.is_ascii_digit()).next();
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
     };
-    [after("dropped"), after("Sent")]
+    let marks = ["ecn_mark", "ce_mark", "marked"].map(after).iter().sum();
+    [after("dropped"), after("Sent"), marks]
 }
 
-/// A full packet in bytes: as the scenario counts it, and as the kernel does.
-#[derive(Clone, Copy, Debug)]
-struct Full {
-    packet: u64,
-    frame: u64,
-}
-
-impl Full {
-    fn of(spec: &LinkSpec) -> Self {
-        let packet = spec.packet_bytes + spec.forward.header_bytes.unwrap_or(0);
-        Self { packet: packet.max(1), frame: spec.packet_bytes + FRAME }
-    }
-}
-
-fn scaled(amount: u64, by: u64, of: u64) -> u64 {
-    u64::try_from(u128::from(amount) * u128::from(by) / u128::from(of)).unwrap_or(u64::MAX)
+/// A full packet in bytes and the link's rate, as the scenario and as the kernel count them.
+fn counted(spec: &LinkSpec) -> Counted {
+    let packet = spec.packet_bytes + spec.forward.header_bytes.unwrap_or(0);
+    let (packet, frame) = (packet.max(1), spec.packet_bytes + FRAME);
+    let rate = spec.forward.rate.as_ref().map_or(0, |rate| rate.peak_bps());
+    let rate_bps = Counted { rate_bps: 0, packet, frame }.frames(rate);
+    Counted { rate_bps, packet, frame }
 }
 
 /// The words for `tc` in the middle.
@@ -170,17 +168,26 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
     if !forward.drop_nth.is_empty() {
         return no("it drops no chosen packets");
     }
-    let (Some(rate), Some(buffer)) = (&forward.rate, forward.buffer) else {
+    let (Some(_), Some(buffer)) = (&forward.rate, forward.buffer) else {
         return no("it has a rate and a buffer");
     };
-    let full = Full::of(spec);
+    let counted = counted(spec);
+    let rtt_us = (forward.delay_ns + backward.delay_ns) / 1_000;
+    let back = |us: u64| format!("qdisc add dev n0 root netem delay {us}us limit {MANY}");
+    if let Some(discipline) = forward.queue {
+        if forward.loss != Loss::default() {
+            return no("beside a queue it loses nothing at random");
+        }
+        let mut words = discipline::words(discipline, "f0", counted)?;
+        words.push(back(rtt_us + counted.service_us()));
+        return Ok(words);
+    }
     let waiting = match buffer {
         ResolvedBuffer::Packets(packets) => packets,
-        ResolvedBuffer::Bytes(bytes) => bytes / full.packet,
+        ResolvedBuffer::Bytes(bytes) => bytes / counted.packet,
     };
     // The one in service is in netem's queue too.
     let limit = (waiting + u64::from(!forward.buffer_counts_in_service)).max(1);
-    let rtt_us = (forward.delay_ns + backward.delay_ns) / 1_000;
     let lossy = match forward.loss {
         Loss::Independent(Fraction::ZERO) => String::new(),
         Loss::Independent(share) => format!(" loss random {share}"),
@@ -188,10 +195,9 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
             format!(" loss gemodel {to_bad} {to_good} {in_bad} {in_good}")
         }
     };
-    let bps = scaled(rate.peak_bps(), full.frame, full.packet);
-    let mut words = vec![format!("qdisc add dev f0 root netem limit {limit}{lossy} rate {bps}bit")];
-    words.push(format!("qdisc add dev n0 root netem delay {rtt_us}us limit {MANY}"));
-    Ok(words)
+    let bps = counted.rate_bps;
+    let forward = format!("qdisc add dev f0 root netem limit {limit}{lossy} rate {bps}bit");
+    Ok(vec![forward, back(rtt_us)])
 }
 
 /// Every device has one address, so that none must be asked for: over netem a question and its
@@ -204,6 +210,8 @@ const MANY: u32 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
+    use firstflight_queue::{CodelRules, Discipline};
+
     use super::*;
     use crate::link::{DirectionSpec, Rate};
 
@@ -238,7 +246,13 @@ mod tests {
     fn what_tc_counts_is_read() {
         let text = "qdisc netem 8001: root refcnt 2 limit 101 rate 10Mbit\n \
                     Sent 42640 bytes 40 pkt (dropped 7, overlimits 0 requeues 0)\n backlog 0b 0p";
-        assert_eq!(counted(text), [7, 42_640]);
+        assert_eq!(counts(text), [7, 42_640, 0]);
+        let text = "qdisc htb 1: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0\n \
+                    Sent 100 bytes 2 pkt (dropped 3, overlimits 0 requeues 0)\n\
+                    qdisc red 10: parent 1:1 limit 400000b min 30000b max 90000b ecn\n \
+                    Sent 100 bytes 2 pkt (dropped 9, overlimits 0 requeues 0)\n  \
+                    marked 12 early 3 pdrop 0 other 0";
+        assert_eq!(counts(text), [3, 100, 12]);
     }
 
     #[test]
@@ -262,5 +276,18 @@ mod tests {
         let chosen = DirectionSpec { drop_nth: vec![3], ..DirectionSpec::default() };
         let problem = words(&spec(chosen)).unwrap_err().to_string();
         assert!(problem.contains("no chosen packets; accepted: `--link tun`"), "{problem}");
+    }
+
+    /// A packet leaves a class as its time on the link begins; the way back has it.
+    #[test]
+    fn a_queue_is_the_kernels_and_the_way_back_takes_a_packets_time_longer() {
+        let queue = Some(Discipline::Codel(CodelRules::default()));
+        let codel = DirectionSpec { queue, ..DirectionSpec::default() };
+        let words = words(&spec(codel.clone())).unwrap();
+        assert!(words[1].contains("htb rate 10660000bit") && words[2].contains("codel limit"));
+        assert_eq!(words[3], "qdisc add dev n0 root netem delay 50800us limit 1000000");
+        let lossy = DirectionSpec { loss: "1%".parse().unwrap(), ..codel };
+        let problem = super::words(&spec(lossy)).unwrap_err().to_string();
+        assert!(problem.contains("nothing at random"), "{problem}");
     }
 }

@@ -12,6 +12,8 @@ mod points;
 mod random;
 mod rows;
 
+pub(crate) use random::sources;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -110,7 +112,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let program = match options.real_time {
         // The emulated link must keep up with the clock.
         true => step::release(root, features)?,
-        false => of_guests(root)?,
+        false => of_guests(root, PROGRAMS)?,
     };
     let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
     let kernel = kernel(options.real_time)?;
@@ -173,15 +175,15 @@ fn kernel(real_time: bool) -> Result<String, Stop> {
 
 /// The program that runs in guests, whose speed is no part of time: as it is built for tests. A
 /// copy, so that what is built while it measures changes nothing.
-fn of_guests(root: &Path) -> Result<PathBuf, Stop> {
+pub(crate) fn of_guests(root: &Path, folder: &str) -> Result<PathBuf, Stop> {
     let words = ["build", "--package", "firstflight-cli", "--features", "kernel", "--bin"];
     let built = step::executable(root, &[&words[..], &["firstflight"]].concat())?;
-    let copy = root.join(PROGRAM);
+    let copy = root.join(folder).join("firstflight");
     let fresh = copy.with_extension("fresh");
     let copied = fs::create_dir_all(copy.parent().unwrap_or(root))
         .and_then(|()| fs::copy(&built, &fresh))
         .and_then(|_| fs::rename(&fresh, &copy));
-    copied.map(|()| copy).map_err(|error| unable(PROGRAM, &error))
+    copied.map(|()| copy).map_err(|error| unable(folder, &error))
 }
 
 fn goes_on() -> Result<(), Stop> {
@@ -219,7 +221,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
 const DOCUMENT: &str = "docs/lab.md";
 const VALUES: &str = "papers/lab.toml";
 const KEPT: &str = "firstflight-out/lab/kept";
-const PROGRAM: &str = "firstflight-out/lab/firstflight";
+const PROGRAMS: &str = "firstflight-out/lab";
 
 #[cfg(test)]
 mod tests {

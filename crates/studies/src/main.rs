@@ -11,6 +11,7 @@ mod judge;
 mod kept;
 mod lab;
 mod oracle;
+mod queues;
 mod quic;
 mod stacks;
 mod startups;
@@ -32,12 +33,13 @@ fn main() -> ExitCode {
 
 type Study = fn(&std::path::Path, &[String]) -> Result<(), Stop>;
 
-const STUDIES: [(&str, Study); 8] = [
+const STUDIES: [(&str, Study); 9] = [
     ("bench", bench::run),
     ("choice", choice::run),
     ("judge", judge::run),
     ("lab", lab::run),
     ("oracle", oracle::run),
+    ("queues", queues::run),
     ("quic", quic::run),
     ("stacks", stacks::run),
     ("startups", startups::run),

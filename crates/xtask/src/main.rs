@@ -35,9 +35,8 @@ fn main() -> ExitCode {
         "test" => test::test(&root(), &rest),
         "fuzz" => fuzz::fuzz(&root(), &rest),
         "mutants" => mutants::mutants(&root(), &rest),
-        "bench" | "choice" | "judge" | "lab" | "oracle" | "quic" | "stacks" | "startups" => {
-            study(&task, &rest)
-        }
+        "bench" | "choice" | "judge" | "lab" | "oracle" | "queues" | "quic" | "stacks"
+        | "startups" => study(&task, &rest),
         "tidy" => tidy::run(&root(), &rest),
         "papers" => papers::run(&root(), &rest),
         "pictures" => pictures::run(&root(), &rest),
@@ -109,6 +108,9 @@ usage: cargo xtask TASK
       [--kernel KERNEL] [--today]  kept until what runs in the guest changes); --today takes
                                    controls that pace on the same paths; --page writes
                                    docs/lab-random.md
+  queues [--random N] [--seed N]   write the table of docs/queues.md: each queue discipline beside the
+      [--runs N] [--only NAME]...  kernel's in virtual time, on N points drawn at random, 10 without
+      [--page]                     a word (qemu; ten seconds of CPU a run; kept like the lab's)
   quic                             write the tables of scenarios/quic/README.md (minutes)
   startups [--scout]               write docs/startups.md: every start-up explained, drawn, and
                                    measured over 192 paths, with pictures and CSV, and

@@ -24,6 +24,7 @@ mod way;
 
 use std::net::Ipv4Addr;
 
+use firstflight_queue::Discipline;
 use firstflight_scenario::{Loss, Resolved, ResolvedBuffer};
 use serde::Serialize;
 
@@ -63,6 +64,8 @@ pub struct DirectionSpec {
     pub delay_ns: u64,
     /// Room for waiting packets, drop-tail; `None` is unlimited.
     pub buffer: Option<ResolvedBuffer>,
+    /// What stands in place of the buffer.
+    pub queue: Option<Discipline>,
     /// Packets waiting from which on packets that are ECN-capable are marked (RFC 3168).
     pub ecn_threshold: Option<u64>,
     /// Whether a buffer of B packets counts the one being sent.
@@ -111,6 +114,7 @@ impl LinkSpec {
                 rate: Some(Rate::constant(link.rate_bps)),
                 delay_ns: link.delay_ns,
                 buffer: Some(link.buffer),
+                queue: link.queue.as_ref().map(|queue| queue.discipline),
                 ecn_threshold: link.ecn_threshold_packets,
                 buffer_counts_in_service: resolved.endpoint.switches.buffer_counts_in_service,
                 loss: link.loss,

@@ -46,7 +46,7 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return Err(Stop::lacks(&step::no_kernel("lab --random")));
     }
     announce("build");
-    let program = super::of_guests(root)?;
+    let program = super::of_guests(root, super::PROGRAMS)?;
     let lab = Lab { root, program, kernel: &options.kernel, guests: sources(root)? };
     let numbers = 0..options.count;
     let wanted: Vec<u64> =
@@ -140,7 +140,7 @@ impl Lab<'_> {
 }
 
 /// A hash of the sources that decide what happens in a guest.
-fn sources(root: &Path) -> Result<String, Stop> {
+pub(crate) fn sources(root: &Path) -> Result<String, Stop> {
     let mut files = Vec::new();
     for folder in GUESTS {
         collect(&root.join(folder), &mut files).map_err(|error| unable(folder, &error))?;

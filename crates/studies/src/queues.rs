@@ -1,0 +1,211 @@
+//! `queues`: the kernel's own queue disciplines in virtual time as an oracle for those of
+//! `crates/queue`, on points drawn at random.
+//!
+//! A point is one scenario, which runs in the simulator and with `--on linux --link netem`. What
+//! the kernel did is kept by what decides it, so that the simulator may change and the same command
+//! only simulates again.
+
+mod draw;
+mod measured;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use crate::Stop;
+use crate::kept::Kept;
+use crate::lab::{of_guests, sources};
+use crate::step::{self, announce, kernel_features, unable};
+use crate::tables::between_marks;
+
+use draw::{DISCIPLINES, Discipline, Point};
+use measured::Measured;
+use table::Row;
+
+/// What was asked for.
+#[derive(Debug, PartialEq)]
+struct Options {
+    /// Points of each discipline.
+    count: u64,
+    seed: u64,
+    /// Runs of a discipline that draws random numbers, each with a seed of its own.
+    runs: u64,
+    /// Disciplines by their names; none are all.
+    only: Vec<String>,
+    /// Write the table.
+    page: bool,
+}
+
+/// Draws the points, measures what is not kept, and prints both side by side.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
+    let options = options(args)?;
+    if kernel_features()?.is_empty() {
+        return Err(Stop::lacks(&step::no_kernel("queues")));
+    }
+    announce("build");
+    let program = of_guests(root, KEPT)?;
+    let study = Study { root, program, guests: sources(root)?, runs: options.runs };
+    let is_wanted = |it: &&Discipline| {
+        options.only.is_empty() || options.only.iter().any(|name| name == it.name)
+    };
+    // Every discipline's first point before any second.
+    let points: Vec<Point> = (0..options.count)
+        .flat_map(|number| {
+            let drawn = DISCIPLINES.iter().filter(is_wanted);
+            drawn.map(move |discipline| Point::draw(options.seed, discipline, number))
+        })
+        .collect();
+    announce(&format!("{} points", points.len()));
+    let stop: Mutex<Option<Stop>> = Mutex::new(None);
+    let rows = points.into_par_iter().with_max_len(1).map(|point| {
+        if stop.lock().is_ok_and(|stop| stop.is_some()) {
+            return None;
+        }
+        study
+            .row(point)
+            .inspect(|row| println!("{}", row.line()))
+            .map_err(|problem| stop.lock().map(|mut stop| *stop = Some(problem)))
+            .ok()
+    });
+    let rows: Vec<Option<Row>> = rows.collect();
+    if let Some(stop) = stop.into_inner().unwrap_or_default() {
+        return Err(stop);
+    }
+    let rows: Vec<Row> = rows.into_iter().flatten().collect();
+    println!("{}", table::summary(&rows));
+    if options.page {
+        write(&root.join(PAGE), &table::page(&rows, &options.words()))?;
+        println!("queues: {PAGE} is written");
+    }
+    match rows.iter().filter(|row| row.is_unexplained()).count() {
+        0 => Ok(()),
+        count => Err(Stop::failed(&format!(
+            "{count} points differ by more than {} % and more than the simulator itself",
+            table::ACCEPTED
+        ))),
+    }
+}
+
+fn write(page: &Path, text: &str) -> Result<(), Stop> {
+    let old = fs::read_to_string(page).map_err(|error| unable(PAGE, &error))?;
+    let new = between_marks(&old, MARKS, text)
+        .ok_or_else(|| Stop::failed(&format!("{PAGE}: no marks {} and {}", MARKS.0, MARKS.1)))?;
+    fs::write(page, new).map_err(|error| unable(PAGE, &error))
+}
+
+/// What every point needs.
+struct Study<'a> {
+    root: &'a Path,
+    program: PathBuf,
+    /// Hash of what runs in a guest.
+    guests: String,
+    runs: u64,
+}
+
+impl Study<'_> {
+    fn row(&self, point: Point) -> Result<Row, Stop> {
+        let kernel = (0..if point.is_random() { self.runs } else { 1 })
+            .map(|run| self.on_linux(&point, run))
+            .collect::<Result<Vec<Measured>, Stop>>()?;
+        let simulate = |more_ms: f64, runs: u64| {
+            measured::run(&self.program, &point.scenario(Point::HERE, more_ms, 0, runs), &[])
+        };
+        let sim = simulate(0.0, if point.is_random() { table::SEEDS } else { 1 })?;
+        let mut beside = Vec::new();
+        for more_ms in table::BESIDE_MS {
+            beside.extend(simulate(more_ms, 1)?);
+        }
+        Ok(Row { point, sim, kernel, beside })
+    }
+
+    fn on_linux(&self, point: &Point, run: u64) -> Result<Measured, Stop> {
+        let scenario = point.scenario(Point::KERNEL, 0.0, run, 1);
+        let key = format!("{} {scenario}", self.guests);
+        let store = Kept::new(&self.root.join(KEPT));
+        if let Some(kept) = store.get(&key) {
+            return Ok(kept);
+        }
+        let linux = ["--on", "linux", "--virtual-time", "--link", "netem"];
+        let measured = measured::run(&self.program, &scenario, &linux)?;
+        let measured = measured.into_iter().next();
+        let measured = measured.ok_or_else(|| Stop::failed("queues: no run in the results"))?;
+        store.put(&key, &measured)?;
+        Ok(measured)
+    }
+}
+
+impl Options {
+    /// The command that measures the same again.
+    fn words(&self) -> String {
+        let Self { count, seed, runs, .. } = self;
+        format!("cargo xtask queues --random {count} --seed {seed} --runs {runs} --page")
+    }
+}
+
+fn options(args: &[String]) -> Result<Options, Stop> {
+    let mut options = Options { count: 10, seed: 1, runs: 3, only: Vec::new(), page: false };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if arg == "--page" {
+            options.page = true;
+            continue;
+        }
+        let accepted = ["--random", "--seed", "--runs", "--only", "--page"];
+        if !accepted.contains(&arg.as_str()) {
+            let accepted = accepted.join(", ");
+            let problem = format!("unknown argument `{arg}`; accepted: {accepted}");
+            return Err(Stop::usage(&problem));
+        }
+        let value = args.next().ok_or(Stop::usage(&format!("{arg} needs a value")))?;
+        let number = |least: u64, most: u64| {
+            let number = value.parse().ok().filter(|number| (least..=most).contains(number));
+            let accepted = format!("accepted: a number from {least} to {most}");
+            number.ok_or(Stop::usage(&format!("{arg}: found `{value}`, {accepted}")))
+        };
+        match arg.as_str() {
+            "--random" => options.count = number(1, 999)?,
+            "--seed" => options.seed = number(0, u64::MAX)?,
+            "--runs" => options.runs = number(1, 99)?,
+            _ if DISCIPLINES.iter().any(|it| it.name == value) => options.only.push(value.clone()),
+            _ => {
+                let names = DISCIPLINES.map(|it| it.name).join(", ");
+                let problem = format!("--only: found `{value}`, accepted: {names}");
+                return Err(Stop::usage(&problem));
+            }
+        }
+    }
+    if options.page && !options.only.is_empty() {
+        return Err(Stop::usage("--page is of all disciplines, without --only"));
+    }
+    Ok(options)
+}
+
+const PAGE: &str = "docs/queues.md";
+const MARKS: (&str, &str) = ("<!-- kernel -->", "<!-- end of kernel -->");
+const KEPT: &str = "firstflight-out/queues";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_slips_are_refused() {
+        let read =
+            |line: &str| options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let some = read("--random 4 --seed 7 --runs 2 --only red --only pie").unwrap();
+        assert_eq!((some.count, some.seed, some.runs, some.only.len()), (4, 7, 2, 2));
+        assert!(read("--page").unwrap().page);
+        for wrong in ["--random 0", "--runs", "--only reds", "--page --only red", "--sed 1"] {
+            assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_page_has_the_marks_between_which_the_table_is() {
+        let page = include_str!("../../../docs/queues.md");
+        assert!(between_marks(page, MARKS, "").is_some());
+    }
+}

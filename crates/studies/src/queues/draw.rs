@@ -1,0 +1,231 @@
+//! Points drawn at random. A point depends on the seed, the discipline and its number alone.
+
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{RngCore, SeedableRng};
+
+/// A discipline of the kernel, or netem with its own queue.
+#[derive(Debug)]
+pub(super) struct Discipline {
+    /// As `tc` calls it.
+    pub(super) name: &'static str,
+    /// Whether it draws random numbers.
+    random: bool,
+    /// The lines of `[path]` that are its own.
+    keys: fn(&mut Draw, &Shape) -> String,
+}
+
+/// In the order of the page.
+pub(super) const DISCIPLINES: [Discipline; 6] = [
+    Discipline { name: "netem", random: true, keys: netem },
+    Discipline { name: "tbf", random: false, keys: tbf },
+    Discipline { name: "red", random: true, keys: red },
+    Discipline { name: "codel", random: false, keys: codel },
+    Discipline { name: "fq_codel", random: false, keys: fq_codel },
+    Discipline { name: "pie", random: true, keys: pie },
+];
+
+/// A path, its flows, and the discipline on it.
+#[derive(Debug)]
+pub(super) struct Point {
+    pub(super) discipline: &'static Discipline,
+    pub(super) number: u64,
+    shape: Shape,
+    /// What the discipline adds to `[path]`.
+    keys: String,
+    /// In the simulator and in the kernel.
+    pair: (&'static str, &'static str),
+}
+
+/// What every discipline's point has.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    mbps: f64,
+    rtt_ms: f64,
+    seconds: f64,
+    flows: u64,
+    ecn: bool,
+}
+
+impl Shape {
+    fn bdp_packets(&self) -> f64 {
+        self.mbps * 1e3 * self.rtt_ms / (8.0 * FRAME)
+    }
+}
+
+impl Point {
+    pub(super) const HERE: usize = 0;
+    pub(super) const KERNEL: usize = 1;
+
+    pub(super) fn draw(seed: u64, discipline: &'static Discipline, number: u64) -> Self {
+        let name = discipline.name.bytes().fold(0_u64, |sum, byte| 31 * sum + u64::from(byte));
+        let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
+        let mut draw = Draw(Pcg64Mcg::seed_from_u64(base ^ (name << 16) ^ number));
+        let (mbps, rtt_ms) = (draw.spread(4.0, 25.0), draw.spread(10.0, 100.0));
+        let shape = Shape {
+            mbps,
+            rtt_ms,
+            seconds: (PACKETS * 8e-6 * FRAME / mbps).clamp(4.0, 12.0).ceil(),
+            flows: draw.one_of(&[1, 1, 2, 3, 4]),
+            ecn: draw.one_of(&[true, false]),
+        };
+        let pair = draw.one_of(&PAIRS);
+        let keys = (discipline.keys)(&mut draw, &shape);
+        Self { discipline, number, shape, keys, pair }
+    }
+
+    /// Whether one run is one of many.
+    pub(super) fn is_random(&self) -> bool {
+        self.discipline.random && !self.keys.ends_with("loss = '0%'\n")
+    }
+
+    /// The scenario for one of the two, with a longer RTT and from a later seed on.
+    pub(super) fn scenario(&self, which: usize, more_ms: f64, later: u64, runs: u64) -> String {
+        let Shape { mbps, rtt_ms, seconds, flows, ecn } = self.shape;
+        let control = if which == Self::HERE { self.pair.0 } else { self.pair.1 };
+        let rtt_ms = ((rtt_ms + more_ms) * 1e3).round() / 1e3;
+        let seed = self.number + 1 + 1_000 * later;
+        // Flows that start at once leave one sending machine one after the other.
+        let apart = if flows > 1 { rtt_ms.round() } else { 0.0 };
+        format!(
+            "controls = ['{control}']\nprofile = 'linux'\nduration = '{seconds}s'\nseed = {seed}\n\
+             runs = {runs}\npacket = '1448B'\nheaders = '66B'\necn = {ecn}\n[path]\n\
+             rate = '{mbps}Mbps'\nrtt = '{rtt_ms}ms'\n{}[[flow]]\ncount = {flows}\n\
+             start_jitter = '{apart}ms'\n",
+            self.keys
+        )
+    }
+
+    /// The path and what is on it, in a few words.
+    pub(super) fn words(&self) -> String {
+        let Shape { mbps, rtt_ms, seconds, flows, ecn } = self.shape;
+        let keys: Vec<&str> =
+            self.keys.lines().map(|line| line.trim_start_matches("queue = ")).collect();
+        let keys = keys.join(", ").replace(['\'', '"'], "");
+        let ecn = if ecn { ", ECN" } else { "" };
+        format!("{mbps}Mbps, {rtt_ms}ms, {seconds}s, {flows} `{}`{ecn}: {keys}", self.pair.1)
+    }
+}
+
+fn netem(draw: &mut Draw, shape: &Shape) -> String {
+    let buffer = (draw.spread(0.2, 3.0) * shape.bdp_packets()).max(4.0).round();
+    let loss = if draw.one_of(&[true, false]) { draw.spread(0.02, 1.0) } else { 0.0 };
+    format!("buffer = '{buffer}pkt'\nloss = '{loss}%'\n")
+}
+
+fn tbf(draw: &mut Draw, shape: &Shape) -> String {
+    let rate = digits(shape.mbps * draw.within(0.2, 0.7), 2);
+    let burst = draw.spread(2.0, 60.0).round();
+    let limit = (draw.spread(0.3, 3.0) * shape.bdp_packets()).max(6.0).round();
+    format!("queue = 'tbf(rate={rate}Mbps,burst={burst}pkt,limit={limit}pkt)'\n")
+}
+
+fn red(draw: &mut Draw, shape: &Shape) -> String {
+    let min = (draw.spread(0.1, 0.8) * shape.bdp_packets()).max(3.0).round();
+    let (max, limit) = (3.0 * min, 12.0 * min);
+    let probability = draw.one_of(&[2, 5, 10, 20]);
+    format!(
+        "queue = 'red(limit={limit}pkt,min={min}pkt,max={max}pkt,probability={probability}%{})'\n",
+        draw.ecn(shape)
+    )
+}
+
+/// CoDel's interval is about the longest RTT, its target a twentieth of that or more.
+fn codel_rules(draw: &mut Draw, shape: &Shape) -> String {
+    let interval = digits((shape.rtt_ms * draw.within(1.0, 3.0)).max(20.0), 2);
+    let target = digits((interval * draw.within(0.05, 0.15)).max(2.0), 2);
+    format!("target={target}ms,interval={interval}ms")
+}
+
+fn codel(draw: &mut Draw, shape: &Shape) -> String {
+    let rules = codel_rules(draw, shape);
+    format!("queue = 'codel({rules}{})'\n", draw.ecn(shape))
+}
+
+fn fq_codel(draw: &mut Draw, shape: &Shape) -> String {
+    let rules = codel_rules(draw, shape);
+    let quantum = draw.one_of(&["300B", "1514B", "6000B"]);
+    let ecn = if shape.ecn { "on" } else { "off" };
+    format!("queue = 'fq_codel({rules},quantum={quantum},ecn={ecn})'\n")
+}
+
+fn pie(draw: &mut Draw, shape: &Shape) -> String {
+    let target = draw.spread(5.0, 40.0);
+    let tupdate = draw.one_of(&[8, 15, 30]);
+    format!("queue = 'pie(target={target}ms,tupdate={tupdate}ms{})'\n", draw.ecn(shape))
+}
+
+struct Draw(Pcg64Mcg);
+
+impl Draw {
+    /// Uniform from 0 to 1, 1 excluded.
+    fn share(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn within(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.share()
+    }
+
+    /// Even on a logarithmic scale, to two digits.
+    fn spread(&mut self, from: f64, to: f64) -> f64 {
+        digits(from * (to / from).powf(self.share()), 2)
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[(self.share() * choices.len() as f64) as usize]
+    }
+
+    /// The queue marks where the ends understand it, and in one of three points drops even so.
+    fn ecn(&mut self, shape: &Shape) -> &'static str {
+        if shape.ecn && self.one_of(&[true, true, false]) { ",ecn=on" } else { "" }
+    }
+}
+
+fn digits(value: f64, digits: i32) -> f64 {
+    let after = usize::try_from(digits - 1 - value.log10().floor() as i32).unwrap_or(0);
+    format!("{value:.after$}").parse().unwrap_or(value)
+}
+
+/// Linux's own Reno counts what an ACK acknowledges; its CUBIC starts with HyStart.
+const PAIRS: [(&str, &str); 2] = [
+    ("bc(limit=1000)+newreno(growth=bytes)", "linux-reno"),
+    ("hystart+cubic(preset=linux)", "linux-cubic"),
+];
+/// Packets that a point carries, about five seconds of a processor's time in the guest.
+const PACKETS: f64 = 5_000.0;
+/// A full packet as an Ethernet frame, which is what the kernel's queues count.
+const FRAME: f64 = 1_514.0;
+
+#[cfg(test)]
+mod tests {
+    use firstflight_scenario::Scenario;
+
+    use super::*;
+
+    #[test]
+    fn every_point_is_a_scenario_and_depends_on_its_number_alone() {
+        for discipline in &DISCIPLINES {
+            for number in 0..50 {
+                let point = Point::draw(3, discipline, number);
+                for which in [Point::HERE, Point::KERNEL] {
+                    let text = point.scenario(which, 0.05, 2, 3);
+                    let scenario = Scenario::parse(&text, "x.toml");
+                    let resolved = scenario.and_then(|scenario| scenario.resolve());
+                    assert!(resolved.is_ok(), "{text}\n{:?}", resolved.err());
+                }
+                let again = Point::draw(3, discipline, number).words();
+                assert_eq!(point.words(), again);
+                assert_ne!(point.words(), Point::draw(4, discipline, number).words());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_reaches_marks_and_drops_and_several_flows() {
+        let words: Vec<String> =
+            (0..40).map(|number| Point::draw(1, &DISCIPLINES[2], number).words()).collect();
+        for word in ["ecn=on", "4 `linux-", "1 `linux-cubic`", "linux-reno", "probability=20%"] {
+            assert!(words.iter().any(|said| said.contains(word)), "{word}");
+        }
+    }
+}
