@@ -3,7 +3,8 @@
 //!
 //! How long packets wait is read from the packet that left last, as Linux does without
 //! `dq_rate_estimator`, its default. Probabilities are Linux's fractions of 2^56, delays its ticks
-//! of 64 ns, and the controller's timer counts jiffies of 4 ms: 15 ms are 16.
+//! of 64 ns. The controller's timer counts jiffies of 4 ms and comes one later than it was set for,
+//! as every timer of Linux's wheel does (`calc_index`): 15 ms are 20.
 
 use rand_pcg::rand_core::RngCore;
 
@@ -39,8 +40,7 @@ impl Pie {
         Self {
             waiting: DropTail::default(),
             target: rules.target_ns >> TICK_SHIFT,
-            // `usecs_to_jiffies` rounds up.
-            timer: (FIRST_NS, rules.tupdate_ns.div_ceil(JIFFY_NS).max(1) * JIFFY_NS),
+            timer: (FIRST_NS, period(rules.tupdate_ns)),
             rules,
             mtu,
             vars: Vars { burst_time: MAX_BURST, ..Vars::default() },
@@ -164,6 +164,12 @@ impl Queue for Pie {
     }
 }
 
+/// How far apart the controller's turns are, in nanoseconds: `usecs_to_jiffies` rounds up, and the
+/// timer's bucket is that of the jiffy after.
+fn period(tupdate_ns: u64) -> u64 {
+    (tupdate_ns.div_ceil(JIFFY_NS).max(1) + 1) * JIFFY_NS
+}
+
 const MAX_PROB: u64 = u64::MAX >> 8;
 /// `PSCHED_SHIFT`.
 const TICK_SHIFT: u32 = 6;
@@ -217,7 +223,7 @@ mod tests {
         assert!(p > 0.0, "{p}");
     }
 
-    /// `pie_timer` comes after half a second and then every 15 ms, which are 4 jiffies, whenever
+    /// `pie_timer` comes after half a second and then every 15 ms, which are 5 jiffies, whenever
     /// the queue is asked: while the probability changes, and for as long as it does not.
     #[test]
     fn the_controllers_turns_are_caught_up_with() {
@@ -227,15 +233,15 @@ mod tests {
         pie.catch_up(499 * MS, 0);
         assert_eq!(pie.vars.prob, 0);
         (0..10).for_each(|_| by_turns.calculate_probability(0));
-        pie.catch_up(659 * MS, 0);
-        assert_eq!((&pie.vars, pie.timer.0), (&by_turns.vars, 660 * MS));
+        pie.catch_up(699 * MS, 0);
+        assert_eq!((&pie.vars, pie.timer.0), (&by_turns.vars, 700 * MS));
         // The packet that the link sends waits too: without it a 64th of the probability decays.
         (pie.vars.qdelay, pie.vars.qdelay_old, pie.vars.prob) = (0, 0, MAX_PROB / 100 * 64);
         let mut idle = pie.clone();
-        (idle.catch_up(660 * MS, 0), pie.catch_up(660 * MS, 1_500));
+        (idle.catch_up(700 * MS, 0), pie.catch_up(700 * MS, 1_500));
         assert_eq!(pie.vars.prob - pie.vars.prob / 64, idle.vars.prob);
-        (pie.vars.prob, pie.timer.0) = (0, 660 * MS);
-        for (now, next) in [(660, 676), (1_000, 1_012), (10_004, 10_020), (10_030, 10_036)] {
+        (pie.vars.prob, pie.timer.0) = (0, 700 * MS);
+        for (now, next) in [(700, 720), (1_000, 1_020), (10_004, 10_020), (10_030, 10_040)] {
             pie.catch_up(now * MS, 0);
             assert_eq!(pie.timer.0, next * MS, "after {now} ms");
         }
@@ -376,6 +382,11 @@ mod tests {
             assert_eq!((bench.dropped.len(), bench.marked()), (dropped, 1 - dropped));
             assert_eq!(bench.queue.vars.accu_prob == 0, dropped == 1);
         }
+    }
+
+    #[test]
+    fn a_turn_is_a_jiffy_later_than_its_timer_was_set_for() {
+        assert_eq!([8, 15, 30].map(|ms| period(ms * MS) / MS), [12, 20, 36]);
     }
 
     /// Three times what the link sends arrives: 15 ms in the long run, by drops of two thirds.

@@ -10,18 +10,21 @@ pub(super) struct Discipline {
     pub(super) name: &'static str,
     /// Whether it draws random numbers.
     random: bool,
+    /// When its flows start, in seconds. PIE's controller begins half a second after the queue, and
+    /// the kernel's queue is there before the run.
+    settles_s: u64,
     /// The lines of `[path]` that are its own.
     keys: fn(&mut Draw, &Shape) -> String,
 }
 
 /// In the order of the page.
 pub(super) const DISCIPLINES: [Discipline; 6] = [
-    Discipline { name: "netem", random: true, keys: netem },
-    Discipline { name: "tbf", random: false, keys: tbf },
-    Discipline { name: "red", random: true, keys: red },
-    Discipline { name: "codel", random: false, keys: codel },
-    Discipline { name: "fq_codel", random: false, keys: fq_codel },
-    Discipline { name: "pie", random: true, keys: pie },
+    Discipline { name: "netem", random: true, settles_s: 0, keys: netem },
+    Discipline { name: "tbf", random: false, settles_s: 0, keys: tbf },
+    Discipline { name: "red", random: true, settles_s: 0, keys: red },
+    Discipline { name: "codel", random: false, settles_s: 0, keys: codel },
+    Discipline { name: "fq_codel", random: false, settles_s: 0, keys: fq_codel },
+    Discipline { name: "pie", random: true, settles_s: 1, keys: pie },
 ];
 
 /// A path, its flows, and the discipline on it.
@@ -86,11 +89,15 @@ impl Point {
         let seed = self.number + 1 + 1_000 * later;
         // Flows that start at once leave one sending machine one after the other.
         let apart = if flows > 1 { rtt_ms.round() } else { 0.0 };
+        let start = match self.discipline.settles_s {
+            0 => String::new(),
+            after => format!("start = '{after}s'\n"),
+        };
         format!(
             "controls = ['{control}']\nprofile = 'linux'\nduration = '{seconds}s'\nseed = {seed}\n\
              runs = {runs}\npacket = '1448B'\nheaders = '66B'\necn = {ecn}\n[path]\n\
              rate = '{mbps}Mbps'\nrtt = '{rtt_ms}ms'\n{}[[flow]]\ncount = {flows}\n\
-             start_jitter = '{apart}ms'\n",
+             start_jitter = '{apart}ms'\n{start}",
             self.keys
         )
     }
