@@ -108,7 +108,7 @@ usage: cargo xtask TASK
       [--kernel KERNEL] [--today]  kept until what runs in the guest changes); --today takes
                                    controls that pace on the same paths; --page writes
                                    docs/lab-random.md
-  queues [--random N] [--seed N]   write the table of docs/queues.md: each queue discipline beside the
+  queues [--random N] [--seed N]   write the table of docs/queues.md: each discipline beside the
       [--runs N] [--only NAME]...  kernel's in virtual time, on N points drawn at random, 10 without
       [--page]                     a word (qemu; ten seconds of CPU a run; kept like the lab's)
   quic                             write the tables of scenarios/quic/README.md (minutes)
