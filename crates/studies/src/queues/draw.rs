@@ -6,7 +6,7 @@ use rand_pcg::rand_core::{RngCore, SeedableRng};
 /// A discipline of the kernel, or netem with its own queue.
 #[derive(Debug)]
 pub(super) struct Discipline {
-    /// As `tc` calls it.
+    /// Its name in `tc`.
     pub(super) name: &'static str,
     /// Whether it draws random numbers.
     random: bool,
