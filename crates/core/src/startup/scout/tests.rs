@@ -202,13 +202,20 @@ fn where_nothing_can_be_seen_behind_a_train_the_window_stays_twice() {
 
 #[test]
 fn acks_closer_together_than_the_packets_were_double_the_window() {
+    let compress = |drive: &mut Drive, segments: u64| {
+        for number in 0..segments {
+            let rtt = Span::from_millis(130 - 3 * number);
+            let _ = drive.acks(1, Span::from_millis(1), rtt, Span(0));
+        }
+        drive.scout.window
+    };
     let mut drive = Drive::new();
     drive.view.now = Instant(1_000_000_000);
-    for number in 0..10_u64 {
-        let _ = drive.acks(1, Span::from_millis(1), Span::from_millis(130 - 3 * number), Span(0));
-    }
-    assert_eq!(drive.scout.window, MSS * 20);
+    assert_eq!(compress(&mut drive, 10), MSS * 20);
     assert_eq!(gauge(&drive.scout, "scout_passed"), Some(1));
+    let mut drive = Drive::new();
+    let _ = drive.first_train_passes();
+    assert_eq!(compress(&mut drive, 8), MSS * 80, "a later train too");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::hint::{Learned, PathHint};
+use crate::view::Rtt;
 
 /// The earlier connection had this many segments in a round of so many ms.
 fn informed(resume: &'static str, segments: u64, rtt_ms: u64) -> Drive {
@@ -79,6 +80,9 @@ fn it_is_scout_without_a_hint_that_is_worth_it() {
     };
     assert_eq!(first_slowed(500), MSS * 86, "it has shown 200 segments");
     assert_eq!(first_slowed(4_000), MSS * 25, "that is all that it has shown");
+    let mut drive = informed("on", 200, 100);
+    drive.view.rtt = Rtt::UNKNOWN;
+    assert_eq!(drive.scout.resume.jump(&drive.view), None, "there is no RTT to pace it by");
     // Later trains do not try it again.
     let mut drive = informed("on", 200, 200);
     let _ = drive.first_train_passes();
@@ -94,7 +98,10 @@ fn a_loss_of_what_was_resumed_refutes_the_hint_and_lands() {
         assert!(matches!(drive.scout.answer(&loss, &drive.view), Answer::Land(_)));
         drive.scout.refutes_hint()
     };
-    assert!(lose(&mut resumed()), "before the train is judged");
+    let mut drive = resumed();
+    assert!(lose(&mut drive), "before the train is judged");
+    drive.scout.enter(Entry::Connect, &drive.view);
+    assert!(!drive.scout.refutes_hint(), "another connection");
     let mut drive = resumed();
     drive.view.snd_nxt = drive.view.acked + MSS * 100;
     let _ = drive.acks(10, Span::from_micros(500), RTT, Span(0));
@@ -106,8 +113,6 @@ fn a_loss_of_what_was_resumed_refutes_the_hint_and_lands() {
     assert!(!lose(&mut drive), "all of it is acknowledged");
     let mut ordinary = Drive::new();
     assert!(!lose(&mut ordinary), "nothing was resumed");
-    drive.scout.enter(Entry::Connect, &drive.view);
-    assert!(!drive.scout.refutes_hint());
 }
 
 /// A train of ten, and ten packets behind it instead of forty.
