@@ -1,6 +1,8 @@
 //! The inside of a run in virtual time: this program as the first process of a machine that has
 //! nothing else to do. It reads its job, does it, says what came out, and ends the machine.
 
+mod logged;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,7 +76,8 @@ fn measure(job: &Job) -> Result<Measured, Failure> {
     let scenario = Scenario::parse(&job.scenario, "the scenario")?;
     if let Some(programs) = &job.programs {
         let never = AtomicBool::new(false);
-        let report = lab::programs::run(&scenario, job.seed, job.samples, programs, &never)?;
+        let mut report = lab::programs::run(&scenario, job.seed, job.samples, programs, &never)?;
+        logged::add(Path::new(lab::programs::QLOGS), &mut report);
         return measured(report);
     }
     let lab = Lab::read(job.link.as_deref(), job.generator.as_deref())?;

@@ -192,7 +192,7 @@ fn ends(args: &Args) -> Result<Ends, Failure> {
         far: args.serve.as_ref().map(sh).unwrap_or_default(),
         duration: duration.map(Duration::from_nanos),
         prints: if args.json { Prints::StandardError } else { Prints::Here },
-        patience: None,
+        ..Ends::default()
     })
 }
 

@@ -68,6 +68,7 @@ pub fn run(
         duration: Some(Duration::from_nanos(resolved.duration_ns)),
         prints: Prints::Files(PRINTED.into()),
         patience: Some(PATIENCE),
+        linger: if programs.server.contains("{qlog}") { LINGER } else { Duration::ZERO },
         ..Ends::default()
     };
     let carried = tool::carry(&link, &ends, stop, || {})?;
@@ -258,6 +259,8 @@ const NAME: &str = "programs";
 pub const GENERATOR: &str = "programs";
 /// For a server to listen.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// For a server to write its qlog when the connection is closed.
+const LINGER: Duration = Duration::from_secs(10);
 const MILLISECOND: u64 = 1_000_000;
 /// What is read of the end of what a program printed.
 const MOST_SAID: usize = 1_000;

@@ -33,6 +33,8 @@ pub struct Ends {
     /// How long a client waits for a server to listen; a third of a second when not said, after
     /// which it is started all the same.
     pub patience: Option<Duration>,
+    /// How long the far command goes on when the near one has ended: it may have something to write.
+    pub linger: Duration,
 }
 
 /// Where commands print to.
@@ -118,6 +120,10 @@ pub fn carry(
             let grace = if near.is_some() { GRACE } else { Duration::ZERO };
             until = Some(Instant::now() + grace);
         }
+        thread::sleep(LOOK);
+    }
+    let ended_at = Instant::now();
+    while status.is_some() && ended_at.elapsed() < ends.linger && !stop.load(Ordering::Relaxed) {
         thread::sleep(LOOK);
     }
     let ended = |tree: &mut ProcessTree| tree.try_wait().ok().flatten().and_then(|it| it.code());

@@ -341,7 +341,9 @@ mod tests {
         let shard = Some("1/3".to_owned());
         let expected = Asked { package: &PACKAGES[0], only: words("frame.rs"), shard };
         assert_eq!(one.ok(), Some(expected));
-        let queue = Asked::read(&root, &words("--package queue")).ok().expect("it has files");
+        let Ok(queue) = Asked::read(&root, &words("--package queue")) else {
+            panic!("it has files");
+        };
         assert!(queue.package.name == "queue" && queue.only.contains(&"pie.rs".to_owned()));
         let all = Asked::read(&root, &[]).map(|asked| asked.only).unwrap_or_default();
         for file in ["pair.rs", "startup/hystart.rs", "avoidance/bbr/cycle.rs", "estimate/ere.rs"] {

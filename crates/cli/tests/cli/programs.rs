@@ -1,6 +1,9 @@
 //! `judge --server --client`: programs that are not ours, in a guest, and what becomes of those
 //! that come to nothing.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::lab::able;
@@ -38,6 +41,50 @@ fn iperf3_is_judged_by_what_the_link_saw_and_two_runs_are_equal_to_the_byte() {
         (&0.0.into(), &"pass".into())
     );
     assert_eq!(judged(SERVER, CLIENT, &[]).stdout, first.stdout);
+}
+
+/// A stack that shares no line with ours, and logs what it does.
+#[test]
+fn aioquic_is_judged_by_the_link_and_by_its_qlog() {
+    let Some(python) = std::env::var_os("FIRSTFLIGHT_AIOQUIC").map(PathBuf::from) else {
+        eprintln!("skipped: FIRSTFLIGHT_AIOQUIC names no Python that has aioquic");
+        return;
+    };
+    // The interpreter behind an environment, so that the guest needs nothing of the latter.
+    let asked = "import os, sys, sysconfig as s; \
+        print(os.path.realpath(sys.executable), s.get_path('stdlib'), s.get_path('platlib'))";
+    let output = Command::new(&python).args(["-c", asked]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [python, library, packages] = words[..] else { panic!("{text}") };
+    // What it imports, and not the tests and packages of a whole Python.
+    let part = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name().into_string().unwrap();
+        let left_out = ["test", "site-packages", "dist-packages", "idlelib", "tkinter"];
+        !left_out.contains(&name.as_str()) && !name.starts_with("config-")
+    };
+    let parts = std::fs::read_dir(library).unwrap().flatten().filter(part);
+    let parts = parts.map(|entry| entry.path().into_os_string().into_string().unwrap());
+    let with = parts.chain([packages.to_owned()]);
+    let with: Vec<String> = with.flat_map(|path| ["--with".to_owned(), path]).collect();
+    let with: Vec<&str> = with.iter().map(String::as_str).collect();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/aioquic");
+    let example = example.canonicalize().unwrap();
+    let line = |script: &str, words: &str| {
+        format!("PYTHONPATH={packages} {python} {} {words}", example.join(script).display())
+    };
+    let server = line("serve.py", "{address} {port} cubic {qlog}");
+    let outcome = judged(&server, &line("fetch.py", "{address} {port} {bytes}"), &with);
+    if !able(&outcome) {
+        return;
+    }
+    let scenario = scenario(&outcome);
+    let measured = &scenario["measured"];
+    // Its slow start takes as many rounds as any, and Python some time besides.
+    let took = measured["completion_s"].as_f64().unwrap_or_else(|| panic!("{scenario}"));
+    assert!((4.5..5.5).contains(&took), "{measured}");
+    assert!(measured["peak_queue_packets"].as_f64().unwrap() > 1.0, "{measured}");
+    assert!(scenario["reasons"]["R1"].is_string() && scenario["broken"].is_null(), "{scenario}");
 }
 
 #[test]
