@@ -33,7 +33,7 @@ pub struct Ends {
     /// How long a client waits for a server to listen; a third of a second when not said, after
     /// which it is started all the same.
     pub patience: Option<Duration>,
-    /// How long the far command goes on when the near one has ended: it may have something to write.
+    /// How long the far command goes on when the near one has ended; it may have to write.
     pub linger: Duration,
 }
 
