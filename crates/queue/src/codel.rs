@@ -330,7 +330,7 @@ mod tests {
             let mut state = State { count: 7 + drops, lastcount, rec_inv_sqrt, ..State::default() };
             state.begin_dropping(&law, ago);
             assert_eq!((state.count, state.rec_inv_sqrt), expected, "{drops} drops, {ago} ago");
-            let next = ago + (u64::from(law.interval) * u64::from(expected.1) >> 16) as u32;
+            let next = ago + ((u64::from(law.interval) * u64::from(expected.1)) >> 16) as u32;
             assert_eq!((state.lastcount, state.drop_next), (expected.0, next));
         }
     }

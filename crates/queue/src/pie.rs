@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn the_controllers_turns_are_caught_up_with() {
         let mut by_turns = pie(false);
-        by_turns.vars.qdelay = 40 * MS >> TICK_SHIFT;
+        by_turns.vars.qdelay = (40 * MS) >> TICK_SHIFT;
         let mut pie = by_turns.clone();
         pie.catch_up(499 * MS, 0);
         assert_eq!(pie.vars.prob, 0);
@@ -238,7 +238,8 @@ mod tests {
         // The packet that the link sends waits too: without it a 64th of the probability decays.
         (pie.vars.qdelay, pie.vars.qdelay_old, pie.vars.prob) = (0, 0, MAX_PROB / 100 * 64);
         let mut idle = pie.clone();
-        (idle.catch_up(700 * MS, 0), pie.catch_up(700 * MS, 1_500));
+        idle.catch_up(700 * MS, 0);
+        pie.catch_up(700 * MS, 1_500);
         assert_eq!(pie.vars.prob - pie.vars.prob / 64, idle.vars.prob);
         (pie.vars.prob, pie.timer.0) = (0, 700 * MS);
         for (now, next) in [(700, 720), (1_000, 1_020), (10_004, 10_020), (10_030, 10_040)] {
@@ -255,7 +256,7 @@ mod tests {
             let mut pie = pie(false);
             pie.vars.prob = (u128::from(MAX_PROB) * u128::from(prob) / 1_000_000) as u64;
             (pie.vars.qdelay, pie.vars.qdelay_old) =
-                (delay * MS >> TICK_SHIFT, old * MS >> TICK_SHIFT);
+                ((delay * MS) >> TICK_SHIFT, (old * MS) >> TICK_SHIFT);
             pie.calculate_probability(backlog);
             (probability(&pie) * 1e6).round() as u64
         };
@@ -293,7 +294,7 @@ mod tests {
     /// `pie_vars_init`, once packets wait for less than half of the target and none is dropped.
     #[test]
     fn a_burst_may_come_again_once_nothing_waits_for_long() {
-        let half = (15 * MS >> TICK_SHIFT) / 2;
+        let half = ((15 * MS) >> TICK_SHIFT) / 2;
         for (qdelay, qdelay_old, prob, begins_again) in [
             (half - 1, half - 1, 0, true),
             (half, half - 1, 0, false),
@@ -316,7 +317,7 @@ mod tests {
     fn a_packet_is_dropped_early_only_where_nothing_saves_it() {
         let percent = |of: u128| u128::from(MAX_PROB) / 100 * of;
         let usual = Vars {
-            qdelay: 8 * MS >> TICK_SHIFT,
+            qdelay: (8 * MS) >> TICK_SHIFT,
             prob: MAX_PROB / 5,
             accu_prob: percent(851),
             ..Vars::default()
@@ -333,10 +334,10 @@ mod tests {
         assert!(drops(2, 0, usual).0 && drops(1, 1_500, usual).0, "two packets are a queue");
         assert!(!drops(1, 0, usual).0 && !drops(1, 1_499, usual).0);
         assert!(!drops(2, 0, &Vars { burst_time: 1, ..usual.clone() }).0);
-        let short = Vars { qdelay: 7 * MS >> TICK_SHIFT, ..usual.clone() };
+        let short = Vars { qdelay: (7 * MS) >> TICK_SHIFT, ..usual.clone() };
         assert!(drops(2, 0, &short).0, "a probability of a fifth is none to spare");
         assert!(!drops(2, 0, &Vars { prob: MAX_PROB / 5 - 1, ..short.clone() }).0);
-        let half = Vars { qdelay: (15 * MS >> TICK_SHIFT) / 2, prob: 1, ..usual.clone() };
+        let half = Vars { qdelay: ((15 * MS) >> TICK_SHIFT) / 2, prob: 1, ..usual.clone() };
         assert!(drops(2, 0, &half).0, "half of the target is no short delay");
         // From 85 % on, with this packet's, a number below the probability drops it.
         let prob = MAX_PROB / 100 * 85;
@@ -358,7 +359,7 @@ mod tests {
     fn a_departure_tells_the_delay_and_takes_from_the_bursts_time() {
         let mut bench = Bench::new(pie(false));
         (0..4).for_each(|id| bench.enqueue(id * MS, packet(id)));
-        let ticks = |ms: u64| ms * MS >> TICK_SHIFT;
+        let ticks = |ms: u64| (ms * MS) >> TICK_SHIFT;
         for (at, delay, burst) in [(10, 10, 150), (20, 19, 140), (175, 173, 0), (180, 0, 0)] {
             bench.dequeue(at * MS);
             let vars = &bench.queue.vars;
@@ -375,7 +376,7 @@ mod tests {
             let mut bench = Bench::new(pie(true));
             (0..3).for_each(|id| bench.queue.waiting.push(packet(id)));
             let accu_prob = u128::from(MAX_PROB) * 9;
-            let qdelay = 20 * MS >> TICK_SHIFT;
+            let qdelay = (20 * MS) >> TICK_SHIFT;
             bench.queue.vars = Vars { prob, accu_prob, qdelay, ..Vars::default() };
             bench.enqueue(0, packet(3));
             while bench.dequeue(0) != Next::Empty {}

@@ -111,7 +111,7 @@ fn r3_compares_what_endless_others_carry_and_how_long_packets_wait() {
     assert_eq!(judged("safe_by = ['harm']", carry(999.0)).verdict, Verdict::Fail);
     assert_eq!(judged("safe_by = ['harm']", carry(0.0)).verdict, Verdict::Fail);
     let alone = took(9.0, 0.0, 0.0);
-    assert_eq!(judged("safe_by = ['harm']", alone.clone()).verdict, Verdict::NotAsked, "no others");
+    assert_eq!(judged("safe_by = ['harm']", alone).verdict, Verdict::NotAsked, "no others");
     assert_eq!(judged("safe_by = ['harm', 'delay']", alone).verdict, Verdict::NotAsked);
     let good = Measured { others_share: Some(0.5), ..took(9.0, 0.0, 0.0) };
     assert_eq!(judged("", good).verdict, Verdict::Pass, "by what can be asked");
@@ -190,7 +190,7 @@ fn a_verdict_says_by_which_numbers() {
     for (rule, more, control, expected) in [
         (Rule::R1, "", beside(0.5), REASON_1),
         (Rule::R1, "bound = '9s'", beside(0.5), "11 s, accepted 9 s (the published bound)"),
-        (Rule::R1, "", never.clone(), "only 90 % of the transfers were done in time"),
+        (Rule::R1, "", never, "only 90 % of the transfers were done in time"),
         (Rule::R2, "most_lost = '9%'", beside(0.5), REASON_2),
         (Rule::R3, "", beside(0.5), "the others have 50 %, good; harm 1.05 (the others"),
         (Rule::R3, "", beside(0.25), "the others have 25 %, acceptable"),
