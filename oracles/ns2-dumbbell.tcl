@@ -35,10 +35,10 @@
 #            retransmission timer (stock ns-2.35), 0 = every one does, one hole an RTT [1]
 #   deflate  NewReno partial_window_deflation_ [1, stock]
 #   release  whose constants: 2.35, or 2.26 (February 2003: minrto 1, rtxcur_init_ 6, impatient 0,
-#            deflate 0), or 2.1b6 (January 2000: those, but minrto_ 0; a tick of 0.1, no SYN
-#            exchange, no limited transmit, no exitFastRetrans_ and Reno as it was before that), as
-#            ns-2's list of changes and the comments of its own test suites date them; overrides
-#            minrto, tick, lt, syn, impatient and deflate [2.35]
+#            deflate 0, no exitFastRetrans_ and Reno as it was before that), or 2.1b6 (January 2000:
+#            those, but minrto_ 0; a tick of 0.1, no SYN exchange, no limited transmit), as ns-2's
+#            list of changes and the comments of its own test suites date them; overrides minrto,
+#            tick, lt, syn, impatient and deflate [2.35]
 #   gamma    Vegas v_gamma_; alpha, beta likewise [1, 1, 3]
 #   poll     every how many ms to look for the first drop at the bottleneck; the first
 #            flow's cwnd then is reported (needs mon=1); 0 = do not look [0]
@@ -66,11 +66,11 @@ foreach a $argv {
 if {$o(release) in {2.26 2.1b6}} {
     array set o {impatient 0 deflate 0 minrto 1}
     Agent/TCP set rtxcur_init_ 6.0
+    Agent/TCP set exitFastRetrans_ false
 }
 if {$o(release) eq "2.1b6"} {
     array set o {minrto 0 tick 0.1 lt 0 syn 0}
     Agent/TCP set minrto_ 0
-    Agent/TCP set exitFastRetrans_ false
 }
 
 if {$o(lean)} { remove-all-packet-headers; add-packet-header IP TCP Flags }
@@ -160,7 +160,7 @@ foreach k {starts accesses adelays} {
 # Before exitFastRetrans_ Reno answered each loss of a window until a timeout, and bugFix_ held
 # after one only. ns-2.35 has both or neither, so bugFix_ is set at every cut, of which ns-2 tells a
 # channel.
-set careful [expr {$o(alg) eq "reno" && $o(release) eq "2.1b6"}]
+set careful [expr {$o(alg) eq "reno" && $o(release) ne "2.35"}]
 proc answer {t call channel args} {
     global timeouts tchan tcp
     if {$call eq "initialize"} {

@@ -183,10 +183,9 @@ impl Ns2Release {
     ///
     /// Before, duplicate ACKs widened the window in a recovery or not, and Reno answered each loss
     /// of a window by itself until a timeout. ns-2's list of changes has the date, `tcp-reno.cc` of
-    /// 1997 and `tcp.h` of March 2001 the rule. NewReno of 2.26, which its papers run, widened the
-    /// window so too; that is not modelled (`docs/deviations.md`).
+    /// 1997 and `tcp.h` of March 2001 the rule.
     pub const fn exits_fast_recovery(self) -> bool {
-        !matches!(self, Self::V21b6)
+        matches!(self, Self::V235)
     }
 }
 
