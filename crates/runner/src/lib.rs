@@ -12,6 +12,8 @@
 //! ```
 
 mod endpoint;
+#[cfg(test)]
+mod every_row;
 mod foreign;
 mod keys;
 mod network;
