@@ -36,7 +36,8 @@ fn every_row_changes_what_the_simulator_is_given_where_it_is_accepted() {
     let reads = |key: &&Key| {
         let others = bases.iter().filter(|base| !base.contains(&format!("\n{} =", key.name)));
         others.into_iter().any(|base| {
-            let usual = given(base).unwrap();
+            // ns-2's endpoints have no ECN.
+            let Ok(usual) = given(base) else { return false };
             let set = |value| given(&format!("{base}{} = {value}", key.name));
             values(key.kind).into_iter().filter_map(|value| set(value).ok()).any(|it| it != usual)
         })
