@@ -53,7 +53,7 @@ impl Image {
     fn on_path(&mut self, programs: &[PathBuf]) {
         for program in programs {
             let name = Path::new("/bin").join(program.file_name().unwrap_or_default());
-            if !self.has(&name) {
+            if name != *program && !self.has(&name) {
                 self.link_at(&name, program);
             }
         }
