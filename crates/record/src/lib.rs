@@ -5,7 +5,7 @@
 //! - [`sockets::open`] reads the output of `ss -tin`, taken again and again with the time.
 //!
 //! Both make [`Recorded`], which holds the events of a [`Connection`] as a qlog has them. A capture
-//! shows no window: there the flight stands for it.
+//! shows no window, so that what is in flight is taken for it.
 
 pub mod capture;
 mod error;

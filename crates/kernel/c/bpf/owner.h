@@ -214,9 +214,10 @@ FF_INLINE void write_pace(struct connection *c, struct tcp_sock *tp)
 
 #ifdef FF_SENDS_TRAINS
 
-/* The pace of the next packet: the train's until that has left, then the round's. TCP makes each as
- * large as what the pace sends in a millisecond (tcp_tso_autosize), so that the last one of a
- * train gets the pace with which it ends where the train does; by that the gap after it grows.
+/* The pace of the next packet: the train's until that has left, then the round's. TCP makes each
+ * packet as large as what the pace sends in a millisecond (tcp_tso_autosize). The last packet of a
+ * train gets a lower pace, with which it ends where the train does; the gap after it is longer by
+ * that.
  * Returns how many segments that packet may have at least.
  */
 FF_INLINE u32 pace_next(struct connection *c, struct tcp_sock *tp)
