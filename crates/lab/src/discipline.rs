@@ -39,7 +39,7 @@ impl Counted {
     }
 }
 
-/// The lines that put a discipline on a device.
+/// The arguments of `tc` that put a discipline on a device, a line for each call.
 ///
 /// # Errors
 /// DualPI2, which kernels have from Linux 6.17 on and `tc` of the same time can be told of.

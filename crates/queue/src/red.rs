@@ -185,7 +185,7 @@ mod tests {
         // 41: 39.1 at 2^-6, 48.0 at 2^-7.
         assert_eq!(weight_log(&rules()), 4);
         assert_eq!(weight_log(&RedRules { burst_packets: 60, ..rules() }), 7);
-        // One packet more than 33 is 15: 14.2 at 2^-4.
+        // 34 + 1 - 20 = 15, and (1 - (1 - W)^34) / W is 14.2 at 2^-4, so that it takes 2^-5.
         assert_eq!(weight_log(&RedRules { burst_packets: 34, ..rules() }), 5);
         assert_eq!(weight_log(&RedRules { burst_packets: 3, ..rules() }), 1, "too small for one");
     }

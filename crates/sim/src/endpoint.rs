@@ -228,7 +228,7 @@ pub enum PerWindow {
     Once,
     /// Each loss by itself, as RFC 5681 leaves Reno free to do.
     Each,
-    /// Each loss by itself, but none of what was sent before a timeout
+    /// Each loss by itself, but after a timeout none of a packet that was sent before it
     /// (`RenoTcpAgent::dupack_action` of ns-2 before `exitFastRetrans_`).
     EachUntilTimeout,
 }

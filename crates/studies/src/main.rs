@@ -1,6 +1,7 @@
 //! The studies of this repository: each measures a set of cases, keeps what takes long, and writes
 //! a page or a table of `docs/`. `cargo xtask NAME` starts them.
 
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
 use xtask::{Stop, no_arguments, root, step};
@@ -28,6 +29,16 @@ fn main() -> ExitCode {
             let names = STUDIES.map(|(name, _)| name).join(", ");
             Err(Stop::usage(&format!("unknown study `{study}`; accepted: {names}")))
         }
+    })
+}
+
+/// The number that an argument of a study is given.
+fn number(arg: &str, value: &str, accepted: RangeInclusive<u64>) -> Result<u64, Stop> {
+    let number = value.parse().ok().filter(|number| accepted.contains(number));
+    let (least, most) = accepted.into_inner();
+    number.ok_or_else(|| {
+        let accepted = format!("accepted: a number from {least} to {most}");
+        Stop::usage(&format!("{arg}: found `{value}`, {accepted}"))
     })
 }
 

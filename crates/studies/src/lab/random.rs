@@ -188,11 +188,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
             return Err(Stop::usage(&problem));
         }
         let value = args.next().ok_or(Stop::usage(&format!("{arg} needs a value")))?;
-        let number = |least: u64, most: u64| {
-            let number = value.parse().ok().filter(|number| (least..=most).contains(number));
-            let accepted = format!("accepted: a number from {least} to {most}");
-            number.ok_or(Stop::usage(&format!("{arg}: found `{value}`, {accepted}")))
-        };
+        let number = |least, most| crate::number(arg, value, least..=most);
         match arg.as_str() {
             "--random" => options.count = number(1, 9_999)?,
             "--seed" => options.seed = number(0, u64::MAX)?,

@@ -9,7 +9,7 @@ use super::measured::{Measured, mean};
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) point: Point,
-    /// One run, or one with each of [`SEEDS`] seeds.
+    /// The simulator: one run, or one for each of [`SEEDS`] seeds where something is random.
     pub(super) sim: Vec<Measured>,
     pub(super) kernel: Vec<Measured>,
     /// The simulator with RTTs that are longer by [`BESIDE_MS`].

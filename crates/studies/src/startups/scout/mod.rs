@@ -1,6 +1,6 @@
-//! `docs/scout.md`: Scout beside other start-ups over sets of paths, its parts, other climbs with
-//! its landing, its harm to a flow that was there before, receivers that lie, and the paths on
-//! which it is worse.
+//! Measures what `docs/scout.md` shows: Scout beside other start-ups over sets of paths, without
+//! one or another of its rules, other start-ups with its landing, its harm to a flow that was there
+//! before, receivers that lie, and the paths on which it is worse.
 
 mod beside;
 mod hostile;
