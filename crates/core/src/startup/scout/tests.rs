@@ -406,6 +406,21 @@ fn what_passes_and_what_is_room_are_knobs() {
     assert_eq!(a_tenth_more("pass", KnobValue::Count(6)).window, MSS * 10);
 }
 
+/// Each value beyond its range is taken as the nearest end of it.
+#[test]
+fn ratios_keep_to_their_ranges() {
+    let ends = [("room", (1.0, 2.0)), ("behind", (1.0, 8.0)), ("keeps", (0.5, 1.0))];
+    for (knob, (least, most)) in ends {
+        let told = |asked| {
+            let mut scout = Scout::default();
+            assert!(scout.set(knob, KnobValue::Ratio(asked)));
+            scout.value(knob)
+        };
+        let ratio = |end: f64| Some(KnobValue::Ratio((end * 1e6) as u64));
+        assert_eq!((told(0), told(u64::MAX)), (ratio(least), ratio(most)), "{knob}");
+    }
+}
+
 #[test]
 fn what_a_landing_keeps_is_a_knob() {
     let mut drive = Drive::new();
