@@ -138,15 +138,20 @@ fn a_bad_trace_is_answered_with_file_line_and_reason() {
     }
 }
 
-/// Ten gigabytes of nothing take no time, and no memory; nor do a folder and a device.
+/// Ten gigabytes take no time, and no memory, whether of nothing or after lines of a trace; nor do
+/// a folder and a device.
 #[test]
 fn what_is_huge_or_no_file_is_refused_at_once() {
     let folder = folder("huge");
     let file = fs::File::create(folder.join("huge.trace")).unwrap();
     file.set_len(10 << 30).unwrap();
+    fs::write(folder.join("long.trace"), "1\n2\n").unwrap();
+    let file = fs::File::options().write(true).open(folder.join("long.trace")).unwrap();
+    file.set_len(10 << 30).unwrap();
     let before = std::time::Instant::now();
     for (name, expected) in [
         ("huge.trace", "huge.trace:1: not text; accepted: numbers, one entry a line"),
+        ("long.trace", "long.trace:1: the file is larger than 256 MiB; accepted: a shorter trace"),
         ("/dev/zero", "/dev/zero: no regular file; accepted: a file of lines"),
         (".", ".: no regular file; accepted: a file of lines"),
         ("nothing.trace", "nothing.trace: no such file"),
@@ -158,7 +163,7 @@ fn what_is_huge_or_no_file_is_refused_at_once() {
         assert!(problem.ends_with(expected), "{problem}");
     }
     assert!(before.elapsed().as_secs() < 5);
-    fs::remove_file(folder.join("huge.trace")).unwrap();
+    ["huge.trace", "long.trace"].map(|name| fs::remove_file(folder.join(name)).unwrap());
 }
 
 #[test]

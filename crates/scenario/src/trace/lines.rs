@@ -11,7 +11,10 @@ pub(crate) struct Lines {
     reader: BufReader<File>,
     line: Vec<u8>,
     number: usize,
+    /// The file's size when it was opened; it may grow.
     bytes: u64,
+    /// What has been read of it.
+    read: u64,
     hash: Sha256,
 }
 
@@ -31,13 +34,20 @@ impl Lines {
             _ => error.to_string(),
         };
         // What is no file, such as a pipe, may not even open.
-        let kind = std::fs::metadata(path).map_err(|error| Problem::File(read(error)))?;
-        if !kind.is_file() {
+        let about = std::fs::metadata(path).map_err(|error| Problem::File(read(error)))?;
+        if !about.is_file() {
             return Err(Problem::File("no regular file; accepted: a file of lines".to_owned()));
         }
         let file = File::open(path).map_err(|error| Problem::File(read(error)))?;
         let (line, hash) = (Vec::new(), Sha256::new());
-        Ok(Self { reader: BufReader::new(file), line, number: 0, bytes: 0, hash })
+        Ok(Self {
+            reader: BufReader::new(file),
+            line,
+            number: 0,
+            bytes: about.len(),
+            read: 0,
+            hash,
+        })
     }
 
     /// The next line without its end; `None` behind the last.
@@ -50,13 +60,14 @@ impl Lines {
             return Ok(None);
         }
         self.number += 1;
-        self.bytes += read as u64;
+        self.read += read as u64;
         self.hash.update(&self.line);
         let is_binary = |byte: &u8| byte.is_ascii_control() && !b"\t\r\n".contains(byte);
         if self.line.iter().any(is_binary) {
             return Err(self.wrong("not text; accepted: numbers, one entry a line"));
         }
-        if self.bytes > MOST_BYTES {
+        // Told with the first line that is text, before the rest is read.
+        if self.bytes.max(self.read) > MOST_BYTES {
             return Err(self.wrong("the file is larger than 256 MiB; accepted: a shorter trace"));
         }
         if self.line.len() as u64 > MOST_CHARACTERS + 1 {
