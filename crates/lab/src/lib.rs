@@ -10,7 +10,6 @@
 
 mod bed;
 pub mod control;
-mod discipline;
 mod error;
 pub mod guest;
 mod job;

@@ -12,11 +12,11 @@
 //! which are a SYN and an ACK on the way of a sender of data. Its bursts are the same chain, asked
 //! for the loss before it changes its state and not after.
 //!
-//! A scenario's `queue` is the kernel's discipline of that name in netem's place (`discipline`).
+//! A scenario's `queue` is the kernel's discipline of that name instead (`Discipline::tc`).
 
+use firstflight_queue::Counted;
 use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
 
-use crate::discipline::{self, Counted};
 use crate::error::LabError;
 use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec};
 use crate::namespace::Namespace;
@@ -178,7 +178,13 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
         if forward.loss != Loss::default() {
             return no("beside a queue it loses nothing at random");
         }
-        let mut words = discipline::words(discipline, "f0", counted)?;
+        let Some(mut words) = discipline.tc("f0", counted) else {
+            return Err(LabError::Input(
+                "--link netem: Linux has dualpi2 from 6.17 on, and `tc` of that time; accepted: \
+                 tbf, red, codel, fq_codel, pie"
+                    .to_owned(),
+            ));
+        };
         words.push(back(rtt_us + counted.service_us()));
         return Ok(words);
     }
@@ -210,7 +216,7 @@ const MANY: u32 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
-    use firstflight_queue::{CodelRules, Discipline};
+    use firstflight_queue::{CodelRules, Discipline, DualPi2Rules};
 
     use super::*;
     use crate::link::{DirectionSpec, Rate};
@@ -289,5 +295,9 @@ mod tests {
         let lossy = DirectionSpec { loss: "1%".parse().unwrap(), ..codel };
         let problem = super::words(&spec(lossy)).unwrap_err().to_string();
         assert!(problem.contains("nothing at random"), "{problem}");
+        let queue = Some(Discipline::DualPi2(DualPi2Rules::default()));
+        let dual = DirectionSpec { queue, ..DirectionSpec::default() };
+        let problem = super::words(&spec(dual)).unwrap_err().to_string();
+        assert!(problem.contains("dualpi2") && problem.contains("accepted"), "{problem}");
     }
 }

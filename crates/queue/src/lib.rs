@@ -20,6 +20,7 @@ mod pie;
 mod red;
 mod server;
 mod tbf;
+mod tc;
 #[cfg(test)]
 mod testing;
 
@@ -38,6 +39,7 @@ pub use pie::Pie;
 pub use red::Red;
 pub use server::{Happened, Server};
 pub use tbf::Tbf;
+pub use tc::Counted;
 
 /// The ECN field of an IP packet (RFC 3168 section 5, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
 
 /// By the rules of `mm-link` (`LinkQueue::rationalize`): at each millisecond of the trace 1504
-/// bytes may leave, which are a packet of 1500 with Mahimahi's own header of 4; what a packet leaves
-/// of them the next has; what nobody uses is gone; after the last line the trace begins again at
-/// that line's time.
+/// bytes may leave, which are a packet of 1500 with Mahimahi's own header of 4. What one packet
+/// leaves of them the next has, and what nobody uses is gone. After the last line the trace begins
+/// again at that line's time.
 ///
 /// ```text
 /// lines         2  5  5  9 12 20, then 22 25 25 29 32 40, then 42 45 45 ...

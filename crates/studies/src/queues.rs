@@ -7,10 +7,12 @@
 
 mod draw;
 mod measured;
+mod models;
+mod packets;
 mod table;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
@@ -21,8 +23,10 @@ use crate::lab::{of_guests, sources};
 use crate::step::{self, announce, kernel_features, unable};
 use crate::tables::between_marks;
 
-use draw::{DISCIPLINES, Discipline, Point};
+use draw::{Beside, DISCIPLINES, Discipline, Point};
 use measured::Measured;
+use models::{Compared, Model};
+use packets::Captures;
 use table::Row;
 
 /// What was asked for.
@@ -35,6 +39,8 @@ struct Options {
     runs: u64,
     /// Disciplines by their names; none are all.
     only: Vec<String>,
+    /// Give each queue of ours the very packets that came to the kernel's, too.
+    packets: bool,
     /// Write the table.
     page: bool,
 }
@@ -47,7 +53,10 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
     announce("build");
     let program = of_guests(root, KEPT)?;
-    let study = Study { root, program, guests: sources(root)?, runs: options.runs };
+    let guests = sources(root)?;
+    let captures = options.packets.then(|| Captures::new(&program, &guests, &root.join(KEPT)));
+    let captures = captures.transpose()?;
+    let study = Study { root, program: &program, guests: &guests, captures, runs: options.runs };
     let is_wanted = |it: &&Discipline| {
         options.only.is_empty() || options.only.iter().any(|name| name == it.name)
     };
@@ -76,14 +85,19 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
     let rows: Vec<Row> = rows.into_iter().flatten().collect();
     println!("{}", table::summary(&rows));
+    let models = study.models(&options)?;
+    models.iter().for_each(|model| println!("{}", model.row()));
     if options.page {
-        write(&root.join(PAGE), &table::page(&rows, &options.words()))?;
+        let text = table::page(&rows, &options.words()) + &models::page(&models);
+        write(&root.join(PAGE), &text)?;
         println!("queues: {PAGE} is written");
     }
-    match rows.iter().filter(|row| row.is_unexplained()).count() {
+    let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
+    match unexplained + models.iter().filter(|model| model.differs()).count() {
         0 => Ok(()),
         count => Err(Stop::failed(&format!(
-            "{count} points differ by more than {} % and more than the simulator itself",
+            "{count} points differ by more than {} %, more than the simulator itself, and with the \
+             kernel's packets too (or without `--packets`)",
             table::ACCEPTED
         ))),
     }
@@ -99,37 +113,48 @@ fn write(page: &Path, text: &str) -> Result<(), Stop> {
 /// What every point needs.
 struct Study<'a> {
     root: &'a Path,
-    program: PathBuf,
+    program: &'a Path,
     /// Hash of what runs in a guest.
-    guests: String,
+    guests: &'a str,
+    captures: Option<Captures<'a>>,
     runs: u64,
 }
 
 impl Study<'_> {
+    /// netem's jitter and reordering beside ours, as many points of each; none without packets.
+    fn models(&self, options: &Options) -> Result<Vec<Compared>, Stop> {
+        let Some(captures) = &self.captures else { return Ok(Vec::new()) };
+        let (seed, count) = (options.seed, options.count);
+        let models = (0..2 * count).into_par_iter();
+        models.map(|number| Model::draw(seed, number, count).compared(captures, number)).collect()
+    }
+
     fn row(&self, point: Point) -> Result<Row, Stop> {
         let kernel = (0..if point.is_random() { self.runs } else { 1 })
             .map(|run| self.on_linux(&point, run))
             .collect::<Result<Vec<Measured>, Stop>>()?;
-        let simulate = |more_ms: f64, runs: u64| {
-            measured::run(&self.program, &point.scenario(Point::HERE, more_ms, 0, runs), &[])
+        let simulate = |beside: Beside, runs: u64| {
+            measured::run(self.program, &point.scenario(Point::HERE, beside, 0, runs), &[])
         };
-        let sim = simulate(0.0, if point.is_random() { table::SEEDS } else { 1 })?;
+        let sim = simulate(Beside::default(), if point.is_random() { table::SEEDS } else { 1 })?;
         let mut beside = Vec::new();
-        for more_ms in table::BESIDE_MS {
-            beside.extend(simulate(more_ms, 1)?);
+        for place in table::beside() {
+            beside.extend(simulate(place, 1)?);
         }
-        Ok(Row { point, sim, kernel, beside })
+        let captured = self.captures.as_ref();
+        let replayed = captured.map(|captures| captures.replayed(&point)).transpose()?.flatten();
+        Ok(Row { point, sim, kernel, beside, replayed })
     }
 
     fn on_linux(&self, point: &Point, run: u64) -> Result<Measured, Stop> {
-        let scenario = point.scenario(Point::KERNEL, 0.0, run, 1);
+        let scenario = point.scenario(Point::KERNEL, Beside::default(), run, 1);
         let key = format!("{} {scenario}", self.guests);
         let store = Kept::new(&self.root.join(KEPT));
         if let Some(kept) = store.get(&key) {
             return Ok(kept);
         }
         let linux = ["--on", "linux", "--virtual-time", "--link", "netem"];
-        let measured = measured::run(&self.program, &scenario, &linux)?;
+        let measured = measured::run(self.program, &scenario, &linux)?;
         let measured = measured.into_iter().next();
         let measured = measured.ok_or_else(|| Stop::failed("queues: no run in the results"))?;
         store.put(&key, &measured)?;
@@ -141,19 +166,26 @@ impl Options {
     /// The command that measures the same again.
     fn words(&self) -> String {
         let Self { count, seed, runs, .. } = self;
-        format!("cargo xtask queues --random {count} --seed {seed} --runs {runs} --page")
+        let packets = if self.packets { " --packets" } else { "" };
+        format!("cargo xtask queues --random {count} --seed {seed} --runs {runs}{packets} --page")
     }
 }
 
 fn options(args: &[String]) -> Result<Options, Stop> {
-    let mut options = Options { count: 10, seed: 1, runs: 3, only: Vec::new(), page: false };
+    let only = Vec::new();
+    let mut options = Options { count: 10, seed: 1, runs: 3, only, packets: false, page: false };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        if arg == "--page" {
-            options.page = true;
+        let switch = match arg.as_str() {
+            "--packets" => Some(&mut options.packets),
+            "--page" => Some(&mut options.page),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = true;
             continue;
         }
-        let accepted = ["--random", "--seed", "--runs", "--only", "--page"];
+        let accepted = ["--random", "--seed", "--runs", "--only", "--packets", "--page"];
         if !accepted.contains(&arg.as_str()) {
             let accepted = accepted.join(", ");
             let problem = format!("unknown argument `{arg}`; accepted: {accepted}");
@@ -193,7 +225,8 @@ mod tests {
             |line: &str| options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         let some = read("--random 4 --seed 7 --runs 2 --only red --only pie").unwrap();
         assert_eq!((some.count, some.seed, some.runs, some.only.len()), (4, 7, 2, 2));
-        assert!(read("--page").unwrap().page);
+        let both = read("--packets --page").unwrap();
+        assert!(both.page && both.packets && !some.packets);
         for wrong in ["--random 0", "--runs", "--only reds", "--page --only red", "--sed 1"] {
             assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong}");
         }

@@ -39,6 +39,15 @@ pub(super) struct Point {
     pair: (&'static str, &'static str),
 }
 
+/// How a path differs from the point's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside {
+    /// How much longer its RTT is, in ms.
+    pub(super) more_ms: f64,
+    /// How much faster its link is, in parts per million.
+    pub(super) faster_ppm: f64,
+}
+
 /// What every discipline's point has.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
@@ -60,9 +69,7 @@ impl Point {
     pub(super) const KERNEL: usize = 1;
 
     pub(super) fn draw(seed: u64, discipline: &'static Discipline, number: u64) -> Self {
-        let name = discipline.name.bytes().fold(0_u64, |sum, byte| 31 * sum + u64::from(byte));
-        let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
-        let mut draw = Draw(Pcg64Mcg::seed_from_u64(base ^ (name << 16) ^ number));
+        let mut draw = Draw::of(seed, discipline.name, number);
         let (mbps, rtt_ms) = (draw.spread(4.0, 25.0), draw.spread(10.0, 100.0));
         let shape = Shape {
             mbps,
@@ -81,9 +88,11 @@ impl Point {
         self.discipline.random && !self.keys.ends_with("loss = '0%'\n")
     }
 
-    /// The scenario for one of the two, with a longer RTT and from a later seed on.
-    pub(super) fn scenario(&self, which: usize, more_ms: f64, later: u64, runs: u64) -> String {
+    /// The scenario for one of the two, beside the point and from a later seed on.
+    pub(super) fn scenario(&self, which: usize, beside: Beside, later: u64, runs: u64) -> String {
         let Shape { mbps, rtt_ms, seconds, flows, ecn } = self.shape;
+        let Beside { more_ms, faster_ppm } = beside;
+        let mbps = (mbps * (1e6 + faster_ppm)).round() / 1e6;
         let control = if which == Self::HERE { self.pair.0 } else { self.pair.1 };
         let rtt_ms = ((rtt_ms + more_ms) * 1e3).round() / 1e3;
         let seed = self.number + 1 + 1_000 * later;
@@ -99,6 +108,21 @@ impl Point {
              rate = '{mbps}Mbps'\nrtt = '{rtt_ms}ms'\n{}[[flow]]\ncount = {flows}\n\
              start_jitter = '{apart}ms'\n{start}",
             self.keys
+        )
+    }
+
+    /// What a guest's script is told of the point: `words` for `tc` to put the queue up, whose full
+    /// packet takes `service_us` microseconds on the link.
+    pub(super) fn settings(&self, words: &[String], service_us: u64) -> String {
+        let Shape { rtt_ms, seconds, flows, ecn, .. } = self.shape;
+        let control = self.pair.1.trim_start_matches("linux-");
+        let delay_us = (rtt_ms * 1e3).round() as u64 + service_us;
+        let queue = words.iter().map(|line| format!("tc -n middle {line}; ")).collect::<String>();
+        format!(
+            "ecn={} delay_us={delay_us} \
+             traffic='--congestion {control} --parallel {flows} --time {seconds}'\n\
+             queue() {{ {queue}}}",
+            u8::from(ecn)
         )
     }
 
@@ -161,9 +185,17 @@ fn pie(draw: &mut Draw, shape: &Shape) -> String {
     format!("queue = 'pie(target={target}ms,tupdate={tupdate}ms{})'\n", draw.ecn(shape))
 }
 
-struct Draw(Pcg64Mcg);
+/// Random numbers of a point.
+pub(super) struct Draw(Pcg64Mcg);
 
 impl Draw {
+    /// Those of a kind of point and its number.
+    pub(super) fn of(seed: u64, kind: &str, number: u64) -> Self {
+        let name = kind.bytes().fold(0_u64, |sum, byte| 31 * sum + u64::from(byte));
+        let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
+        Self(Pcg64Mcg::seed_from_u64(base ^ (name << 16) ^ number))
+    }
+
     /// Uniform from 0 to 1, 1 excluded.
     fn share(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
@@ -174,7 +206,7 @@ impl Draw {
     }
 
     /// Even on a logarithmic scale, to two digits.
-    fn spread(&mut self, from: f64, to: f64) -> f64 {
+    pub(super) fn spread(&mut self, from: f64, to: f64) -> f64 {
         digits(from * (to / from).powf(self.share()), 2)
     }
 
@@ -215,7 +247,8 @@ mod tests {
             for number in 0..50 {
                 let point = Point::draw(3, discipline, number);
                 for which in [Point::HERE, Point::KERNEL] {
-                    let text = point.scenario(which, 0.05, 2, 3);
+                    let text =
+                        point.scenario(which, Beside { more_ms: 0.05, faster_ppm: -300.0 }, 2, 3);
                     let scenario = Scenario::parse(&text, "x.toml");
                     let resolved = scenario.and_then(|scenario| scenario.resolve());
                     assert!(resolved.is_ok(), "{text}\n{:?}", resolved.err());
