@@ -246,19 +246,6 @@ impl File {
     }
 }
 
-/// A file in the temporary folder that is one initramfs made of several parts; gone when dropped.
-///
-/// # Errors
-/// No room, or a part that cannot be read.
-pub fn kept(parts: &[&[u8]]) -> Result<tempfile::NamedTempFile, GuestError> {
-    let made = || {
-        let mut file = tempfile::Builder::new().prefix("firstflight-initramfs-").tempfile()?;
-        parts.iter().try_for_each(|part| std::io::Write::write_all(&mut file, part))?;
-        Ok(file)
-    };
-    made().map_err(|error: std::io::Error| GuestError::file(&std::env::temp_dir(), &error))
-}
-
 /// Where a place of the host's is in the archive.
 fn inside(path: &Path) -> String {
     path.to_string_lossy().trim_start_matches('/').to_owned()

@@ -35,7 +35,7 @@ impl Kernel {
         if what.contains('/') || what.ends_with(".deb") {
             return Err(GuestError::Input(format!("--kernel {what}: no such file; {ACCEPTED}")));
         }
-        let (package, hash) = concrete(what)?;
+        let (package, hash) = remembered(what, cache)?;
         let folder = cache.entry("kernels", &entry(&hash), |to| {
             let downloads = tempfile::tempdir().map_err(|error| GuestError::file(to, &error))?;
             let mut download = Command::new("apt-get");
@@ -88,6 +88,30 @@ fn release(bytes: &[u8]) -> Option<String> {
     let text = bytes.get(SETUP_AT + usize::from(u16::from_le_bytes(at))..)?;
     let word: Vec<u8> = text.iter().copied().take_while(u8::is_ascii_graphic).collect();
     String::from_utf8(word).ok()
+}
+
+/// What [`concrete`] says, which takes seconds, kept until apt could say something else.
+fn remembered(package: &str, cache: &Cache) -> Result<(String, String), GuestError> {
+    let Some(state) = state_of(&APT_READS.map(Path::new)) else { return concrete(package) };
+    let folder =
+        cache.entry("packages", &sha256(format!("{package} {state}").as_bytes()), |to| {
+            let (package, hash) = concrete(package)?;
+            let file = to.join("answer");
+            fs::write(&file, format!("{package} {hash}"))
+                .map_err(|error| GuestError::file(&file, &error))
+        })?;
+    let answer = fs::read_to_string(folder.join("answer")).unwrap_or_default();
+    match answer.split_once(' ') {
+        Some((package, hash)) => Ok((package.to_owned(), hash.to_owned())),
+        None => concrete(package),
+    }
+}
+
+/// When each of these files and folders was changed last, the first of which must be there.
+fn state_of(places: &[&Path]) -> Option<String> {
+    let changed = |place: &&Path| fs::metadata(place).and_then(|about| about.modified()).ok();
+    changed(places.first()?)?;
+    Some(format!("{:?}", places.iter().map(changed).collect::<Vec<_>>()))
 }
 
 /// The package itself for one that only depends on the newest, and the hash that the archive's
@@ -183,6 +207,17 @@ fn only(folder: &Path, begins: &str) -> Result<PathBuf, GuestError> {
     found.into_iter().next().ok_or_else(missing)
 }
 
+/// What apt's answers follow from: the archives' indexes, which are put there anew, what is
+/// installed, and what it is told to prefer.
+const APT_READS: [&str; 6] = [
+    "/var/lib/apt/lists",
+    "/var/lib/dpkg/status",
+    "/etc/apt/sources.list",
+    "/etc/apt/sources.list.d",
+    "/etc/apt/preferences",
+    "/etc/apt/preferences.d",
+];
+
 /// What is booted when nothing is said: small, and with all that the lab needs.
 pub const DEFAULT_KERNEL: &str = "linux-image-cloud-amd64";
 
@@ -243,6 +278,23 @@ mod tests {
         assert!(matches!(refused(file.to_str().unwrap()), GuestError::Input(_)));
         let problem = refused("no/such.deb").to_string();
         assert!(problem.contains("no such file; accepted: a Debian package"), "{problem}");
+    }
+
+    /// The archives' folder changes as `apt-get update` puts a new index there.
+    #[test]
+    fn what_apt_said_is_asked_again_when_its_indexes_have_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (lists, other) = (folder.path().join("lists"), folder.path().join("other"));
+        assert_eq!(state_of(&[&lists, &other]), None, "nothing tells when it changes");
+        fs::create_dir(&lists).unwrap();
+        let before = state_of(&[&lists, &other]).unwrap();
+        assert_eq!(state_of(&[&lists, &other]), Some(before.clone()));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(lists.join("index"), "").unwrap();
+        let after = state_of(&[&lists, &other]).unwrap();
+        assert_ne!(before, after);
+        fs::write(&other, "").unwrap();
+        assert_ne!(state_of(&[&lists, &other]), Some(after));
     }
 
     #[test]

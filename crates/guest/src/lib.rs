@@ -12,11 +12,13 @@ mod host;
 mod image;
 mod kernel;
 mod machine;
+mod temporary;
 mod tool;
 
 pub use cache::{Cache, sha256};
 pub use error::GuestError;
-pub use image::{Image, JOB, kept};
+pub use image::{Image, JOB};
 pub use kernel::{DEFAULT_KERNEL, Kernel};
 pub use machine::{Machine, Time, qemu_version};
+pub use temporary::kept;
 pub use tool::which;

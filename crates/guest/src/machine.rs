@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::GuestError;
+use crate::temporary::Folder;
 use crate::tool::{output, which};
 
 /// What the guest's clock counts.
@@ -49,8 +50,7 @@ impl Machine<'_> {
         stop: &AtomicBool,
         mut on_line: impl FnMut(&str),
     ) -> Result<String, GuestError> {
-        let folder = tempfile::Builder::new().prefix("firstflight-guest-").tempdir();
-        let folder = folder.map_err(|error| GuestError::file(&std::env::temp_dir(), &error))?;
+        let folder = Folder::new()?;
         let ports = ["console", "results"].map(|name| folder.path().join(name));
         let mut guest = Guest::start(self, &ports[0], &ports[1])?;
         let mut lines = Lines::new(&ports[1]);
