@@ -168,6 +168,7 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
         Ok::<_, Failure>(DirectionSpec { rate, delay_ns, buffer, loss, ..Default::default() })
     };
     Ok(LinkSpec {
+        beyond: None,
         forward: way(rate, rtt / 2, ("--buffer", &args.buffer), ("--loss", &args.loss))?,
         backward: way(
             back_rate,

@@ -38,7 +38,7 @@ fn refuse(resolved: &Resolved) -> Result<(), Failure> {
         return no(format!("more than one link or group of flows, or cross traffic; {accepted}"));
     }
     if let Some(key) = resolved.links[0].beyond_drop_tail() {
-        return no(format!("path.{key}: the emulated link has none; accepted: virtual time"));
+        return no(format!("path.{key}: not over sockets in real time; accepted: virtual time"));
     }
     let flow = &resolved.flows[0];
     applies(resolved, flow).map_err(Failure::Usage)?;

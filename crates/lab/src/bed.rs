@@ -53,11 +53,6 @@ impl Bed {
     /// The machine lacks something, or the link cannot do what the scenario says.
     pub(crate) fn new(kind: LinkKind, spec: &LinkSpec) -> Result<Self, LabError> {
         Ok(match kind {
-            LinkKind::Tun if spec.forward.queue.is_some() => {
-                let problem = "the emulated link has no `queue`; accepted: `--link netem`, which \
-                               has the kernel's";
-                return Err(LabError::Input(problem.to_owned()));
-            }
             LinkKind::Tun => Self::Tun(Path::new(spec)?),
             LinkKind::Netem => Self::Netem(Netem::new(spec)?),
         })

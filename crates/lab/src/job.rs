@@ -108,11 +108,6 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
             resolved.links.len()
         ));
     }
-    if let Some(key) = resolved.links[0].elements.key() {
-        return no(format!(
-            "the link has no `{key}`; accepted: the simulator, or quinn in its time"
-        ));
-    }
     if !PACKETS.contains(&resolved.packet_bytes) {
         let (low, high) = (PACKETS.start(), PACKETS.end());
         let found = resolved.packet_bytes;

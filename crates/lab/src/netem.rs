@@ -156,6 +156,9 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
     let no = |what: &str| {
         Err(LabError::Input(format!("--link netem: {what}; accepted: `--link tun`, which can")))
     };
+    if let Some(key) = spec.beyond {
+        return no(&format!("it has no `{key}`"));
+    }
     if forward.more_delay.iter().any(|(_, more)| *more > 0) {
         return no("it has one delay for all flows");
     }

@@ -124,10 +124,16 @@ pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
 fn spec(resolved: &Resolved, seed: u64, samples: Option<u32>, upload: bool) -> LinkSpec {
     let link = link_spec(resolved, seed);
     let every = |samples: u32| (resolved.duration_ns / u64::from(samples.max(1))).max(MILLISECOND);
-    let data = DirectionSpec { header_bytes: None, by_flow: true, ..link.forward };
+    let data = DirectionSpec {
+        header_bytes: None,
+        by_flow: true,
+        begins_with_traffic: true,
+        ..link.forward
+    };
+    let back = DirectionSpec { begins_with_traffic: true, ..link.backward };
     let (forward, backward) = match upload {
-        true => (data, link.backward),
-        false => (link.backward, data),
+        true => (data, back),
+        false => (back, data),
     };
     // Nobody else wants the processor of a guest.
     LinkSpec { forward, backward, spin_ns: 0, depth_every_ns: samples.map(every), ..link }

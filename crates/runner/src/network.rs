@@ -51,7 +51,9 @@ pub(crate) fn build(
     }
 }
 
-fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
+/// A link of a scenario, with all that happens to packets on it: the simulator's, and any other
+/// that has the same models.
+pub fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
     let delays = delays(&link.elements);
     let own_delay = delays.as_ref().map_or(Span(link.delay_ns), DelaySchedule::least);
     LinkSpec {

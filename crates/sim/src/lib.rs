@@ -63,8 +63,10 @@ pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSp
 pub use outcome::{
     FileOutcome, FlowOutcome, FlowSample, LinkOutcome, LinkSample, Outcome, StartupOutcome,
 };
+pub use queued::QUEUES_STREAM as QUEUE_STREAMS;
 pub use random::stream;
 pub use rto::{RtoRules, Timer};
 pub use run::{Interrupted, run, run_until, run_watched, run_with};
 pub use tcp::Counts;
 pub use watch::SenderState;
+pub use way_back::BACK as BACK_STREAMS;

@@ -323,4 +323,4 @@ fn number_of(link: usize) -> u16 {
 }
 
 /// Streams of queues begin here; those of elements are below.
-pub(crate) const QUEUES_STREAM: u64 = 1 << 36;
+pub const QUEUES_STREAM: u64 = 1 << 36;

@@ -277,7 +277,7 @@ fn least_lead(spec: &FlowSpec, rate_bps: u64) -> Span {
 
 /// Streams of links of the way back begin here, below those of starts of flows. Those of their
 /// elements follow those of the links' elements.
-const BACK: u64 = 1 << 31;
+pub const BACK: u64 = 1 << 31;
 
 /// A SACK block: two sequence numbers of four bytes (RFC 2018 section 3).
 pub(crate) const SACK_BLOCK_BYTES: u64 = 8;

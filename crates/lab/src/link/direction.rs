@@ -10,16 +10,25 @@ use firstflight_scenario::Loss;
 use firstflight_sim::{LossChain, stream};
 
 use super::DirectionSpec;
-use super::flows::{FlowSeen, Flows};
+use super::flows::{FlowSeen, Flows, key_and_payload};
 use super::lateness::Lateness;
+use super::managed::{Held, Left, Managed};
 use super::packet;
-use super::queue::Queue;
+use super::queue::{Queue, QueueTotals};
 
 /// A direction while it runs.
 #[derive(Debug)]
 pub(crate) struct Direction {
     /// `None` has no rate: packets only take time.
-    pub(crate) queue: Option<Queue>,
+    queue: Option<Queue>,
+    /// In its place where there is more than a rate and a buffer.
+    managed: Option<Managed>,
+    /// What it has let go and nobody has looked at.
+    left: Vec<Left>,
+    /// Slots of packets that are gone or marked since the last look.
+    touched: Touched,
+    /// Propagation for everybody.
+    delay: u64,
     /// Whether the next packet is lost at random.
     loss: LossChain,
     /// What chance there is, of which seed and element of a run.
@@ -60,6 +69,15 @@ pub(crate) struct DirectionTotals {
     pub(crate) delivered_bytes: u64,
 }
 
+/// Slots of packets with which something is to be done.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    /// Dropped or lost.
+    pub(crate) gone: Vec<u32>,
+    /// To be marked.
+    pub(crate) marked: Vec<u32>,
+}
+
 /// Packets that take the same time, in the order of their release.
 #[derive(Debug)]
 struct Lane {
@@ -84,8 +102,13 @@ impl Direction {
             Queue::new(rate.clone(), spec.buffer, spec.buffer_counts_in_service)
                 .marking(spec.ecn_threshold)
         };
+        let managed = Managed::of(spec, seed, element);
         Self {
-            queue: spec.rate.as_ref().map(queue),
+            queue: spec.rate.as_ref().filter(|_| managed.is_none()).map(queue),
+            managed,
+            left: Vec::new(),
+            touched: Touched::default(),
+            delay: spec.delay_ns,
             loss: chain((spec.loss, seed, element)),
             chance: (spec.loss, seed, element),
             drop_nth: spec.drop_nth.clone(),
@@ -116,6 +139,21 @@ impl Direction {
         if let Some(queue) = &mut self.queue {
             queue.measure(from, until, every);
         }
+        if let Some(managed) = &mut self.managed {
+            managed.measure(from, until, every);
+        }
+    }
+
+    /// What the queue did, and its depth in every interval; `None` without one.
+    pub(crate) fn queue_report(&mut self, now: u64) -> Option<(QueueTotals, Vec<(u64, u64)>)> {
+        self.settle(now);
+        let plain = self.queue.as_mut().map(|queue| (queue.totals, queue.take_samples(now)));
+        plain.or_else(|| self.managed.as_mut().map(|all| (all.totals, all.take_samples(now))))
+    }
+
+    /// Packets with which something is to be done since the last look.
+    pub(crate) fn take_touched(&mut self) -> Touched {
+        std::mem::take(&mut self.touched)
     }
 
     /// Whether a packet that arrives now is to be marked, if it finds room.
@@ -129,8 +167,13 @@ impl Direction {
         self.totals.marked += u64::from((self.period.0..self.period.1).contains(&now));
     }
 
-    /// A packet in a slot arrives. `false` if it is gone: dropped or lost.
+    /// A packet in a slot arrives. `false` if it is gone: dropped or lost. What is known of later
+    /// is among [`Direction::take_touched`].
     pub(crate) fn offer(&mut self, now: u64, slot: u32, packet: &[u8]) -> bool {
+        if self.managed.is_some() {
+            self.queue_up(now, slot, packet);
+            return true;
+        }
         let due = self.due(now, slot, packet);
         let (from, until) = self.period;
         if let Some(flows) = self.flows.as_mut().filter(|_| (from..until).contains(&now)) {
@@ -165,10 +208,74 @@ impl Direction {
         Some(due)
     }
 
+    /// A packet arrives at a queue from which it leaves later.
+    fn queue_up(&mut self, now: u64, slot: u32, packet: &[u8]) {
+        let (from, until) = self.period;
+        let counted = (from..until).contains(&now);
+        self.totals.offered += u64::from(counted);
+        let held = Held {
+            slot,
+            lane: lane(&self.routes, packet),
+            port: packet::port(packet),
+            at_risk: self.is_at_risk(packet),
+            flow: key_and_payload(packet),
+        };
+        if let (Some(flows), Some((key, _))) = (self.flows.as_mut().filter(|_| counted), held.flow)
+        {
+            flows.came(now - from, key);
+        }
+        let size = (self.charged(packet), packet::ecn(packet));
+        if let Some(managed) = &mut self.managed {
+            managed.offer(now, size, held, &mut self.left);
+        }
+        self.go_on();
+    }
+
+    /// Catches up with what the queue let go by now.
+    pub(crate) fn settle(&mut self, now: u64) {
+        if let Some(managed) = &mut self.managed {
+            managed.settle(now, &mut self.left);
+            self.go_on();
+        }
+    }
+
+    /// What the queue has let go is lost, or goes on to the other end.
+    fn go_on(&mut self) {
+        let (from, until) = self.period;
+        for left in std::mem::take(&mut self.left) {
+            let held = left.held;
+            if left.marked && left.departs.is_some() {
+                self.count_mark(left.at);
+                self.touched.marked.push(held.slot);
+            }
+            let lost = left.departs.is_some() && held.at_risk && self.loses_next();
+            let Some(departs) = left.departs.filter(|_| !lost) else {
+                self.totals.lost += u64::from(lost && (from..until).contains(&left.came));
+                self.note_lost_of(left.at, held.port);
+                self.touched.gone.push(held.slot);
+                continue;
+            };
+            let Some(managed) = &mut self.managed else { continue };
+            let lane = &mut self.lanes[held.lane];
+            let due = managed.far_end(&left, departs, self.delay) + lane.delay - self.delay;
+            // Only where packets overtake each other is the last place not this one's.
+            let place = lane.waiting.partition_point(|(other, _)| *other <= due);
+            lane.waiting.insert(place, (due, held.slot));
+            let counted = self.flows.as_mut().filter(|_| (from..until).contains(&left.came));
+            if let (Some(flows), Some((key, payload))) = (counted, held.flow) {
+                flows.leaves(due - from, key, payload);
+            }
+        }
+    }
+
     fn note_loss(&mut self, now: u64, packet: &[u8]) {
+        self.note_lost_of(now, packet::port(packet));
+    }
+
+    fn note_lost_of(&mut self, now: u64, port: Option<u16>) {
         let (from, until) = self.period;
         let Some(losses) = &mut self.losses else { return };
-        let Some(port) = packet::port(packet).filter(|_| (from..until).contains(&now)) else {
+        let Some(port) = port.filter(|_| (from..until).contains(&now)) else {
             return;
         };
         losses.push((now - from, port));
@@ -190,6 +297,13 @@ impl Direction {
     /// When the next packet is to be handed on.
     pub(crate) fn next_due(&self) -> Option<u64> {
         self.lanes.iter().filter_map(|lane| lane.waiting.front().map(|(due, _)| *due)).min()
+    }
+
+    /// When to look next: what the queue lets go is not due before its delay is over.
+    pub(crate) fn next_look(&self) -> Option<u64> {
+        let asked = self.managed.as_ref().and_then(Managed::next_at);
+        let asked = asked.map(|at| at.saturating_add(self.delay));
+        self.next_due().into_iter().chain(asked).min()
     }
 
     /// The next packet that is due, in the order of their times.
@@ -215,16 +329,25 @@ impl Direction {
             if packet::is_tcp(packet) { self.header_bytes } else { self.udp_header_bytes };
         match (headers, packet::payload(packet)) {
             // A packet of no bytes at all would break the order of departures.
-            (Some(headers), Some(payload)) => (payload as u64 + headers).max(1),
+            (Some(headers), Some(payload)) => {
+                (payload as u64 + headers + SACK_BLOCK * packet::sack_blocks(packet)).max(1)
+            }
             _ => packet.len() as u64,
         }
     }
 
     fn is_unlucky(&mut self, packet: &[u8]) -> bool {
+        self.is_at_risk(packet) && self.loses_next()
+    }
+
+    /// Whether it takes part in loss.
+    fn is_at_risk(&self, packet: &[u8]) -> bool {
         let empty = packet::payload(packet).is_none_or(|payload| payload == 0);
-        if self.data_only && empty && !packet::is_syn(packet) {
-            return false;
-        }
+        !self.data_only || !empty || packet::is_syn(packet)
+    }
+
+    /// Whether the next packet that takes part in loss is lost.
+    fn loses_next(&mut self) -> bool {
         self.numbered += 1;
         // Both are asked, so that a chosen packet does not move the random ones.
         let random = self.loss.loses_next();
@@ -235,6 +358,9 @@ impl Direction {
 fn chain((loss, seed, element): (Loss, u64, u64)) -> LossChain {
     LossChain::new(losses(loss), stream(seed, element))
 }
+
+/// Two sequence numbers of four bytes (RFC 2018 section 3).
+const SACK_BLOCK: u64 = 8;
 
 /// Losses that are noted, so that a long run does not take the memory.
 const MOST_LOSSES: usize = 1_000_000;
@@ -327,6 +453,68 @@ mod tests {
         });
         assert_eq!(offered.collect::<Vec<bool>>(), expected);
         assert!(direction.totals.lost > 80, "{}", direction.totals.lost);
+    }
+
+    /// When each packet is due of a direction that is looked at every millisecond, and which were
+    /// marked and which are gone.
+    fn ways(spec: &DirectionSpec, from: u64, arrivals: &[u64]) -> (Vec<(u64, u32)>, Touched) {
+        let mut direction = Direction::new(spec, 1, 0);
+        direction.measure(from, u64::MAX, None);
+        let mut capable = tcp(960);
+        capable[1] = 2;
+        for (slot, at) in (0..).zip(arrivals) {
+            assert!(direction.offer(from + at, slot, &capable));
+        }
+        (0..3_000).for_each(|ms| direction.settle(from + ms * MS));
+        let due = take_all(&mut direction).into_iter().map(|(at, slot)| (at - from, slot));
+        (due.collect(), direction.take_touched())
+    }
+
+    /// Queue and link alone, which are the simulator's, are given equal packets.
+    #[test]
+    fn a_queue_discipline_marks_as_it_does_without_the_link() {
+        let rules = firstflight_queue::CodelRules { ecn: true, ..Default::default() };
+        let codel = firstflight_queue::Discipline::Codel(rules);
+        let spec = DirectionSpec { queue: Some(codel), full_bytes: 1_000, ..spec() };
+        let arrivals: Vec<u64> = (0..800).map(|n| n * MS * 9 / 10).collect();
+        let (due, touched) = ways(&spec, 7 * MS, &arrivals);
+        let random = stream(1, firstflight_sim::QUEUE_STREAMS);
+        let mut server =
+            firstflight_queue::Server::new(codel.build(1_000, 8_000_000), random, false);
+        let (mut expected, mut marked) = (Vec::new(), Vec::new());
+        let mut report = |slot: u32, packet: firstflight_queue::Packet, what| {
+            let firstflight_queue::Happened::Sent(_, end) = what else { panic!("{what:?}") };
+            expected.push((end + 50 * MS, slot));
+            marked.extend(packet.marked.then_some(slot));
+        };
+        let mut ends = |start: u64, bytes: u64| start + bytes * 1_000;
+        for (slot, at) in (0..).zip(&arrivals) {
+            server.serve(*at, &mut ends, &mut report);
+            let (bytes, ecn) = (1_000, firstflight_queue::Ecn::Ect0);
+            let packet =
+                firstflight_queue::Packet { id: 0, bytes, flow: 0, ecn, marked: false, at: *at };
+            server.arrive(packet, slot, &mut report);
+        }
+        server.serve(u64::MAX, &mut ends, &mut report);
+        assert_eq!((due, touched.marked), (expected, marked.clone()));
+        assert!(marked.len() > 5 && touched.gone.is_empty(), "{marked:?}");
+    }
+
+    /// From a millisecond of the run on nothing is sent for ten; then a packet takes two.
+    #[test]
+    fn a_schedule_begins_with_the_measured_period_and_a_policer_drops_before_the_queue() {
+        let link = "rates = [{ rate = '8Mbps' }, { at = '1ms', rate = 'none' }, \
+                    { at = '11ms', rate = '4Mbps' }]\npolicer = { rate = '8kbps', bucket = '3kB' }";
+        let text = format!(
+            "controls = ['linux-reno']\npacket = '960B'\nheaders = '40B'\n[path]\n\
+             rate = '8Mbps'\nrtt = '100ms'\n{link}"
+        );
+        let scenario = firstflight_scenario::Scenario::parse(&text, "x.toml").unwrap();
+        let resolved = crate::job::resolve(&scenario).unwrap();
+        let spec = super::super::LinkSpec::of_bottleneck(&resolved, 1).forward;
+        let (due, touched) = ways(&spec, 40 * MS, &[0, 0, 2 * MS, 2 * MS]);
+        assert_eq!(due, [(51 * MS, 0), (63 * MS, 1), (65 * MS, 2)]);
+        assert_eq!(touched.gone, [3]);
     }
 
     #[test]

@@ -177,7 +177,7 @@ impl Engine {
     /// not sleep, but for the rests that a real-time thread owes the machine.
     fn wait(&mut self, busy: bool) {
         let now = self.shared.clock.now();
-        let due = self.ways.iter().filter_map(|way| way.direction.next_due()).min();
+        let due = self.ways.iter().filter_map(|way| way.direction.next_look()).min();
         let left = due.map_or(LONGEST_WAIT, |due| due.saturating_sub(now)).min(LONGEST_WAIT);
         match self.pace.next(now, left, busy, processor_time) {
             Next::Go => {}

@@ -27,18 +27,28 @@ impl Flows {
     /// A packet came, which will be due at the other end at `due` unless it is gone; times are of
     /// the measured period.
     pub(crate) fn note(&mut self, now: u64, due: Option<u64>, packet: &[u8]) {
-        let Some(key) = packet::flow(packet) else { return };
+        let Some((key, payload)) = key_and_payload(packet) else { return };
+        self.came(now, key);
+        if let Some(due) = due {
+            self.leaves(due, key, payload);
+        }
+    }
+
+    /// A packet of a flow came.
+    pub(crate) fn came(&mut self, now: u64, key: (u8, u16, u16)) {
         if self.0.len() >= MOST_FLOWS && !self.0.contains_key(&key) {
             return;
         }
         let seen = self.0.entry(key).or_insert(FlowSeen { first_ns: now, ..FlowSeen::default() });
         seen.packets += 1;
-        let payload = packet::payload(packet).unwrap_or(0) as u64;
-        if let Some(due) = due.filter(|_| payload > 0) {
-            seen.last_ns = due;
-            seen.delivered_packets += 1;
-            seen.delivered_bytes += payload;
-        }
+    }
+
+    /// A packet of a flow that came will be due at the other end.
+    pub(crate) fn leaves(&mut self, due: u64, key: (u8, u16, u16), payload: u64) {
+        let Some(seen) = self.0.get_mut(&key).filter(|_| payload > 0) else { return };
+        seen.last_ns = seen.last_ns.max(due);
+        seen.delivered_packets += 1;
+        seen.delivered_bytes += payload;
     }
 
     /// The flow that carried the most; of equals the first by its ports.
@@ -46,6 +56,11 @@ impl Flows {
         let flows = self.0.values().rev();
         flows.max_by_key(|seen| seen.delivered_bytes).copied()
     }
+}
+
+/// A packet's flow, and its payload in bytes.
+pub(crate) fn key_and_payload(packet: &[u8]) -> Option<((u8, u16, u16), u64)> {
+    Some((packet::flow(packet)?, packet::payload(packet).unwrap_or(0) as u64))
 }
 
 /// Flows that are told apart, so that a program cannot take the memory.

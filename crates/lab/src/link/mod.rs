@@ -8,12 +8,15 @@
 //! of some tens of microseconds the rest of the way. How late it was is part of every result
 //! (`lateness`).
 //!
+//! A queue discipline, schedules, jitter and policers are the simulator's own (`managed`).
+//!
 //! What is not emulated: the rate of access links, and queues of the way back unless it has a rate.
 
 mod direction;
 mod engine;
 mod flows;
 pub(crate) mod lateness;
+mod managed;
 mod pace;
 mod packet;
 mod queue;
@@ -25,7 +28,9 @@ mod way;
 use std::net::Ipv4Addr;
 
 use firstflight_queue::Discipline;
+use firstflight_scenario::resolved::ResolvedLink;
 use firstflight_scenario::{Loss, Resolved, ResolvedBuffer};
+use firstflight_sim::Element;
 use serde::Serialize;
 
 pub(crate) use flows::FlowSeen;
@@ -42,7 +47,9 @@ pub struct LinkSpec {
     pub forward: DirectionSpec,
     /// From the far end to the near end.
     pub backward: DirectionSpec,
-    /// Seed of the random losses.
+    /// The scenario's first key of those that are neither rate, delay, loss nor queue.
+    pub beyond: Option<&'static str>,
+    /// Seed of all that is random.
     pub seed: u64,
     /// Largest packet, 576 to 65,535 bytes.
     pub mtu: usize,
@@ -66,6 +73,14 @@ pub struct DirectionSpec {
     pub buffer: Option<ResolvedBuffer>,
     /// What stands in place of the buffer.
     pub queue: Option<Discipline>,
+    /// A full packet on the link, in bytes, for what counts in packets' worth.
+    pub full_bytes: u64,
+    /// What else happens to packets; only beside a rate.
+    pub elements: Vec<Box<dyn Element>>,
+    /// Schedules begin with the first packet, and not with the measured period.
+    pub begins_with_traffic: bool,
+    /// Number of the streams of random numbers of this direction; that of its end when not said.
+    pub place: Option<u64>,
     /// Packets waiting from which on packets that are ECN-capable are marked (RFC 3168).
     pub ecn_threshold: Option<u64>,
     /// Whether a buffer of B packets counts the one being sent.
@@ -77,7 +92,8 @@ pub struct DirectionSpec {
     /// Loss is for SYNs and packets with payload alone, as on the simulator's way forward: no pure
     /// ACK is lost or numbered.
     pub data_only: bool,
-    /// A TCP packet takes its payload and so many bytes; `None` counts its real headers.
+    /// A TCP packet takes its payload, so many bytes, and its blocks of SACK; `None` counts the
+    /// headers that it has.
     pub header_bytes: Option<u64>,
     /// Any other packet takes its payload and so many bytes; `None` counts its real headers.
     pub udp_header_bytes: Option<u64>,
@@ -109,10 +125,14 @@ impl LinkSpec {
     /// sending over it begins with.
     pub fn of_bottleneck(resolved: &Resolved, seed: u64) -> Self {
         let link = &resolved.links[0];
+        let simulated = firstflight_runner::link(resolved, link);
         Self {
             forward: DirectionSpec {
                 rate: Some(Rate::constant(link.rate_bps)),
-                delay_ns: link.delay_ns,
+                delay_ns: simulated.delay.0,
+                full_bytes: resolved.wire_bytes(),
+                elements: simulated.elements,
+                place: Some(0),
                 buffer: Some(link.buffer),
                 queue: link.queue.as_ref().map(|queue| queue.discipline),
                 ecn_threshold: link.ecn_threshold_packets,
@@ -121,13 +141,34 @@ impl LinkSpec {
                 drop_nth: link.drop.clone(),
                 ..DirectionSpec::default()
             },
-            backward: DirectionSpec { delay_ns: link.return_delay_ns, ..DirectionSpec::default() },
+            backward: backward(link, simulated.back.as_deref()),
+            beyond: link.elements.key(),
             seed,
             mtu: ETHERNET_MTU,
             packet_bytes: 0,
             spin_ns: SPIN_NS,
             depth_every_ns: None,
         }
+    }
+}
+
+/// The way back: a delay, or what the simulator's link has for ACKs.
+fn backward(link: &ResolvedLink, back: Option<&firstflight_sim::LinkSpec>) -> DirectionSpec {
+    let Some(back) = back else {
+        return DirectionSpec { delay_ns: link.return_delay_ns, ..DirectionSpec::default() };
+    };
+    // A schedule has the whole delay.
+    let own = if link.elements.has_delays() { 0 } else { link.return_delay_ns };
+    let written = link.elements.back.as_ref();
+    DirectionSpec {
+        rate: Some(Rate::constant(back.rate_bps)),
+        delay_ns: back.delay.0 + own,
+        buffer: written.and_then(|back| back.buffer),
+        loss: written.map(|back| back.loss).unwrap_or_default(),
+        header_bytes: Some(firstflight_sim::ACK_BYTES),
+        elements: back.elements.clone(),
+        place: Some(firstflight_sim::BACK_STREAMS),
+        ..DirectionSpec::default()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use etherparse::{Ipv4HeaderSlice, TcpSlice, ip_number};
+use etherparse::{Ipv4HeaderSlice, TcpOptionElement, TcpSlice, ip_number};
+use firstflight_queue::Ecn;
 
 /// Slots of one size for packets in the link, taken and given back by number.
 #[derive(Debug)]
@@ -62,6 +63,28 @@ pub(crate) fn payload(packet: &[u8]) -> Option<usize> {
         (ip, body) if ip.protocol() == ip_number::UDP => Some(body.len().saturating_sub(UDP)),
         (_, body) => Some(body.len()),
     }
+}
+
+/// The two bits of an IPv4 packet that tell of congestion.
+pub(crate) fn ecn(packet: &[u8]) -> Ecn {
+    match ipv4(packet).map_or(0, |(ip, _)| ip.ecn().value()) {
+        0 => Ecn::NotCapable,
+        1 => Ecn::Ect1,
+        2 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}
+
+/// How many blocks of SACK a TCP packet has.
+pub(crate) fn sack_blocks(packet: &[u8]) -> u64 {
+    let Some(tcp) = tcp(packet) else { return 0 };
+    let blocks = |option| match option {
+        TcpOptionElement::SelectiveAcknowledgement(_, more) => {
+            Some(1 + more.iter().flatten().count() as u64)
+        }
+        _ => None,
+    };
+    tcp.options_iterator().flatten().find_map(blocks).unwrap_or(0)
 }
 
 /// Whether an IPv4 packet may be marked: ECT(0), ECT(1), or marked already (RFC 3168 section 5).

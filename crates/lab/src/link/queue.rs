@@ -51,12 +51,41 @@ pub(crate) struct QueueTotals {
 
 /// The most packets waiting in each interval.
 #[derive(Debug, Default)]
-struct Depth {
+pub(crate) struct Depth {
     every: u64,
+    /// When the first begins.
+    from: u64,
     /// End of the open interval, and the most in it so far.
     open: (u64, u64),
     /// The intervals that are over: their end, and the most in each.
     samples: Vec<(u64, u64)>,
+}
+
+impl Depth {
+    /// From `from` on, an interval every so many ns; without them nothing is kept.
+    pub(crate) fn new(from: u64, every: Option<u64>) -> Self {
+        let every = every.unwrap_or(0);
+        Self { every, from, open: (from.saturating_add(every), 0), samples: Vec::new() }
+    }
+
+    /// Notes how many wait.
+    pub(crate) fn note(&mut self, waiting: u64) {
+        self.open.1 = self.open.1.max(waiting);
+    }
+
+    /// Closes the intervals that ended by `now`; `waiting` tells how many waited at such an end.
+    pub(crate) fn roll(&mut self, now: u64, mut waiting: impl FnMut(u64) -> u64) {
+        while self.every > 0 && self.open.0 <= now {
+            let (end, most) = self.open;
+            self.samples.push((end - self.every - self.from, most));
+            self.open = (end + self.every, waiting(end));
+        }
+    }
+
+    /// The intervals that are over: their start after the beginning, and the most in each.
+    pub(crate) fn take(&mut self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut self.samples)
+    }
 }
 
 impl Queue {
@@ -99,8 +128,7 @@ impl Queue {
     pub(crate) fn measure(&mut self, from: u64, until: u64, every: Option<u64>) {
         self.totals = QueueTotals::default();
         self.period = (from, until);
-        let every = every.unwrap_or(0);
-        self.depth = Depth { every, open: (from.saturating_add(every), 0), samples: Vec::new() };
+        self.depth = Depth::new(from, every);
     }
 
     /// A packet arrives; arrivals come in order of time. Its departure, or `None` if there is no
@@ -122,7 +150,7 @@ impl Queue {
         self.held.push_back((self.free_at, bytes));
         self.held_bytes += bytes;
         let waiting = self.waiting();
-        self.depth.open.1 = self.depth.open.1.max(waiting);
+        self.depth.note(waiting);
         if counted {
             let end = self.period.1;
             self.totals.packets += 1;
@@ -136,21 +164,18 @@ impl Queue {
 
     /// Closes the intervals that ended by `now`. Called with every arrival and by the idle loop.
     pub(crate) fn roll(&mut self, now: u64) {
-        if self.depth.every == 0 {
-            return;
-        }
-        while self.depth.open.0 <= now.min(self.period.1) {
-            let (end, most) = self.depth.open;
-            self.depth.samples.push((end - self.depth.every - self.period.0, most));
+        let mut depth = std::mem::take(&mut self.depth);
+        depth.roll(now.min(self.period.1), |end| {
             self.release(end);
-            self.depth.open = (end + self.depth.every, self.waiting());
-        }
+            self.waiting()
+        });
+        self.depth = depth;
     }
 
     /// Start of each interval, ns of the measured period, and the most packets waiting in it.
     pub(crate) fn take_samples(&mut self, now: u64) -> Vec<(u64, u64)> {
         self.roll(now);
-        std::mem::take(&mut self.depth.samples)
+        self.depth.take()
     }
 
     fn waiting(&self) -> u64 {

@@ -50,7 +50,7 @@ impl Way {
     ) -> Self {
         Self {
             end,
-            direction: Direction::new(direction, spec.seed, end as u64),
+            direction: Direction::new(direction, spec.seed, direction.place.unwrap_or(end as u64)),
             pool: Pool::new(HEADER + spec.mtu.max(576)),
             read: vec![0; HEADER + LARGEST],
             refused: 0,
@@ -100,8 +100,18 @@ impl Way {
                 }
             }
             self.pool.give(slot);
+            self.touch();
         }
         true
+    }
+
+    /// Does what the direction has found out of packets that it holds.
+    fn touch(&mut self) {
+        let touched = self.direction.take_touched();
+        for slot in touched.marked {
+            packet::mark(&mut self.pool.room(slot)[HEADER..]);
+        }
+        touched.gone.into_iter().for_each(|slot| self.pool.give(slot));
     }
 
     fn note_look(&mut self, now: u64) {
@@ -119,6 +129,8 @@ impl Way {
 
     /// Hands on what is due, at most a batch so that reading is not kept waiting.
     pub(super) fn release(&mut self, ends: &[File; 2], clock: Clock) {
+        self.direction.settle(clock.now());
+        self.touch();
         for _ in 0..BATCH {
             let now = clock.now();
             let Some((due, slot)) = self.direction.take_due(now) else { break };
@@ -159,13 +171,13 @@ impl Way {
             largest_flow: self.direction.largest_flow(),
             ..DirectionReport::default()
         };
-        if let Some(queue) = &mut self.direction.queue {
+        if let Some((totals, depth)) = self.direction.queue_report(now) {
             let length = length_ns.max(1) as f64;
-            report.dropped_packets = queue.totals.drops;
-            report.utilization = queue.totals.busy_ns as f64 / length;
-            report.peak_queue_packets = queue.totals.peak_waiting;
-            report.mean_queue_packets = queue.totals.waited_ns as f64 / length;
-            report.depth = queue.take_samples(now);
+            report.dropped_packets = totals.drops;
+            report.utilization = totals.busy_ns as f64 / length;
+            report.peak_queue_packets = totals.peak_waiting;
+            report.mean_queue_packets = totals.waited_ns as f64 / length;
+            report.depth = depth;
         }
         report
     }

@@ -103,17 +103,19 @@ impl Clone for Box<dyn Element> {
     }
 }
 
-/// The elements of a link while the simulation runs, each with its stream of random numbers.
+/// The elements of a link while it runs, each with its stream of random numbers: the simulator's
+/// link, and any other that packets cross in order of time.
 #[derive(Debug)]
-pub(crate) struct Elements {
+pub struct Elements {
     all: Vec<(Box<dyn Element>, Pcg64Mcg)>,
     /// When the last packet reached the far end, where none overtakes another.
     last: Option<Instant>,
 }
 
 impl Elements {
-    /// Those of link `link`; `None` if it has none.
-    pub(crate) fn new(specs: &[Box<dyn Element>], seed: u64, link: u64) -> Option<Self> {
+    /// Those of link `link`, or of the way back of a link, whose number is behind
+    /// [`BACK_STREAMS`](crate::BACK_STREAMS); `None` if it has none.
+    pub fn new(specs: &[Box<dyn Element>], seed: u64, link: u64) -> Option<Self> {
         let numbered = (ELEMENTS_STREAM + link * MOST_ELEMENTS..).zip(specs);
         let all: Vec<_> =
             numbered.map(|(number, spec)| (spec.clone(), stream(seed, number))).collect();
@@ -122,7 +124,7 @@ impl Elements {
     }
 
     /// A packet arrives: the first that does not let it pass decides.
-    pub(crate) fn arrive(&mut self, packet: &mut Crossing) -> Fate {
+    pub fn arrive(&mut self, packet: &mut Crossing) -> Fate {
         let mut fate = Fate::Pass;
         for (element, random) in &mut self.all {
             match element.arrive(packet, random) {
@@ -137,13 +139,13 @@ impl Elements {
     }
 
     /// See [`Element::sent_at`].
-    pub(crate) fn sent_at(&mut self, bytes: u64, start: Instant) -> Option<Instant> {
+    pub fn sent_at(&mut self, bytes: u64, start: Instant) -> Option<Instant> {
         let says = self.all.iter_mut().find_map(|(element, _)| element.sent_at(bytes, start));
         says.map(|at| at.max(start))
     }
 
     /// See [`Element::pass_on`].
-    pub(crate) fn pass_on(&mut self, packet: &Crossing, mut at: Instant) -> Instant {
+    pub fn pass_on(&mut self, packet: &Crossing, mut at: Instant) -> Instant {
         for (element, random) in &mut self.all {
             at = element.pass_on(packet, at, random).max(at);
         }
