@@ -84,8 +84,8 @@ pub struct Departure {
     pub in_flight: Bytes,
 }
 
-/// Data was found lost. A transport tells every loss, those found during a recovery too; the sender
-/// cuts once per recovery.
+/// Data was found lost. A transport reports every loss, also during a recovery; the sender cuts
+/// once per recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
     /// When it was found.

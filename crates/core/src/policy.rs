@@ -25,7 +25,7 @@
 //! an ACK, in the recovery            on_ack            recovering, of a policy still in charge
 //! the recovery is over                                 Startup::landed, if it lands
 //! a timeout, after the cut                             Startup::restart_window, then enter
-//! the loss was none                                    both are what they were (Both::restore)
+//! the loss was spurious                                both are what they were (Both::restore)
 //! data leaves after a rest           on_rest           Startup::enter, if below ssthresh
 //! ```
 //!

@@ -79,8 +79,8 @@ impl Span {
         Self(mul_div(self.0, num, den))
     }
 
-    /// As a clock tells it that counts whole ticks: rounded down, but at least one. A tick of zero
-    /// tells it exactly; [`Span::MAX`], which is "not known", stays that.
+    /// This span in whole ticks of a coarse clock: rounded down, but at least one tick. With a tick
+    /// of zero it is exact; [`Span::MAX`], which means "not known", stays [`Span::MAX`].
     #[inline]
     pub const fn in_ticks(self, tick: Self) -> Self {
         if tick.0 == 0 || self.0 == u64::MAX {
@@ -134,7 +134,7 @@ pub(crate) const fn high_half(a: u64, b: u64) -> u64 {
     ((a as u128 * b as u128) >> 64) as u64
 }
 
-/// A sum has run over. A jump that is never taken costs sums less than a value picked each time.
+/// A sum has overflowed. A branch that is never taken costs a sum less than selecting a value.
 #[cold]
 #[inline(never)]
 const fn saturate(sum: &mut u64) {

@@ -1,6 +1,6 @@
-//! A deterministic packet-level simulator of TCP flows over drop-tail links.
+//! A deterministic packet-level simulator of TCP flows over links with queues.
 //!
-//! Same network, same seed: same outcome, on every machine. The congestion controllers are the
+//! One network and one seed give one outcome, on every machine. The congestion controllers are the
 //! core's; this crate holds no algorithm, only endpoints, links and time.
 
 mod access;
