@@ -175,7 +175,10 @@ impl Plane {
         );
         path(&mut text, self.front.iter().map(|point| at(*point)), BAD, 1.4);
         let mut taken: Vec<(f64, f64)> = Vec::new();
-        for (name, right, above) in &self.points {
+        // The names of the front are placed first, and so stand nearest to their points.
+        let best = |point: &&(String, f64, f64)| self.front.contains(&(point.1, point.2));
+        let (front, others): (Vec<_>, Vec<_>) = self.points.iter().partition(best);
+        for (name, right, above) in front.into_iter().chain(others) {
             let (at_x, at_y) = at((*right, *above));
             let best = self.front.contains(&(*right, *above));
             let color = if best { BAD } else { GOOD };
@@ -183,13 +186,13 @@ impl Plane {
                 text,
                 "<circle cx=\"{at_x:.1}\" cy=\"{at_y:.1}\" r=\"2.6\" fill=\"{color}\"/>"
             );
-            // The nearest height at which no other name stands.
+            // The nearest height between the axes at which no other name stands.
             let free = |down: &f64| {
                 let near =
                     |(x, y): &(f64, f64)| (x - at_x).abs() < 78.0 && (y - at_y - down).abs() < 9.5;
-                !taken.iter().any(near)
+                (HEAD..bottom).contains(&(at_y + down)) && !taken.iter().any(near)
             };
-            let tries = (0..30).flat_map(|step| [f64::from(step) * 3.0, f64::from(step) * -3.0]);
+            let tries = (0..160).flat_map(|step| [f64::from(step) * 3.0, f64::from(step) * -3.0]);
             let down = tries.into_iter().find(free).unwrap_or_default();
             taken.push((at_x, at_y + down));
             if down.abs() > 6.0 {
@@ -335,6 +338,23 @@ mod tests {
         assert_eq!(heights.len(), 3);
         assert_ne!(heights[0], heights[1]);
         assert_eq!(svg.matches("font-weight=\"bold\">").count(), 1 + 3, "{svg}");
+    }
+
+    #[test]
+    fn the_names_of_many_equal_points_all_find_a_height_between_the_axes() {
+        let mut plane = Plane::new("plane", "time", "lost");
+        plane.points = (0..30).map(|number| (format!("p{number}"), 1.0, 2.0)).collect();
+        plane.points.push(("far".to_owned(), 2.0, 1.0));
+        let svg = plane.svg();
+        let mut heights: Vec<f64> = svg
+            .lines()
+            .filter(|line| line.contains("font-size=\"9\"") && line.contains(">p"))
+            .filter_map(|line| line.split("y=\"").nth(1)?.split('"').next()?.parse().ok())
+            .collect();
+        heights.sort_by(f64::total_cmp);
+        assert_eq!(heights.len(), 30);
+        assert!(heights.windows(2).all(|two| two[1] - two[0] > 9.0), "{heights:?}");
+        assert!(heights[0] >= HEAD && heights[29] <= PLANE - 36.0, "{heights:?}");
     }
 
     #[test]
