@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{digits, drawing::FONT, svg::escaped};
+use crate::{digits, drawing::FONT, helvetica::text_width, svg::escaped};
 
 /// A table of colours.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,7 +101,14 @@ impl HeatMap {
             "<text x=\"6\" y=\"18\" font-size=\"14\" font-weight=\"bold\">{}</text>",
             escaped(&self.title)
         );
-        label(text, (6.0, 34.0), "start", &self.subtitle);
+        // As wide as in Helvetica, so that a wider font does not run out of the picture.
+        let wide = text_width(&self.subtitle, false) * 0.011;
+        let _ = writeln!(
+            text,
+            "<text x=\"6\" y=\"34\" textLength=\"{wide:.1}\" \
+             lengthAdjust=\"spacingAndGlyphs\">{}</text>",
+            escaped(&self.subtitle)
+        );
         let columns = self.columns.len();
         for (at, group) in self.groups.iter().enumerate() {
             let left = LEFT + width * (at * columns) as f64 + GAP * at as f64;
@@ -198,11 +205,13 @@ mod tests {
     #[test]
     fn a_map_has_a_cell_per_value_and_escapes_names() {
         let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
-        let map = HeatMap::new("a < b", "", Colors::UpTo(1.0))
+        let map = HeatMap::new("a < b", "at 20 ms", Colors::UpTo(1.0))
             .columns(names(["20 ms", "100 ms"]), names(["0.1", "1"]))
             .row("one", vec![Some(0.0), Some(1.0), None, Some(0.5)]);
         let svg = map.svg();
         assert!(svg.contains("<title>a &lt; b</title>"), "{svg}");
+        // 3 * 556 (a, 2, 0), 3 * 278 (t and blanks), 833 (m) and 500 (s) thousandths of 11 pixels.
+        assert!(svg.contains("textLength=\"42.2\""), "{svg}");
         // Ground, cells and scale.
         assert_eq!(svg.matches("<rect").count(), 1 + 4 + 5, "{svg}");
         assert!(svg.contains(&format!("fill=\"{NONE}\"")), "{svg}");
