@@ -104,7 +104,7 @@ pub fn judge(
 ) -> Result<String, Refused> {
     let transport = virtual_time(on)?;
     let (who, on) = (String::new(), on.to_owned());
-    let carried = judge::Carried { transport, programs: None, who, on, in_turn };
+    let carried = judge::Carried { transport, programs: None, alone: None, who, on, in_turn };
     let question = judge::question(asked, &carried)?;
     let judgement = judge::judgement(&question, &carried, None, stop, progress)?;
     Ok(judgement.to_json().map_err(Failure::from)?)

@@ -38,6 +38,10 @@ pub(crate) struct Args {
     only: Vec<String>,
     #[command(flatten)]
     on: On,
+    /// Where the references run: sim, beside a control on another transport; Linux's own run with
+    /// it in any case [default: on the control's transport]
+    #[arg(long, value_name = "TRANSPORT", value_parser = ["sim"])]
+    references: Option<String>,
     #[command(flatten)]
     programs: programs::ProgramFlags,
     /// Seeds of each scenario in which something is random [default: 20]
@@ -69,7 +73,7 @@ Examples:
   firstflight judge hystart-pp
   firstflight judge scout --against bbr,search --only C,F
   firstflight judge cubic --on quic --quick --json | jq .summary
-  firstflight judge linux-bbr --on linux --virtual-time --only A
+  firstflight judge linux-bbr --on linux --virtual-time --references sim --only A
   firstflight judge --on linux --virtual-time --only A1 --server 'iperf3 -s -1 -p {port}' \\
       --client 'iperf3 -c {address} -p {port} -C cubic -R -n {bytes}'";
 
@@ -93,6 +97,8 @@ pub(crate) struct Carried {
     pub(crate) transport: Transport,
     /// What carries the control under judgement, where that is two programs under a name.
     pub(crate) programs: Option<(String, Transport)>,
+    /// The control under judgement, where references that Linux has not run on the simulator.
+    pub(crate) alone: Option<String>,
     /// The program and the flags, by which kept runs are told apart.
     pub(crate) who: String,
     /// The transport, as results name it.
@@ -102,14 +108,16 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// What runs a control. Programs are compared with the simulator's references; only Linux's own
-    /// run in a guest too.
+    /// What runs a control. Programs are compared with the simulator's references, and a control if
+    /// that is asked for; only Linux's own run in a guest too.
     fn transport_of(&self, spec: &ControlSpec) -> Transport {
-        match &self.programs {
-            None => self.transport.clone(),
-            Some((name, programs)) if *name == spec.text => programs.clone(),
-            Some(_) if spec.startup.name.starts_with(OF_LINUX) => self.transport.clone(),
-            Some(_) => Transport::Sim,
+        let (programs, alone) = (self.programs.as_ref(), self.alone.as_ref());
+        match programs.filter(|(name, _)| *name == spec.text) {
+            Some((_, programs)) => programs.clone(),
+            None if programs.is_none() && alone.is_none() => self.transport.clone(),
+            None if alone == Some(&spec.text) => self.transport.clone(),
+            None if spec.startup.name.starts_with(OF_LINUX) => self.transport.clone(),
+            None => Transport::Sim,
         }
     }
 
@@ -137,7 +145,8 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     };
     let (on, in_turn) = (transport.name().to_owned(), transport.is_in_real_time());
     let programs = programs.map(|programs| (name.to_owned(), programs));
-    let mut carried = Carried { transport, programs, who: String::new(), on, in_turn };
+    let alone = args.references.as_ref().map(|_| name.to_owned());
+    let mut carried = Carried { transport, programs, alone, who: String::new(), on, in_turn };
     let question = question(&asked, &carried)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("firstflight-out/judge"));
     output::check_directory("--out", &out)?;
@@ -270,7 +279,32 @@ pub(crate) fn judgement(
 fn who(on: &On, carried: &Carried) -> Result<String, Failure> {
     let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
     let judged = carried.programs.as_ref().map_or(&carried.transport, |(_, programs)| programs);
-    Ok(format!("{VERSION} {} {on:?} {}", content_name(&program), judged.kernel()?))
+    let alone = if carried.alone.is_some() { " references on sim" } else { "" };
+    Ok(format!("{VERSION} {} {on:?} {}{alone}", content_name(&program), judged.kernel()?))
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::Lab;
+
+    #[test]
+    fn references_run_on_the_simulator_where_that_is_asked_for_but_linuxs_own() {
+        let on_sim = |alone: Option<&str>| {
+            let carried = Carried {
+                transport: Transport::Linux(Lab::TUN),
+                programs: None,
+                alone: alone.map(str::to_owned),
+                who: String::new(),
+                on: "linux".to_owned(),
+                in_turn: true,
+            };
+            ["suss", "hystart", "linux-reno"]
+                .map(|name| carried.transport_of(&name.parse().unwrap()).is_sim())
+        };
+        assert_eq!(on_sim(None), [false; 3]);
+        assert_eq!(on_sim(Some("suss")), [false, true, false]);
+    }
+}

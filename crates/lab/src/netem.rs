@@ -1,16 +1,17 @@
 //! The bottleneck by the kernel's own means: a namespace in the middle with netem.
 //!
-//! Rate, buffer and loss are netem's on the middle's way to the far end, and its delay, the whole
-//! round trip, on the way back: in a closed loop it makes no difference where a fixed delay is, and
-//! the first queue then holds nothing but what waits. netem's rate keeps a virtual clock, so that a
-//! late timer costs no bandwidth, as it does with tbf and a bucket of one packet. netem counts
-//! Ethernet frames where a scenario counts payload and its own headers, so the rate is scaled by
-//! what a full packet takes (an overhead per packet would be below 0, which netem takes for very
-//! much in a packet that is shorter, such as ARP's). Its buffer counts packets: one in bytes
-//! becomes as many full ones as it holds. netem tells no lateness. It loses packets as they
-//! come, where the link loses them after they were sent, and does not tell data from other packets,
-//! which are a SYN and an ACK on the way of a sender of data. Its bursts are the same chain, asked
-//! for the loss before it changes its state and not after.
+//! Rate, buffer and loss are netem's on the middle's way to the far end, and delay is netem's in
+//! front of it, as packets leave the near end, and on the way back: in a closed loop it makes no
+//! difference on which side of a queue a fixed delay is, and the queue then holds nothing but what
+//! waits. It does make one in which direction: what is received until a time is. netem's rate keeps
+//! a virtual clock, so that a late timer costs no bandwidth, as it does with tbf and a bucket of
+//! one packet. netem counts Ethernet frames where a scenario counts payload and its own headers, so
+//! the rate is scaled by what a full packet takes (an overhead per packet would be below 0, which
+//! netem takes for very much in a packet that is shorter, such as ARP's). Its buffer counts
+//! packets: one in bytes becomes as many full ones as it holds. netem tells no lateness. It loses
+//! packets as they come, where the link loses them after they were sent, and does not tell data
+//! from other packets, which are a SYN and an ACK on the way of a sender of data. Its bursts are
+//! the same chain, asked for the loss before it changes its state and not after.
 //!
 //! A scenario's `queue` is the kernel's discipline of that name instead (`Discipline::tc`).
 
@@ -85,6 +86,7 @@ impl Netem {
         for line in &words {
             middle.tool("tc", line)?;
         }
+        near.tool("tc", &delayed(DEVICE, spec.forward.delay_ns / 1_000))?;
         let rate_bps = spec.forward.rate.as_ref().map_or(0, |rate| rate.peak_bps());
         let clock = Clock::start();
         Ok(Self {
@@ -175,8 +177,7 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
         return no("it has a rate and a buffer");
     };
     let counted = counted(spec);
-    let rtt_us = (forward.delay_ns + backward.delay_ns) / 1_000;
-    let back = |us: u64| format!("qdisc add dev n0 root netem delay {us}us limit {MANY}");
+    let back_us = backward.delay_ns / 1_000;
     if let Some(discipline) = forward.queue {
         if forward.loss != Loss::default() {
             return no("beside a queue it loses nothing at random");
@@ -188,7 +189,7 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
                     .to_owned(),
             ));
         };
-        words.push(back(rtt_us + counted.service_us()));
+        words.push(delayed("n0", back_us + counted.service_us()));
         return Ok(words);
     }
     let waiting = match buffer {
@@ -206,7 +207,12 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
     };
     let bps = counted.rate_bps;
     let forward = format!("qdisc add dev f0 root netem limit {limit}{lossy} rate {bps}bit");
-    Ok(vec![forward, back(rtt_us)])
+    Ok(vec![forward, delayed("n0", back_us)])
+}
+
+/// What leaves by a device takes so much longer.
+fn delayed(device: &str, us: u64) -> String {
+    format!("qdisc add dev {device} root netem delay {us}us limit {MANY}")
 }
 
 /// Every device has one address, so that none must be asked for: over netem a question and its
@@ -227,12 +233,13 @@ mod tests {
     fn spec(forward: DirectionSpec) -> LinkSpec {
         let forward = DirectionSpec {
             rate: Some(Rate::constant(10_000_000)),
-            delay_ns: 50_000_000,
+            delay_ns: 30_000_000,
             buffer: Some(ResolvedBuffer::Packets(100)),
             header_bytes: Some(0),
             ..forward
         };
-        LinkSpec { forward, packet_bytes: 1_000, ..LinkSpec::default() }
+        let backward = DirectionSpec { delay_ns: 50_000_000, ..DirectionSpec::default() };
+        LinkSpec { forward, backward, packet_bytes: 1_000, ..LinkSpec::default() }
     }
 
     #[test]
