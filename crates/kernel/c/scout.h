@@ -204,11 +204,15 @@ struct scout_choice {
 FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const struct ff_view *v)
 {
     u64 window = s->window, most = mul_div(window, k->scout.look, RATIO_ONE), used, behind;
-    struct scout_verdict verdict = scout_train_verdict(&s->train, k->scout.pass, v->rtt.min);
+    struct scout_verdict verdict =
+        scout_train_verdict(&s->train, k->scout.pass, v->rtt.min, k->scout.acks);
     struct scout_choice choice = { .leaves = 0 };
-    u64 twice = times(window, 2);
+    u64 twice = times(window, 2), room = mul_div(window, k->scout.room, RATIO_ONE);
 
     most = scout_resume_end(&s->resume, most, v);
+    /* A train that slowed down in a queue that stood there before it took from others. */
+    if (k->scout.polite == SCOUT_POLITE_ON && scout_between_is_standing(&s->between, v->rtt.min))
+        room = U64_MAX;
     /* A window that is not used grows no further (draft-ietf-ccwg-ratelimited-increase-10). */
     if (!scout_train_is_first(&s->train)) {
         used = max_of(mul_div(v->in_flight, k->scout.look, RATIO_ONE), window);
@@ -220,7 +224,7 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
         choice.leaves = 1;
         return choice;
     }
-    if (verdict.kind == SCOUT_SLOWED && verdict.pipe <= mul_div(window, k->scout.room, RATIO_ONE)) {
+    if (verdict.kind == SCOUT_SLOWED && verdict.pipe <= room) {
         behind = mul_div(scout_train_length(&s->train), k->scout.behind, RATIO_ONE);
         s->full.pipe = verdict.pipe;
         s->full.rise = verdict.rise;

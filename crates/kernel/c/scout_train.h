@@ -7,8 +7,10 @@
 
 #include "view.h"
 
-/* The fewest ACKs of a train that are judged, and the fewest RTTs between trains. */
+/* The fewest RTTs between trains. */
 #define SCOUT_LEAST_ACKS 4
+/* Half of a train of W/8 at four times the rate. */
+#define SCOUT_STANDING_PART 64
 /* RFC 9406 section 4.3, MIN_RTT_THRESH and MAX_RTT_THRESH. */
 #define SCOUT_MIN_RTT_THRESH 4000000ULL
 #define SCOUT_MAX_RTT_THRESH 16000000ULL
@@ -65,15 +67,15 @@ FF_INLINE void scout_train_note(struct scout_train *t, const struct scout_point 
 }
 
 /* It passes if the RTT rises by no more than this part of its time. ACKs that come more slowly than
- * the packets had left are spaced by the bottleneck.
+ * the packets had left are spaced by the bottleneck. Of fewer than so many ACKs nothing is said.
  */
 FF_INLINE struct scout_verdict scout_train_verdict(const struct scout_train *t, u64 part,
-                                                   u64 min_rtt)
+                                                   u64 min_rtt, u64 least_acks)
 {
     u64 time = minus(t->last.at, t->first.at), bytes = minus(t->last.acked, t->first.acked);
     struct scout_verdict verdict = { .kind = SCOUT_SILENT };
 
-    if (t->acks < SCOUT_LEAST_ACKS)
+    if (t->acks < least_acks)
         return verdict;
     verdict.pipe = rate_over(rate_per(bytes, time), min_rtt);
     verdict.rise = minus(t->last.rtt, t->first.rtt);
@@ -120,6 +122,12 @@ FF_INLINE u8 scout_between_is_late(const struct scout_between *b, u64 min_rtt)
     u64 added = min_of(max_of(min_rtt / 8, SCOUT_MIN_RTT_THRESH), SCOUT_MAX_RTT_THRESH);
 
     return scout_between_is_known(b) && b->floor > plus(min_rtt, added);
+}
+
+/* Whether a queue as long as half a train stands between trains. */
+FF_INLINE u8 scout_between_is_standing(const struct scout_between *b, u64 min_rtt)
+{
+    return scout_between_is_known(b) && b->floor > plus(min_rtt, min_rtt / SCOUT_STANDING_PART);
 }
 
 /* What arrives in a minrtt. */

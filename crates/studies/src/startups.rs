@@ -25,6 +25,16 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         println!("startups: docs/scout.md is written");
         return Ok(());
     }
+    if let [first, second, half, words @ ..] = args
+        && (first.as_str(), second.as_str()) == ("--scout", "--half")
+    {
+        let half = half.parse().map_err(|()| {
+            Stop::usage(&format!("--half: found `{half}`, accepted: working or held"))
+        })?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        println!("{}", scout::tables_of_half(half, &words).map_err(|problem| failed(&*problem))?);
+        return Ok(());
+    }
     no_arguments("startups", args)?;
     let pictures = root.join(PICTURES);
     if pictures.is_dir() {

@@ -115,6 +115,8 @@ usage: cargo xtask TASK
   startups [--scout]               write docs/startups.md: every start-up explained, drawn, and
                                    measured over 192 paths, with pictures and CSV, and
                                    docs/scout.md, or that alone (a minute each)
+  startups --scout --half working  print what rules of Scout are changed by: `paths`, `beside`,
+      [TABLE]... CONTROL...        `together`, `hostile`; `held` is for when they are done
   judge                            write docs/judgement.md: every start-up judged on the catalogue
                                    (a quarter of an hour; what was measured is kept)
   stacks [--again]                 write the tables of docs/stacks.md: Linux's and quinn's controls

@@ -45,6 +45,10 @@
 //! Only the first slow start has it; later ones, and one that begins after a timeout, are slow
 //! start.
 //!
+//! `polite=on` believes a train that slowed down of no room while a queue stands between trains: it
+//! is somebody else's, or our own, and the rate that the train came at is a share of what others
+//! send, not what is free.
+//!
 //! `resume=on` is Scouted Resume (`resume.rs`): a train tests what an earlier connection knew.
 
 use crate::card::{Card, Listed};
@@ -66,7 +70,7 @@ mod train;
 
 use between::Between;
 use resume::Resume;
-use train::{Point, Train, Verdict};
+use train::{LEAST_ACKS, Point, Train, Verdict};
 
 /// Start-up that looks a round ahead by a train of packets.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +90,10 @@ pub struct Scout {
     behind: u64,
     /// What a landing leaves of what arrived, in millionths.
     keeps: u64,
+    /// The fewest ACKs of a train that are judged.
+    least_acks: u64,
+    /// While a queue stands between trains, none that slowed down shows room.
+    polite: bool,
     /// It is the first slow start of the connection.
     first: bool,
     /// The first window was opened a second time, because the ACK of a handshake's packet came
@@ -237,7 +245,11 @@ impl Scout {
                 (most.min(used), (window * 2).min(used))
             }
         };
-        match self.train.verdict(self.pass, view.rtt.min) {
+        // Ours: a train that slowed down in a queue that stood there before it shows what it took
+        // from others.
+        let polite = self.polite && self.between.is_standing(view.rtt.min);
+        let room = if polite { Bytes::MAX } else { window.scaled(self.room, RATIO_ONE) };
+        match self.train.verdict(self.pass, view.rtt.min, self.least_acks) {
             Verdict::Silent => {
                 self.verdicts.silent += 1;
                 if self.between.is_late(view.rtt.min) {
@@ -253,7 +265,7 @@ impl Scout {
                 self.verdicts.passed += 1;
                 self.grow(next.max(twice).min(most), Bytes::MAX, view)
             }
-            Verdict::Slowed(pipe, _) if pipe > window.scaled(self.room, RATIO_ONE) => {
+            Verdict::Slowed(pipe, _) if pipe > room => {
                 self.verdicts.slowed += 1;
                 self.grow(pipe.min(most), pipe, view)
             }
@@ -444,6 +456,8 @@ impl Default for Scout {
             room: ROOM,
             behind: BEHIND_TRAINS,
             keeps: BETA,
+            least_acks: LEAST_ACKS,
+            polite: false,
             first: true,
             reopened: false,
             window: Bytes(0),
@@ -483,6 +497,12 @@ impl Knobs for Scout {
         Knob::new("keeps")
             .means("what a landing leaves of what arrived")
             .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.keeps),
+        Knob::new("acks")
+            .means("the fewest ACKs of a train that are judged; fewer hear of receivers that thin")
+            .count(2..=16, |p| &mut p.least_acks),
+        Knob::new("polite")
+            .means("a train that slowed down shows no room while a queue stands between trains")
+            .word(words!(|p| p.polite, ["off" = false, "on" = true])),
         Knob::new("resume")
             .means("what an earlier connection knew of the path is tested by a train (RFC 9959)")
             .word(words!(|p| p.resume.on, ["off" = false, "on" = true])),

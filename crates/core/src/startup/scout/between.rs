@@ -50,6 +50,11 @@ impl Between {
         self.known_floor().is_some_and(|floor| floor > threshold)
     }
 
+    /// Whether a queue as long as half a train stands between trains, which last minrtt/32.
+    pub(super) fn is_standing(&self, min_rtt: Span) -> bool {
+        self.known_floor().is_some_and(|floor| floor > min_rtt + min_rtt / STANDING_PART)
+    }
+
     /// What arrives in a minrtt.
     pub(super) fn pipe(&self, view: &View) -> Bytes {
         let arrived = view.delivered - self.delivered;
@@ -62,6 +67,8 @@ impl Between {
     }
 }
 
+/// Half of a train of W/8 at four times the rate.
+const STANDING_PART: u64 = 64;
 /// RFC 9406 section 4.3, `MIN_RTT_THRESH`.
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
 /// RFC 9406 section 4.3, `MAX_RTT_THRESH`.

@@ -272,6 +272,47 @@ fn three_acks_say_nothing_and_the_window_doubles() {
     assert_eq!(drive.scout.train.length(), MSS * 10);
 }
 
+#[test]
+fn of_how_many_acks_a_train_is_judged_is_a_knob() {
+    for (acks, silent, window) in [(4, 1, 20), (3, 0, 30)] {
+        let mut scout = Scout::default();
+        assert!(scout.set("acks", KnobValue::Count(acks)));
+        let mut drive = Drive::with(scout);
+        // Three ACKs: six segments in 20 ms, 30 per RTT, and the RTT rises by a quarter of that.
+        for (segments, rtt) in [(4, 100), (3, 102), (3, 105)] {
+            drive.view.now = drive.view.now + Span::from_millis(10);
+            drive.view.rtt.latest = Span::from_millis(rtt);
+            drive.view.acked += MSS * segments;
+            let ack = ack(&drive.view, segments);
+            let _ = drive.scout.step(&ack, &drive.view);
+        }
+        let window = MSS * window;
+        assert_eq!(
+            (gauge(&drive.scout, "scout_silent"), drive.scout.window),
+            (Some(silent), window)
+        );
+    }
+}
+
+#[test]
+fn a_polite_train_that_slowed_in_a_standing_queue_shows_no_room() {
+    let full = |polite, between| {
+        let mut scout = Scout::default();
+        assert!(scout.set("polite", KnobValue::Word(polite)));
+        let mut drive = Drive::with(scout);
+        let _ = drive.first_train_passes();
+        drive.scout.train.begin = drive.view.acked + MSS * 32;
+        drive.scout.train.end = drive.scout.train.begin + MSS * 8;
+        let _ = drive.acks(32, Span::from_millis(3), Span::from_micros(between), Span(0));
+        // A segment every ms: 100 per minrtt, with a window of 40.
+        let _ = drive.acks(8, Span::from_millis(1), Span::from_millis(105), Span::from_micros(500));
+        drive.scout.full.is_some()
+    };
+    assert!(!full("off", 101_563));
+    assert!(full("on", 101_563), "above minrtt + minrtt/64");
+    assert!(!full("on", 101_562));
+}
+
 /// A train of which one ACK tells, after packets with this RTT.
 fn silent_train_behind(between: Span) -> Step {
     let mut drive = Drive::new();

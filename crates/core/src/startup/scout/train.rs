@@ -59,9 +59,10 @@ impl Train {
         }
     }
 
-    /// It passes if the RTT rises by no more than this part of its time.
-    pub(super) fn verdict(&self, part: u64, min_rtt: Span) -> Verdict {
-        let Some((first, last)) = self.ends.filter(|_| self.acks >= LEAST_ACKS) else {
+    /// It passes if the RTT rises by no more than this part of its time. Of fewer than so many ACKs
+    /// nothing is said.
+    pub(super) fn verdict(&self, part: u64, min_rtt: Span, least_acks: u64) -> Verdict {
+        let Some((first, last)) = self.ends.filter(|_| self.acks >= least_acks) else {
             return Verdict::Silent;
         };
         // Ours: ACKs that come more slowly than the packets had left are spaced by the bottleneck.

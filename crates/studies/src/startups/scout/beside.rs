@@ -5,7 +5,12 @@ use std::fmt::Write as _;
 
 use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::RngCore as _;
 use rayon::prelude::*;
+
+use super::half::Half;
+use super::paths;
 
 const RATES_MBPS: [u64; 3] = [10, 50, 200];
 const RTTS_MS: [u64; 2] = [20, 100];
@@ -13,14 +18,37 @@ const BUFFERS: [f64; 3] = [0.25, 1.0, 2.0];
 pub(super) const COUNT: usize = RATES_MBPS.len() * RTTS_MS.len() * BUFFERS.len();
 /// A flow that has gone on for so long is established.
 const ESTABLISHED_MS: u64 = 12_000;
-/// What is beside a transfer, by what control, and how long it is alone, in ms and in thousandths
-/// of an RTT.
-const RIVALS: [(&str, &str, (u64, u64)); 5] = [
-    ("CUBIC, established", "cubic", (ESTABLISHED_MS, 0)),
-    ("BBR, established", "bbr", (ESTABLISHED_MS, 0)),
-    ("slow start, together", "slow-start+cubic", (0, 0)),
-    ("slow start, 0.3 RTT before", "slow-start+cubic", (0, 300)),
-    ("slow start, 1.5 RTT before", "slow-start+cubic", (0, 1_500)),
+/// An established flow saws its window up and down, and what a newcomer does to it depends on where
+/// it is: so many times by chance, within so many ms.
+const TIMES: usize = 4;
+const WITHIN_MS: u64 = 10_000;
+
+/// What is beside a transfer.
+struct Rival {
+    name: &'static str,
+    control: &'static str,
+    /// How long it is alone, in thousandths of an RTT; `None` if it is established.
+    alone: Option<u64>,
+    /// Its RTT in that of the transfer.
+    rtts: u64,
+}
+
+const fn rival(name: &'static str, control: &'static str, alone: Option<u64>) -> Rival {
+    Rival { name, control, alone, rtts: 1 }
+}
+
+const RIVALS: [Rival; 11] = [
+    rival("CUBIC, established", "cubic", None),
+    Rival { rtts: 3, ..rival("CUBIC with three times the RTT, established", "cubic", None) },
+    rival("BBR, established", "bbr", None),
+    rival("slow start, together", "slow-start+cubic", Some(0)),
+    rival("slow start, 0.3 RTT before", "slow-start+cubic", Some(300)),
+    rival("slow start, 1.5 RTT before", "slow-start+cubic", Some(1_500)),
+    rival("Scout, together", "scout", Some(0)),
+    rival("Scout, 0.3 RTT before", "scout", Some(300)),
+    rival("Scout, 1.5 RTT before", "scout", Some(1_500)),
+    Rival { rtts: 3, ..rival("Scout with three times the RTT, together", "scout", Some(0)) },
+    rival("Scout, established", "scout", None),
 ];
 
 /// A transfer, and the flow beside it.
@@ -41,19 +69,32 @@ struct Place {
     rtt_ms: u64,
     /// In BDP.
     buffer: f64,
-    /// The flow without an end.
+    /// The control of the flow without an end, and its RTT in that of the path.
     rival: &'static str,
+    rtts: u64,
     begins_ms: u64,
 }
 
-/// Every path for a rival; how long it goes on alone, in ms and in thousandths of an RTT.
-fn places(rates: &[u64], rival: &'static str, (ms, rtts): (u64, u64)) -> Vec<Place> {
+/// Every path for a rival, beside an established one several times.
+fn places(rates: &[u64], rival: &Rival) -> Vec<Place> {
+    // The third stream: the others draw paths and their halves.
+    let mut random = Pcg64::new(paths::SEED.into(), 3);
     let mut places = Vec::new();
     for rate_mbps in rates.iter().copied() {
         for rtt_ms in RTTS_MS {
-            let begins_ms = ms + rtts * rtt_ms / 1_000;
-            let of = |buffer| Place { rate_mbps, rtt_ms, buffer, rival, begins_ms };
-            places.extend(BUFFERS.map(of));
+            for buffer in BUFFERS {
+                let mut begins = |begins_ms| {
+                    let (rival, rtts) = (rival.control, rival.rtts);
+                    places.push(Place { rate_mbps, rtt_ms, buffer, rival, rtts, begins_ms });
+                };
+                match rival.alone {
+                    Some(rtts) => begins(rtts * rtt_ms / 1_000),
+                    None => {
+                        let mut later = |_| ESTABLISHED_MS + random.next_u64() % WITHIN_MS;
+                        (0..TIMES).map(&mut later).for_each(begins);
+                    }
+                }
+            }
         }
     }
     places
@@ -61,7 +102,7 @@ fn places(rates: &[u64], rival: &'static str, (ms, rtts): (u64, u64)) -> Vec<Pla
 
 /// A row for each start-up, over the first.
 pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
-    let runs = measured(&places(&RATES_MBPS, "cubic", (ESTABLISHED_MS, 0)), controls)?;
+    let runs = measured(&places(&RATES_MBPS, &RIVALS[0]), controls)?;
     let mut text = String::from(
         "| start-up | transfer: time | sent again | established: bytes (most) | sent again |\n\
          |---|---|---|---|---|\n",
@@ -77,18 +118,21 @@ pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// A row for each flow that was there before, beside rates that are not the highest.
-pub(super) fn rivals(controls: &[&str]) -> Result<String, Box<dyn Error>> {
+/// A row for each flow that was there before, beside rates that are not the highest; of all paths
+/// or one half.
+pub(super) fn rivals(controls: &[&str], half: Option<Half>) -> Result<String, Box<dyn Error>> {
     let mut text =
         format!("| beside | {} |\n|---|{}\n", controls.join(" | "), "---|".repeat(controls.len()));
-    for (name, rival, alone) in RIVALS {
-        let runs = measured(&places(&RATES_MBPS[..2], rival, alone), controls)?;
+    for rival in &RIVALS {
+        let places = places(&RATES_MBPS[..2], rival);
+        let places = half.map_or_else(|| places.clone(), |half| half.of(places.clone()));
+        let runs = measured(&places, controls)?;
         let cell = |at| {
             let Harm { time, worst, bytes, most, again, .. } = harm(&runs, at);
             format!("{time:.2} ({worst:.2}); {bytes:.2} ({most:.2}); {again:+.0}")
         };
         let cells: Vec<String> = (0..controls.len()).map(cell).collect();
-        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+        let _ = writeln!(text, "| {} | {} |", rival.name, cells.join(" | "));
     }
     Ok(text)
 }
@@ -130,13 +174,15 @@ fn measured(places: &[Place], controls: &[&str]) -> Result<Vec<Vec<Beside>>, Str
 }
 
 fn measure(place: Place, controls: &[&str]) -> Result<Vec<Beside>, String> {
-    let Place { rate_mbps: rate, rtt_ms: rtt, buffer, rival, begins_ms } = place;
+    let Place { rate_mbps: rate, rtt_ms: rtt, buffer, rival, rtts, begins_ms } = place;
+    let rivals_rtt = rtts * rtt;
     let size = (4 * rate * rtt * 125).max(500_000);
     let limit = begins_ms.div_ceil(1_000) + 60 + 40 * size / (rate * 125_000);
     let text = format!(
         "controls = {controls:?}\nduration = \"{limit}s\"\npacket = \"1448B\"\n\
          [path]\nrate = \"{rate}Mbps\"\nrtt = \"{rtt}ms\"\nbuffer = \"{buffer}bdp\"\n\
-         [[flow]]\ncontrol = \"{rival}\"\n[[flow]]\nstart = \"{begins_ms}ms\"\nsize = \"{size}B\"\n"
+         [[flow]]\ncontrol = \"{rival}\"\nrtt = \"{rivals_rtt}ms\"\n\
+         [[flow]]\nstart = \"{begins_ms}ms\"\nsize = \"{size}B\"\n"
     );
     let scenario = Scenario::parse(&text, "beside.toml").map_err(|problem| problem.to_string())?;
     let report = run(&scenario, &Options::default()).map_err(|problem| problem.to_string())?;
@@ -159,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_first_control_takes_nothing_more_than_itself() {
-        let place = places(&[10], "cubic", (ESTABLISHED_MS, 0))[1];
+        let place = places(&[10], &RIVALS[0])[TIMES];
         let runs = measure(place, &["hystart-pp", "rapid-start"]).unwrap();
         assert!(runs.iter().all(|run| run.completion_s < 60.0), "both are done");
         let table = table(&["hystart-pp"]).unwrap();

@@ -3,6 +3,7 @@
 //! before, receivers that lie, and the paths on which it is worse.
 
 mod beside;
+mod half;
 mod hostile;
 mod paths;
 mod picture;
@@ -14,12 +15,14 @@ use std::fmt::Write as _;
 use firstflight_control::spec::LANDED;
 use rayon::prelude::*;
 
+use half::Half;
+pub(crate) use half::tables_of_half;
 use paths::{Path, Set};
 pub(crate) use picture::queue;
 
 /// Everything else is over what this one does.
 const REFERENCE: &str = "hystart-pp";
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     REFERENCE,
     "hystart",
     "suss",
@@ -28,6 +31,7 @@ const OTHERS: [&str; 8] = [
     "slow-start+cubic",
     "scout",
     "scout(first=2)",
+    BEST,
 ];
 const PARTS: [&str; 8] = [
     REFERENCE,
@@ -56,7 +60,7 @@ const EIGHTHS: [&str; 13] = [
     "scout(keeps=0.95625)",
 ];
 /// What quinn carries of them.
-const OVER_QUINN: [&str; 7] = [
+const OVER_QUINN: [&str; 8] = [
     REFERENCE,
     "hystart",
     "rapid-start",
@@ -64,14 +68,23 @@ const OVER_QUINN: [&str; 7] = [
     "slow-start+cubic",
     "scout",
     "scout(first=2)",
+    BEST,
 ];
+/// What the working half of the paths has chosen.
+const BEST: &str = "scout(first=2,acks=2,polite=on)";
 /// Those of which the page says whether they are what they should be.
-const HELD: [&str; 2] = ["scout", "scout(first=2)"];
+const HELD: [&str; 3] = ["scout", "scout(first=2)", BEST];
 /// Climbs that are compared with the same landing.
 const CLIMBS: [&str; 7] =
     ["slow-start", "hystart", "hystart-pp", "suss", "rapid-start", "bbr", "scout"];
 /// Newcomers beside other flows than CUBIC.
-const RIVALS: [&str; 4] = [REFERENCE, "hystart", "scout", "scout(first=2)"];
+const RIVALS: [&str; 5] = [REFERENCE, "hystart", "scout", "scout(first=2)", BEST];
+/// Who is told lies.
+const LIED_TO: [&str; 7] =
+    ["slow-start+cubic", REFERENCE, GENTLE, FAST, "scout", "ack-counting", BEST];
+/// What Scout is to be as fast as, and of whose losses it is to have a quarter.
+const FAST: &str = "rapid-start";
+const GENTLE: &str = "hystart";
 /// From here on a path is listed.
 const MUCH_LONGER: f64 = 1.1;
 /// How many of the sets with a table of parts have one of constants: clean and drawn paths.
@@ -98,8 +111,8 @@ pub(crate) fn markdown() -> Result<String, Box<dyn Error>> {
     let runs = measured(&sets, &OTHERS)?;
     let quinn = [paths::over_quinn()];
     let of_quinn = measured(&quinn, &OVER_QUINN)?;
-    let mut worst = ratios(&sets, &OTHERS, &runs);
-    worst.extend(ratios(&quinn, &OVER_QUINN, &of_quinn));
+    let mut worst = ratios(&sets, &OTHERS, &runs, "scout");
+    worst.extend(ratios(&quinn, &OVER_QUINN, &of_quinn, "scout"));
     worst.sort_by(|one, other| other.0.total_cmp(&one.0));
     let sizes = paths::by_size();
     let of_sizes = measured(&sizes, &OTHERS)?;
@@ -107,10 +120,12 @@ pub(crate) fn markdown() -> Result<String, Box<dyn Error>> {
         "| paths | {} |\n|---|{}\n{}{}",
         HELD.join(" | "),
         "---|".repeat(HELD.len()),
-        held_to(&sets, &OTHERS, &runs),
-        held_to(&quinn, &OVER_QUINN, &of_quinn),
+        held_to(&sets, &OTHERS, &runs, &HELD),
+        held_to(&quinn, &OVER_QUINN, &of_quinn, &HELD),
     );
     let rows = table(&sets, &OTHERS, &runs);
+    let [working, held_back] =
+        [Half::Working, Half::Held].map(|half| of_half(half, &sets, &OTHERS, &runs));
     let clean: Vec<Set> = sets.into_iter().filter(|set| set.for_parts).collect();
     let parts = table(&clean, &PARTS, &measured(&clean, &PARTS)?);
     let climbs = climbs();
@@ -121,13 +136,16 @@ pub(crate) fn markdown() -> Result<String, Box<dyn Error>> {
         ("{{paths}}", rows),
         ("{{sizes}}", table(&sizes, &OTHERS, &of_sizes)),
         ("{{held-to}}", held_to),
+        ("{{working}}", working),
+        ("{{held-back}}", held_back),
+        ("{{rivals-held-back}}", beside::rivals(&RIVALS, Some(Half::Held))?),
         ("{{together}}", together::table(&OTHERS)?),
         ("{{parts}}", parts),
         ("{{eighths}}", turned(&clean[..FIRST_SETS], &EIGHTHS)?),
         ("{{climbs}}", turned(&clean[..FIRST_SETS], &climbs)?),
         ("{{harm}}", beside::table(&OTHERS)?),
-        ("{{rivals}}", beside::rivals(&RIVALS)?),
-        ("{{hostile}}", hostile::table()?),
+        ("{{rivals}}", beside::rivals(&RIVALS, None)?),
+        ("{{hostile}}", hostile::table(&LIED_TO)?),
         ("{{beside}}", beside::COUNT.to_string()),
         ("{{drawn}}", paths::DRAWN.to_string()),
         ("{{quinn}}", table(&quinn, &OVER_QUINN, &of_quinn)),
@@ -159,9 +177,9 @@ fn table(sets: &[Set], controls: &[&str], runs: &Runs) -> String {
     text
 }
 
-/// Scout's ratio on every path.
-fn ratios(sets: &[Set], controls: &[&str], runs: &Runs) -> Vec<Ratio> {
-    let Some(scout) = place(controls, "scout") else { return Vec::new() };
+/// The ratio of a control on every path.
+fn ratios(sets: &[Set], controls: &[&str], runs: &Runs, control: &str) -> Vec<Ratio> {
+    let Some(scout) = place(controls, control) else { return Vec::new() };
     let mut ratios = Vec::new();
     for (set, runs) in sets.iter().zip(runs) {
         let of = |(path, run): (&Path, &Vec<Measured>)| {
@@ -178,14 +196,14 @@ fn place(controls: &[&str], name: &str) -> Option<usize> {
 
 /// What Scout is held to, set by set: time over Rapid Start's, loss over HyStart's, and on how many
 /// paths it is much slower than the reference. Rows of a table.
-fn held_to(sets: &[Set], controls: &[&str], runs: &Runs) -> String {
+fn held_to(sets: &[Set], controls: &[&str], runs: &Runs, held: &[&str]) -> String {
     let mut text = String::new();
-    let [fast, gentle] = ["rapid-start", "hystart"].map(|name| place(controls, name).unwrap_or(0));
+    let [fast, gentle] = [FAST, GENTLE].map(|name| place(controls, name).unwrap_or(0));
     for (set, runs) in sets.iter().zip(runs) {
         let mean = |of: &dyn Fn(&Vec<Measured>) -> f64| {
             runs.iter().map(of).sum::<f64>() / runs.len() as f64
         };
-        let cells: Vec<String> = HELD
+        let cells: Vec<String> = held
             .iter()
             .filter_map(|name| place(controls, name))
             .map(|at| {
@@ -199,6 +217,18 @@ fn held_to(sets: &[Set], controls: &[&str], runs: &Runs) -> String {
             })
             .collect();
         let _ = writeln!(text, "| {} ({}) | {} |", set.name, set.paths.len(), cells.join(" | "));
+    }
+    text
+}
+
+/// [`held_to`] of one half of every set.
+fn of_half(half: Half, sets: &[Set], controls: &[&str], runs: &Runs) -> String {
+    let mut text =
+        format!("| paths | {} |\n|---|{}\n", HELD.join(" | "), "---|".repeat(HELD.len()));
+    for (set, runs) in sets.iter().zip(runs) {
+        let both = half.of(set.paths.iter().cloned().zip(runs.iter().cloned()).collect());
+        let (paths, runs) = both.into_iter().unzip();
+        text += &held_to(&[Set { paths, ..*set }], controls, &vec![runs], &HELD);
     }
     text
 }
@@ -263,6 +293,6 @@ mod tests {
     #[test]
     fn every_field_of_the_page_is_filled() {
         let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 17);
+        assert_eq!(fields, 20);
     }
 }
