@@ -92,10 +92,15 @@ fn programs_that_die_hang_or_never_end_are_ended_and_told_with_their_last_words(
     let dies = "echo full of words; cat /dev/zero > full; exit 7";
     let hangs = "sleep 9999 & while :; do sleep 9; done";
     let spins = "while :; do :; done";
+    // In the guest, whose memory and processes are its own.
+    let eats = "echo eats; tail /dev/zero";
+    let forks = "b() { b | b & }; b; while :; do sleep 1; done";
     for (client, more, part) in [
         (dies, &[][..], "the client ended with code 7; 0 of 1000000 bytes came"),
         (hangs, &[][..], "the client had not ended after 60 s of its time"),
         (spins, &["--limit", "2s"][..], "took longer than 2 s of this machine's time"),
+        (eats, &[][..], "the client ended with code 137; 0 of 1000000 bytes came"),
+        (forks, &["--limit", "15s"][..], "took longer than 15 s of this machine's time"),
     ] {
         let outcome = judged(SERVER, client, more);
         if !able(&outcome) {
