@@ -307,4 +307,23 @@ mod tests {
         assert_eq!(on_sim(None), [false; 3]);
         assert_eq!(on_sim(Some("suss")), [false, true, false]);
     }
+
+    /// Those that docs/judge.md names, with the key that each is refused for.
+    #[test]
+    fn linux_has_all_of_the_catalogue_but_what_the_page_says() {
+        let page = include_str!("../../../docs/judge.md");
+        let mut told = Vec::new();
+        for entry in firstflight_judge::select(&[]).unwrap() {
+            let mut scenario = entry.scenario.clone();
+            scenario.controls = vec!["linux-cubic".parse().unwrap()];
+            if let Err(why) = crate::lab::resolve(&scenario) {
+                let key = ["handshake_delay", "delayed_ack", "[[udp]]", "ecn_feedback", "writes"];
+                let key = key.into_iter().chain(["receiver_window_until", "files"]);
+                let key = key.into_iter().find(|key| why.to_string().contains(key)).unwrap();
+                told.push(format!("{} (`{key}`)", entry.id));
+            }
+        }
+        let told = told.join(", ");
+        assert!(page.split_whitespace().collect::<Vec<_>>().join(" ").contains(&told), "{told}");
+    }
 }
