@@ -139,6 +139,18 @@ FF_INLINE void give_pacing_back(struct connection *c, struct sock *sk)
 
 #endif
 
+#ifdef FF_TAKES_PACING
+
+/* The bytes at the head of what waits to leave for the first time, 0 if nothing does. */
+FF_INLINE u32 head_of(const struct tcp_sock *tp)
+{
+    const struct sock *sk = (const struct sock *)tp;
+
+    return tp->write_seq == tp->snd_nxt ? 0 : sk->sk_write_queue.next->len;
+}
+
+#endif
+
 #ifdef FF_WAKES
 
 FF_INLINE void let_go(struct connection *c, struct tcp_sock *tp)
@@ -166,7 +178,7 @@ FF_INLINE u32 wait_for_wake(struct connection *c, struct tcp_sock *tp)
     room = max_of(minus(tp->snd_cwnd, out), 1);
     next = room;
     if (tp->write_seq != tp->snd_nxt)
-        next = (sk->sk_write_queue.next->len + mss - 1) / mss;
+        next = (head_of(tp) + mss - 1) / mss;
     next = max_of(min_of(next, sk->sk_gso_max_segs), 1);
     if (next < room) {
         c->held = out + next;
@@ -215,9 +227,10 @@ FF_INLINE void write_pace(struct connection *c, struct tcp_sock *tp)
 #ifdef FF_SENDS_TRAINS
 
 /* The pace of the next packet: the train's until that has left, then the round's. TCP makes each
- * packet as large as what the pace sends in a millisecond (tcp_tso_autosize). The last packet of a
- * train gets a lower pace, with which it ends where the train does; the gap after it is longer by
- * that.
+ * packet as large as what the pace sends in a millisecond (tcp_tso_autosize), and no larger than
+ * what heads its queue. The last packet of a train gets a lower pace, with which it ends where the
+ * train does; the gap after it is longer by that. One that is shorter by itself needs none, and
+ * with the gap of a lower pace the rest of the train would be late.
  * Returns how many segments that packet may have at least.
  */
 FF_INLINE u32 pace_next(struct connection *c, struct tcp_sock *tp)
@@ -230,7 +243,9 @@ FF_INLINE u32 pace_next(struct connection *c, struct tcp_sock *tp)
     if (rate == NONE)
         return MIN_TSO_SEGS;
     if (left)
-        rate = min_of(train.rate, times(left, 1ULL << (sk->sk_pacing_shift & 31)));
+        rate = train.rate;
+    if (left && head_of(tp) >= left)
+        rate = min_of(rate, times(left, 1ULL << (sk->sk_pacing_shift & 31)));
     sk->sk_pacing_rate = max_of(min_of(rate, sk->sk_max_pacing_rate), 1);
     return left && left < MIN_TSO_SEGS * mss ? 1 : MIN_TSO_SEGS;
 }
