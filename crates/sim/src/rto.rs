@@ -185,12 +185,10 @@ impl Rto {
         Instant((started + after).0.saturating_sub(jiffies::TICK.0))
     }
 
-    /// An RTT sample, or a restart, changes nothing but the time from which the timer counts.
+    /// An RTT sample, or a restart, changes nothing but the time from which the timer counts, if it
+    /// does not tick.
     pub(crate) fn is_calm(&self) -> bool {
-        !self.rules.timer.ticks()
-            && self.own.is_none()
-            && self.deviation.is_none()
-            && self.backoff == 1
+        self.own.is_none() && self.deviation.is_none() && self.backoff == 1
     }
 
     /// A segment left for the first time.

@@ -61,6 +61,13 @@ impl Sack {
         u32::from(is_news)
     }
 
+    /// [`Sack::take_sacked`] for the packets of which the ACK tells beside its cause.
+    #[cold]
+    fn take_told(&mut self, tcb: &mut Tcb, next: u32) -> u32 {
+        let told = std::mem::take(&mut self.told);
+        told.into_iter().map(|seq| self.take_sacked(tcb, next, seq)).sum()
+    }
+
     /// The window holds one packet more.
     #[inline]
     fn window_has_room(&self, tcb: &Tcb) -> bool {
@@ -194,6 +201,12 @@ impl Sack {
         }
     }
 
+    /// Sends the next packet that has never left.
+    fn send_next(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
+        tcb.transmit_next(self, now, wire);
+        self.note_sent();
+    }
+
     /// Sends the first lost packet again.
     fn resend(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) -> bool {
         let mut seq = self.repaired.max(tcb.una);
@@ -223,8 +236,8 @@ impl Repair for Sack {
         let DataAck { now, next, cause, .. } = ack;
         let advances = next > tcb.una;
         let mut newly_sacked = self.take_sacked(tcb, next, cause);
-        while let Some(told) = self.told.pop() {
-            newly_sacked += self.take_sacked(tcb, next, told);
+        if !self.told.is_empty() {
+            newly_sacked += self.take_told(tcb, next);
         }
         let mut delivered = next.saturating_sub(tcb.una) + newly_sacked;
         if advances {
@@ -297,22 +310,22 @@ impl Repair for Sack {
     }
 
     /// Sends while the pipe is below the window: lost packets first, then new ones
-    /// (RFC 6675 section 4, NextSeg rules 1 and 2).
+    /// (RFC 6675 section 4, NextSeg rules 1 and 2). A FIN that is next leaves whatever the pipe.
     fn send(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
-        loop {
-            let room = self.window_has_room(tcb);
-            let goes = room && (self.lost > 0 || tcb.has_fresh()) || tcb.is_final();
-            if !goes || !tcb.may_depart(now) {
+        while self.window_has_room(tcb) && (self.lost > 0 || tcb.has_fresh()) {
+            if !tcb.may_depart(now) {
                 return;
             }
-            if room && self.lost > 0 && self.resend(tcb, now, wire) {
+            if self.lost > 0 && self.resend(tcb, now, wire) {
                 continue;
             }
             if !tcb.has_fresh() {
                 return;
             }
-            tcb.transmit_next(self, now, wire);
-            self.note_sent();
+            self.send_next(tcb, now, wire);
+        }
+        if tcb.is_final() && tcb.may_depart(now) {
+            self.send_next(tcb, now, wire);
         }
     }
 

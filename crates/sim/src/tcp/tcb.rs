@@ -124,6 +124,8 @@ impl Tcb {
             core.endpoint_paces(super::quic::PACER_PERCENT);
         }
         let repeats = wants.repeats() && endpoint.recovery == Recovery::Rack;
+        // ns-2's timer times a segment, and every ACK may be that segment's.
+        let always_slow = listens || repeats || tso || endpoint.rto.timer.ticks();
         let ends = spec.packets.is_some() || spec.files.is_some();
         Self {
             core,
@@ -146,7 +148,7 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            fast_paths: fast_paths && !listens && !repeats && !tso && spec.window_opens.is_none(),
+            fast_paths: fast_paths && !always_slow && spec.window_opens.is_none(),
             repeats,
             calm_packets: 0,
             calm_plain: 0,
