@@ -61,7 +61,6 @@ impl Event {
 }
 
 /// The time in a key.
-#[inline]
 pub(crate) fn at(key: u64) -> Instant {
     Instant(key >> 18)
 }

@@ -93,7 +93,6 @@ impl Tie {
     const EARLY: u64 = ROUNDING_NS + 1;
 
     /// Departures until then are over when a packet arrives at `at`.
-    #[inline]
     fn over_by(self, at: u64) -> u64 {
         (at + self.0).saturating_sub(Self::EARLY)
     }

@@ -177,7 +177,6 @@ impl Receiver {
     }
 
     /// Whether an ACK may wait for the next packet.
-    #[inline]
     pub(crate) fn delays(&self) -> bool {
         self.every > 1 || self.numbers.is_some()
     }

@@ -20,7 +20,6 @@ impl<T: Copy + Default> Ring<T> {
         Self { slots: vec![T::default(); FIRST_CAPACITY], head: 0, tail: 0, room: FIRST_CAPACITY }
     }
 
-    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.tail.wrapping_sub(self.head)
     }

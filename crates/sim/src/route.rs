@@ -355,13 +355,11 @@ impl Route {
     }
 
     /// What tells this connection's sequence numbers from those of the one before.
-    #[inline]
     pub(crate) fn tag(&self) -> u32 {
         self.tag
     }
 
     /// A sequence number as it travels.
-    #[inline]
     pub(crate) fn tagged(&self, seq: u32) -> u32 {
         seq ^ self.tag
     }

@@ -54,7 +54,6 @@ pub enum Timer {
 
 impl Timer {
     /// Whether RTT samples are whole ticks, of one segment at a time.
-    #[inline]
     pub(crate) fn ticks(self) -> bool {
         matches!(self, Self::Ns2 { .. })
     }
@@ -152,7 +151,6 @@ impl Rto {
 
     /// Whether neither this timer nor a timer of the loss recovery can fire before `at`; may say no
     /// although it is so, as all that ask this may.
-    #[inline]
     pub(crate) fn no_deadline_before(&self, at: Instant) -> bool {
         at < self.behind_earliest
     }
@@ -276,7 +274,6 @@ impl Rto {
     }
 
     /// Starts the timer again where [`Rto::is_calm`]: only the time from which it counts changes.
-    #[inline]
     pub(crate) fn restart_calm(&mut self, now: Instant) {
         self.behind_earliest = Instant(now.0 + self.least.0);
     }

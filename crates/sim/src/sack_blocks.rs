@@ -14,7 +14,6 @@ pub(crate) struct SackHistory {
 
 impl SackHistory {
     /// Nothing is missing, so that there is nothing to report.
-    #[inline]
     pub(crate) fn clear(&mut self) {
         self.known = 0;
     }

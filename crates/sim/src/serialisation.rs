@@ -25,7 +25,6 @@ impl Serialisation {
     }
 
     /// The size of the packets it is set to.
-    #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -54,7 +53,6 @@ impl Serialisation {
     }
 
     /// The shortest time of a packet, in nanoseconds; the longest is one more.
-    #[inline]
     pub(crate) fn least(&self) -> u64 {
         self.whole
     }

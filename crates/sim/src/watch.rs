@@ -42,17 +42,14 @@ pub struct SenderState {
 }
 
 impl Watched for Tcp {
-    #[inline]
     fn cwnd(&self) -> Bytes {
         self.core().view().window.cwnd
     }
 
-    #[inline]
     fn in_flight(&self) -> Bytes {
         self.core().view().in_flight
     }
 
-    #[inline]
     fn exit(&self) -> Option<StartupExit> {
         self.core().first_exit()
     }

@@ -210,7 +210,6 @@ impl ReturnLink {
 
     /// A packet reaches the far end of the last shared link at `at`, and no later packet does
     /// before it.
-    #[inline]
     pub(crate) fn causes(&mut self, at: Instant) {
         self.bound = at + self.gap;
     }

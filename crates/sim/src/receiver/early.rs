@@ -9,7 +9,6 @@ pub(super) struct Early {
 
 impl Early {
     /// Whether nothing has arrived early, so that nothing is missing.
-    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -53,7 +53,6 @@ impl Tcb {
 
     /// Whether the next ACK may be calm: no packet is lost or being sent again, no duplicate ACK
     /// has come, and the timeout is not backed off.
-    #[inline]
     pub(super) fn is_calm(&self) -> bool {
         self.calm_packets > 0
     }

@@ -54,12 +54,10 @@ impl SendLog {
         (word <= LATEST).then_some(Instant(word))
     }
 
-    #[inline]
     pub(crate) fn sent_at(&self, seq: u32) -> Instant {
         Instant(self.words[seq as usize & self.mask] & LATEST)
     }
 
-    #[inline]
     pub(crate) fn has(&self, seq: u32, mark: Mark) -> bool {
         self.words[seq as usize & self.mask] & mark.0 != 0
     }

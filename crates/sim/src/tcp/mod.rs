@@ -102,7 +102,6 @@ impl Tcp {
     }
 
     /// Everything there was to send has been acknowledged.
-    #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.tcb.una >= self.tcb.end
     }

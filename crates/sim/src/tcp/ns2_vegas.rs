@@ -186,7 +186,6 @@ impl Repair for Ns2Vegas {
         Gaps::ONE
     }
 
-    #[inline]
     fn window(&self, tcb: &Tcb) -> u64 {
         self.inflated(tcb.core.cwnd().0)
     }

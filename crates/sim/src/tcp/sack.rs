@@ -46,7 +46,6 @@ impl Sack {
     }
 
     /// Packets in the network (RFC 6675 section 4, SetPipe).
-    #[inline]
     fn pipe(&self, tcb: &Tcb) -> u32 {
         (tcb.max - tcb.una) - self.sacked - self.lost
     }
@@ -297,7 +296,6 @@ impl Repair for Sack {
         !self.active && self.sacked == 0 && self.lost == 0
     }
 
-    #[inline]
     fn in_flight(&self, tcb: &Tcb) -> u32 {
         self.pipe(tcb)
     }

@@ -20,7 +20,6 @@ impl Tcb {
     /// Whether the next packet is the connection's last, which carries the FIN and has not left
     /// yet, and the receiver takes it. Linux sends that one even if the congestion window is full
     /// (`tcp_cwnd_test`), but not beyond the receiver's (`tcp_snd_wnd_test`).
-    #[inline]
     pub(super) fn is_final(&self) -> bool {
         self.closes && self.is_last()
     }

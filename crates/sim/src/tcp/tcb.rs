@@ -308,7 +308,6 @@ impl Tcb {
         self.core.on_loss(&Loss { gaps, again, after_timeout, ..loss });
     }
 
-    #[inline]
     pub(super) fn bytes(&self, packets: u32) -> Bytes {
         Bytes(u64::from(packets) * self.mss)
     }

@@ -128,12 +128,10 @@ struct Told<'a> {
 impl Reports<Instant> for Told<'_> {
     type Policies = Chosen<Box<dyn Policies>>;
 
-    #[inline]
     fn sender(&mut self) -> &mut Core {
         &mut self.tcb.core
     }
 
-    #[inline]
     fn period(&mut self) -> &mut Period<Instant> {
         &mut self.quic.period
     }

@@ -150,7 +150,6 @@ struct Probe {
 
 impl Rack {
     /// Packets in the network (`tcp_packets_in_flight`).
-    #[inline]
     fn pipe(&self, tcb: &Tcb) -> u32 {
         (tcb.max - tcb.una) - self.sacked - self.lost
     }
@@ -429,7 +428,6 @@ impl Repair for Rack {
         self.state == State::Open && self.is_quiet()
     }
 
-    #[inline]
     fn in_flight(&self, tcb: &Tcb) -> u32 {
         self.pipe(tcb)
     }
