@@ -2,6 +2,7 @@
 //! firstflight-scenario --test rows` writes those that are files.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, Runs, SWITCHES, Stack};
@@ -14,13 +15,20 @@ fn hold(file: &str, (begin, end): (&str, &str), expected: &str) {
     let Ok(text) = std::fs::read_to_string(&path) else { return };
     let from = text.find(begin).unwrap_or_else(|| panic!("{file}: no `{begin}`")) + begin.len();
     let until = from + text[from..].find(end).unwrap_or_else(|| panic!("{file}: no `{end}`"));
+    let found = &text[from..until];
+    if found == expected {
+        return;
+    }
     if std::env::var_os("UPDATE_KEYS").is_some() {
         let written = format!("{}{expected}{}", &text[..from], &text[until..]);
         std::fs::write(&path, written).unwrap();
-        return;
+        // Not by a macro, whose lines a test that passes does not show.
+        return writeln!(std::io::stderr(), "{file} is written as the rows have it").unwrap();
     }
+    let equal = found.lines().zip(expected.lines()).take_while(|(is, row)| is == row).count();
+    let [is, row] = [found, expected].map(|text| text.lines().nth(equal).unwrap_or("nothing more"));
     let how = "UPDATE_KEYS=1 cargo test -p firstflight-scenario --test rows";
-    assert_eq!(&text[from..until], expected, "{file} is not as the rows have it; {how}");
+    panic!("{file} has\n{is}\nand the rows have\n{row}\n{how} writes it");
 }
 
 #[test]
