@@ -66,6 +66,22 @@ fn a_repeated_packet_is_answered_at_once_except_where_ns2_holds_it() {
     }
 }
 
+/// Without a SYN too, and then the second packet waits for a third.
+#[test]
+fn the_sink_of_ns2_answers_packet_0_at_once() {
+    for (delay_repeated, answered) in [(true, [true, false, true]), (false, [false, true, false])] {
+        let endpoint = Endpoint {
+            delayed_ack: 2,
+            delayed_ack_timeout: Span::from_millis(100),
+            delay_repeated,
+            ..Endpoint::rfc(Bytes(1000))
+        };
+        let mut receiver = Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX), true);
+        let told = [0, 1, 2].map(|seq| receiver.receive(seq, Instant(1)).1.is_some());
+        assert_eq!(told, answered);
+    }
+}
+
 #[test]
 fn the_first_packets_and_those_after_a_repeated_one_are_answered_at_once() {
     let mut receiver = Receiver { quick_until: 4, quick_after_repeated: 2, ..receiver(2) };

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::point::Point;
 use super::study::read;
 use crate::Stop;
 
@@ -14,11 +15,23 @@ use crate::Stop;
 pub(crate) struct Explained {
     /// Differences from ns-2: a sentence for each point.
     pub(crate) points: BTreeMap<String, String>,
+    /// Differences from ns-2 of drawn points: a sentence for each kind.
+    #[serde(default)]
+    pub(crate) drawn: Vec<Kind>,
     /// Differences from ns-3: causes by name, each with its points.
     pub(crate) ns3: BTreeMap<String, Cause>,
     /// Differences from ns-3 need a cause; those of random points have none.
     #[serde(skip)]
     pub(crate) ns3_counts: bool,
+}
+
+/// Points of one agent in one release of ns-2.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kind {
+    alg: String,
+    release: String,
+    why: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,6 +52,13 @@ impl Explained {
         Ok(Self { ns3_counts, ..explained })
     }
 
+    /// Why points of this one's kind differ from ns-2.
+    pub(crate) fn kind(&self, point: &Point) -> Option<&str> {
+        let is =
+            |kind: &&Kind| kind.alg == point.text("alg") && kind.release == point.text("release");
+        self.drawn.iter().find(is).map(|kind| kind.why.as_str())
+    }
+
     /// The name of the cause of a point's difference from ns-3.
     pub(crate) fn ns3_cause(&self, id: &str) -> Option<&str> {
         let named = |(_, cause): &(&String, &Cause)| cause.points.iter().any(|point| point == id);
@@ -50,13 +70,26 @@ impl Explained {
     pub(crate) fn example(id: &str, cause: Option<&str>, ns3_counts: bool) -> Self {
         let points = vec![id.to_owned()];
         let ns3 = cause.map(|name| (name.to_owned(), Cause { _why: String::new(), points }));
-        Self { points: BTreeMap::new(), ns3: ns3.into_iter().collect(), ns3_counts }
+        Self { ns3: ns3.into_iter().collect(), ns3_counts, ..Self::default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::point;
     use super::*;
+
+    #[test]
+    fn a_kind_is_of_one_agent_in_one_release() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let explained = Explained::read(&root.join("oracles/explained.toml"), false).unwrap();
+        let has = |alg, release| {
+            let point = point::example_with("a", &[("alg", alg), ("release", release)]);
+            explained.kind(&point).is_some()
+        };
+        assert!(has("vegas", "2.1b6"));
+        assert!(!has("vegas", "2.26") && !has("sack", "2.1b6"));
+    }
 
     #[test]
     fn the_repositorys_file_is_understood_and_names_no_point_twice() {

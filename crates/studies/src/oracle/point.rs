@@ -174,7 +174,14 @@ const LISTS: [&str; 3] = ["starts", "adelays", "accesses"];
 /// A point for tests.
 #[cfg(test)]
 pub(crate) fn example(id: &str) -> Point {
-    Point { id: id.to_owned(), said: "newreno".to_owned(), keys: BTreeMap::new() }
+    example_with(id, &[])
+}
+
+/// A point with these keys, for tests.
+#[cfg(test)]
+pub(crate) fn example_with(id: &str, keys: &[(&str, &str)]) -> Point {
+    let keys = keys.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    Point { id: id.to_owned(), said: "newreno".to_owned(), keys }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Row {
         firstflight: Measured,
         explained: &Explained,
     ) -> Self {
-        Self {
+        let row = Self {
             id: point.id.clone(),
             scenario: point.said.clone(),
             ns2,
@@ -50,7 +50,10 @@ impl Row {
             ns3_cause: explained.ns3_cause(&point.id).map(str::to_owned),
             ns3_counts: explained.ns3_counts,
             ns2_range: None,
-        }
+        };
+        // A kind explains those of its points that differ, and need not explain the others.
+        let kind = explained.kind(point).filter(|_| row.must_be_explained());
+        Self { explained: row.explained.clone().or_else(|| kind.map(str::to_owned)), ..row }
     }
 
     /// Whether the difference is too large to stand without an explanation.
