@@ -23,7 +23,8 @@ fn hold(file: &str, (begin, end): (&str, &str), expected: &str) {
         let written = format!("{}{expected}{}", &text[..from], &text[until..]);
         std::fs::write(&path, written).unwrap();
         // Not by a macro, whose lines a test that passes does not show.
-        return writeln!(std::io::stderr(), "{file} is written as the rows have it").unwrap();
+        let mut told = std::io::stderr();
+        return writeln!(told, "{file} is written as the rows have it").unwrap();
     }
     let equal = found.lines().zip(expected.lines()).take_while(|(is, row)| is == row).count();
     let [is, row] = [found, expected].map(|text| text.lines().nth(equal).unwrap_or("nothing more"));
