@@ -69,7 +69,7 @@ pub(crate) struct DirectionTotals {
     pub(crate) delivered_bytes: u64,
 }
 
-/// Slots of packets with which something is to be done.
+/// Slots of the packets that were dropped or marked since the last look.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     /// Dropped or lost.
@@ -151,7 +151,7 @@ impl Direction {
         plain.or_else(|| self.managed.as_mut().map(|all| (all.totals, all.take_samples(now))))
     }
 
-    /// Packets with which something is to be done since the last look.
+    /// Takes the packets that were dropped or marked since the last look.
     pub(crate) fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }

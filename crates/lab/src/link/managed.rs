@@ -15,7 +15,7 @@ use super::DirectionSpec;
 use super::queue::{Depth, QueueTotals};
 use super::rate::Rate;
 
-/// A packet that is here, with what the direction will want to know of it.
+/// A packet in this link, with what its direction needs to forward and to count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     /// Where its bytes are.

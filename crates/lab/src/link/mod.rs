@@ -152,7 +152,7 @@ impl LinkSpec {
     }
 }
 
-/// The way back: a delay, or what the simulator's link has for ACKs.
+/// The way back: a delay alone, or, with `back`, a link with a rate, a buffer and elements.
 fn backward(link: &ResolvedLink, back: Option<&firstflight_sim::LinkSpec>) -> DirectionSpec {
     let Some(back) = back else {
         return DirectionSpec { delay_ns: link.return_delay_ns, ..DirectionSpec::default() };

@@ -15,7 +15,7 @@ use crate::Stop;
 pub(crate) struct Explained {
     /// Differences from ns-2: a sentence for each point.
     pub(crate) points: BTreeMap<String, String>,
-    /// Differences from ns-2 of drawn points: a sentence for each kind.
+    /// Why drawn points of an agent under a release differ from ns-2: a sentence for each.
     #[serde(default)]
     pub(crate) drawn: Vec<Kind>,
     /// Differences from ns-3: causes by name, each with its points.

@@ -1,5 +1,5 @@
-//! A queue of ours with the packets of one of the kernel's: they arrive as they did there, and the
-//! link asks for one whenever the kernel's sent one.
+//! Gives a queue of ours the packets that a kernel's queue had: each arrives when it arrived there,
+//! and the queue is asked for one whenever the kernel's sent one.
 
 use firstflight_queue::{Ecn, Moment, Next, Packet, Queue};
 use rand_pcg::Pcg64Mcg;
