@@ -38,8 +38,8 @@ pub(crate) struct Args {
     only: Vec<String>,
     #[command(flatten)]
     on: On,
-    /// Where the references run: sim, beside a control on another transport; Linux's own run with
-    /// it in any case [default: on the control's transport]
+    /// Where the references run: sim, beside a control on another transport; a reference that is
+    /// Linux's own runs where the control does [default: on the control's transport]
     #[arg(long, value_name = "TRANSPORT", value_parser = ["sim"])]
     references: Option<String>,
     #[command(flatten)]

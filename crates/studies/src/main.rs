@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// The number that an argument of a study is given.
+/// The value of a study's argument that is a number, within what is accepted.
 fn number(arg: &str, value: &str, accepted: RangeInclusive<u64>) -> Result<u64, Stop> {
     let number = value.parse().ok().filter(|number| accepted.contains(number));
     let (least, most) = accepted.into_inner();

@@ -25,7 +25,7 @@ pub(crate) struct Direction {
     managed: Option<Managed>,
     /// What it has let go and nobody has looked at.
     left: Vec<Left>,
-    /// Slots of packets that are gone or marked since the last look.
+    /// The packets that were dropped or marked since they were last taken.
     touched: Touched,
     /// Propagation for everybody.
     delay: u64,
@@ -69,7 +69,7 @@ pub(crate) struct DirectionTotals {
     pub(crate) delivered_bytes: u64,
 }
 
-/// Slots of the packets that were dropped or marked since the last look.
+/// The slots of packets that were dropped or marked.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     /// Dropped or lost.
@@ -151,7 +151,7 @@ impl Direction {
         plain.or_else(|| self.managed.as_mut().map(|all| (all.totals, all.take_samples(now))))
     }
 
-    /// Takes the packets that were dropped or marked since the last look.
+    /// Takes the packets that were dropped or marked since the last call.
     pub(crate) fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }

@@ -2,8 +2,8 @@
 //! schedules, jitter, a policer. Queue and elements are those of the simulator.
 //!
 //! Which packet leaves next, and which is dropped on the way, is known only when the link is free,
-//! so that packets stay here until then. Time is the link's virtual one all the same: what happens
-//! between two looks is caught up with at its own times, and a late look costs no rate.
+//! so that packets stay here until then. The link still keeps its own time: a call that comes late
+//! carries out what was due before it, each packet at the time at which it was due.
 
 use firstflight_core::units::{Instant, Span};
 use firstflight_queue::{DropTail, Ecn, Happened, Packet, Queue as Discipline, Server};

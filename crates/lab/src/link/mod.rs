@@ -77,7 +77,7 @@ pub struct DirectionSpec {
     pub full_bytes: u64,
     /// What else happens to packets; only beside a rate.
     pub elements: Vec<Box<dyn Element>>,
-    /// Schedules begin with the first packet, and not with the measured period.
+    /// Schedules begin with the first packet instead of with the measured period.
     pub begins_with_traffic: bool,
     /// Number of the streams of random numbers of this direction; that of its end when not said.
     pub place: Option<u64>,

@@ -151,7 +151,7 @@ pub(super) fn page(all: &[Compared]) -> String {
 const HEAD: &str = "\n\n### Jitter and reordering\n\n\
     | here | netem | delay, ms | 5 % | median | 95 % | overtaken, % | |\n\
     |---|---|---|---|---|---|---|---|";
-/// What the way from one device of the middle to the other takes at most, in ms.
+/// The longest that a packet takes from one network device of the middle host to the other, in ms.
 const MIDDLE_MS: f64 = 0.05;
 
 #[cfg(test)]

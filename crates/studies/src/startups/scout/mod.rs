@@ -70,7 +70,7 @@ const OVER_QUINN: [&str; 8] = [
     "scout(first=2)",
     BEST,
 ];
-/// What the working half of the paths has chosen.
+/// Scout with the knobs that did best on the working half of the paths.
 const BEST: &str = "scout(first=2,acks=2,polite=on)";
 /// Those of which the page says whether they are what they should be.
 const HELD: [&str; 3] = ["scout", "scout(first=2)", BEST];
