@@ -11,14 +11,15 @@
  *     fewer than 4 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
  *                           minrtt + clamp(minrtt/8, 4 ms, 16 ms):
  *                           leave with 1.1 of what arrived in a minrtt
- *     rise <= time/8:     W = 8/7 pipe, from 2 W to 4 W; 2 W if the RTT fell by more than time/8
+ *     rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
  *     pipe > 1.1 W:       W = pipe, up to 4 W
  *     (in none of these beyond 4 times the flight, so that an unused W does not grow)
  *     otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
  *       higher by rise/2:             leave with min(W, pipe)
  *       not:                          it was noise: W = 2 W
- *       not, but the packets left so
- *       slowly that it need not be:   W stays, twice at most; then leave with min(W, pipe)
+ *       not, but the packets behind it
+ *       left so slowly after it that
+ *       it need not be:               W stays, twice at most; then leave with min(W, pipe)
  *   loss:    land at 0.85 of what arrives of what is outstanding, as Rapid Start does; leave
  *
  * Only the first slow start has it. crates/core/src/startup/scout.rs tells what was known before
@@ -52,14 +53,12 @@
 struct scout_full {
     u64 pipe;
     u64 rise;
-    /* The smallest RTT before the train, how far to look, and the smallest RTT behind it. */
+    /* The smallest RTT before the train, and how far to look. */
     u64 before;
     u64 end;
-    u64 floor;
-    /* The first ACK behind the train. */
-    struct scout_point begin;
+    /* The ACK behind the train with the smallest RTT, the first of such; NONE as yet. */
+    struct scout_point lowest;
     u8 is;
-    u8 has_begin;
 };
 
 struct scout {
@@ -230,23 +229,25 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
         s->full.rise = verdict.rise;
         s->full.before = scout_between_is_known(&s->between) ? s->between.floor : v->rtt.min;
         s->full.end = plus(v->acked, min_of(behind, window));
-        s->full.floor = NONE;
+        s->full.lowest.rtt = NONE;
         s->full.is = 1;
-        s->full.has_begin = 0;
         return choice;
     }
     if (verdict.kind == SCOUT_SLOWED)
         window = min_of(verdict.pipe, most);
     else if (verdict.kind == SCOUT_PASSED)
-        window = min_of(max_of(verdict.pipe, twice), most);
+        /* No more than what it showed, of which no less than W: that has just left. */
+        window = min_of(max_of(verdict.pipe, window), most);
     else
         window = twice;
     scout_grow(s, k, window, verdict.kind == SCOUT_SLOWED ? verdict.pipe : U64_MAX, v);
     return choice;
 }
 
-/* A packet behind a train that left no room: it must be late by at least half of what the train
- * rose, unless those there left so slowly that a queue had time to drain in between.
+/* A packet behind a train that left no room: all must be late by at least half of what the train
+ * rose, unless the least late of them left so long after the train that its queue had time to
+ * drain. That counts from the train's last packet on, because TCP leaves a millisecond behind what
+ * leaves as one block (tcp_tso_autosize).
  */
 FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
                                                 const struct scout_point *point,
@@ -254,19 +255,17 @@ FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
 {
     struct scout_choice choice = { .leaves = 0 };
     struct scout_full *full = &s->full;
+    struct scout_point *lowest = &full->lowest, *last = &s->train.last;
     u64 half = full->rise / 2, left_in, forwarded_in;
     u8 late, shows;
 
-    if (!full->has_begin) {
-        full->begin = *point;
-        full->has_begin = 1;
-    }
-    full->floor = min_of(full->floor, point->rtt);
+    if (lowest->rtt > point->rtt)
+        *lowest = *point;
     if (v->acked < full->end)
         return choice;
-    left_in = minus(plus(minus(point->at, full->begin.at), full->begin.rtt), point->rtt);
-    forwarded_in = mul_div(v->rtt.min, minus(point->acked, full->begin.acked), full->pipe);
-    late = minus(full->floor, full->before) >= half;
+    left_in = minus(plus(minus(lowest->at, last->at), last->rtt), lowest->rtt);
+    forwarded_in = mul_div(v->rtt.min, minus(lowest->acked, last->acked), full->pipe);
+    late = minus(lowest->rtt, full->before) >= half;
     shows = late || minus(left_in, forwarded_in) <= half;
     if (shows && !late) {
         scout_round_at(s, k, times(s->window, 2), k->scout.look, v);

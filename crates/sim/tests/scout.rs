@@ -3,6 +3,7 @@
 mod common;
 
 use common::{flow, link, network};
+use firstflight_core::knob::KnobValue;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Span};
@@ -14,7 +15,10 @@ use proptest::prelude::*;
 /// A transfer of so many packets of 1000 bytes with Linux's RACK and ten packets to begin with,
 /// and CUBIC after the start-up. `delay_ms` is the way back.
 fn transfer(startup: &str, packets: u32, delay_ms: u64) -> FlowSpec {
-    let startup = AnyStartup::by_name(startup).unwrap();
+    transfer_of(AnyStartup::by_name(startup).unwrap(), packets, delay_ms)
+}
+
+fn transfer_of(startup: AnyStartup, packets: u32, delay_ms: u64) -> FlowSpec {
     let mut spec = flow(&[0], delay_ms, Recovery::Rack);
     spec.control = core_control(startup, AnyAvoidance::by_name("cubic").unwrap());
     spec.endpoint = Endpoint { recovery: Recovery::Rack, syn: true, ..Endpoint::rfc(Bytes(1_000)) };
@@ -51,16 +55,25 @@ proptest! {
     /// A train that passes shows at most the path's rate, so that W is at most 8/7 BDP after it and
     /// 1/7 BDP of it queues; the next train is an eighth of that, 1/7 BDP, and queues no more than
     /// itself. A window is at most four times the one before it, and the train and what delayed
-    /// ACKs hold back on top.
+    /// ACKs hold back on top. So with the knobs that change how it begins, how few ACKs are enough
+    /// and what a standing queue means.
     #[test]
     fn a_train_queues_no_more_than_itself_and_growth_is_what_it_has_shown(
         mbps in 2..200_u64,
         delay_ms in 5..200_u64,
+        best in any::<bool>(),
     ) {
         let bdp = mbps * delay_ms * 2 / 8;
         prop_assume!((64..5_000).contains(&bdp));
         let packets = (bdp * 6) as u32;
-        let (flow, peak) = one(transfer("scout", packets, delay_ms), link(mbps, delay_ms, bdp * 4));
+        let mut startup = AnyStartup::by_name("scout").unwrap();
+        if best {
+            prop_assert!(startup.set("first", KnobValue::Ratio(2_000_000)));
+            prop_assert!(startup.set("acks", KnobValue::Count(2)));
+            prop_assert!(startup.set("polite", KnobValue::Word("on")));
+        }
+        let spec = transfer_of(startup, packets, delay_ms);
+        let (flow, peak) = one(spec, link(mbps, delay_ms, bdp * 4));
         let exit = flow.startup.exit.unwrap();
         prop_assert_eq!((exit.why, flow.drops), (Exit::Heuristic, 0));
         // The first window of ten is a train too, and whole packets are rounded up.

@@ -17,20 +17,24 @@
 //!   fewer than 4 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
 //!                         minrtt + clamp(minrtt/8, 4 ms, 16 ms):
 //!                         leave with 1.1 of what arrived in a minrtt
-//!   rise <= time/8:     W = 8/7 pipe, from 2 W to 4 W; 2 W if the RTT fell by more than time/8
+//!   rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
 //!   pipe > 1.1 W:       W = pipe, up to 4 W
 //!   (in none of these beyond 4 times the flight, so that an unused W does not grow)
 //!   otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
 //!     higher by rise/2:             leave with min(W, pipe)
 //!     not:                          it was noise: W = 2 W
-//!     not, but the packets left so
-//!     slowly that it need not be:   W stays, twice at most; then leave with min(W, pipe)
+//!     not, but the packets behind it
+//!     left so slowly after it that
+//!     it need not be:               W stays, twice at most; then leave with min(W, pipe)
 //! loss:    land at 0.85 of what arrives of what is outstanding, as Rapid Start does; leave
 //! ```
 //!
 //! `now - rtt` is when a packet left, so `rise/time` is by how much the ACKs came more slowly than
 //! the packets had left. That needs no record of what was sent. A train that the window, the
 //! receiver, a timer or segmentation offload held up lets the window grow less, and ends nothing.
+//! A train that says something of the path lets W become no more than 8/7 of what it showed. One
+//! that says nothing (too few ACKs, ACKs faster than the packets, noise) doubles it, as slow start
+//! does without having asked.
 //!
 //! Known before: what packets that are sent close together show of the bottleneck (packet pairs
 //! and trains; HyStart's ACK train, Ha and Rhee 2011; chirps, RFC 6077 section 5.3), spreading a
@@ -127,10 +131,8 @@ struct Full {
     before: Span,
     /// How far to look.
     end: Bytes,
-    /// The first ACK behind the train.
-    begin: Option<Point>,
-    /// The smallest RTT behind the train.
-    floor: Span,
+    /// The ACK behind the train with the smallest RTT, the first of such.
+    lowest: Option<Point>,
 }
 
 /// How often which verdict was given, for traces.
@@ -143,14 +145,17 @@ struct Verdicts {
 }
 
 impl Full {
-    /// Whether the packets behind the train were late by at least half of what the train rose;
-    /// `None` if they left so slowly that a queue had time to drain in between.
-    fn is_confirmed(&self, last: Point, min_rtt: Span) -> Option<bool> {
-        let begin = self.begin.unwrap_or(last);
+    /// Whether all packets behind the train, of which `last` is the last ACK, were late by at least
+    /// half of what the train rose; `None` if the least late of them left so long after the train
+    /// that its queue had time to drain.
+    fn is_confirmed(&self, last: Point, lowest: Point, min_rtt: Span) -> Option<bool> {
         let half = self.rise / 2;
-        let left_in = last.at.since(begin.at) + begin.rtt - last.rtt;
-        let forwarded_in = min_rtt.scaled((last.acked - begin.acked).0, self.pipe.0);
-        let late = self.floor - self.before >= half;
+        // From the train's last packet on, because what drains in a gap behind it is not there any
+        // more for those that follow: Linux leaves a millisecond behind what leaves as one block
+        // (tcp_tso_autosize), in which the queue of a train of an RTT of 20 ms drains by half.
+        let left_in = lowest.at.since(last.at) + last.rtt - lowest.rtt;
+        let forwarded_in = min_rtt.scaled((lowest.acked - last.acked).0, self.pipe.0);
+        let late = lowest.rtt - self.before >= half;
         (late || left_in - forwarded_in <= half).then_some(late)
     }
 }
@@ -263,7 +268,8 @@ impl Scout {
             }
             Verdict::Passed(next) => {
                 self.verdicts.passed += 1;
-                self.grow(next.max(twice).min(most), Bytes::MAX, view)
+                // No more than what it showed, of which no less than W: that has just left.
+                self.grow(next.max(window).min(most), Bytes::MAX, view)
             }
             Verdict::Slowed(pipe, _) if pipe > room => {
                 self.verdicts.slowed += 1;
@@ -274,8 +280,7 @@ impl Scout {
                 let before = self.between.known_floor().unwrap_or(view.rtt.min);
                 let behind = self.train.length().scaled(self.behind, RATIO_ONE);
                 let end = view.acked + behind.min(window);
-                let (begin, floor) = (None, Span::MAX);
-                self.full = Some(Full { pipe, rise, before, end, begin, floor });
+                self.full = Some(Full { pipe, rise, before, end, lowest: None });
                 self.go_on(view)
             }
         }
@@ -284,13 +289,14 @@ impl Scout {
     /// A packet behind a train that left no room.
     fn look_behind(&mut self, mut full: Full, point: Point, view: &View) -> Step {
         // Ours: a train that left no room must be followed by packets that are late.
-        full.begin.get_or_insert(point);
-        full.floor = full.floor.min(point.rtt);
+        let lowest = full.lowest.filter(|lowest| lowest.rtt <= point.rtt).unwrap_or(point);
+        full.lowest = Some(lowest);
         self.full = Some(full);
         if view.acked < full.end {
             return self.go_on(view);
         }
-        match full.is_confirmed(point, view.rtt.min) {
+        let (_, last) = self.train.ends.unwrap_or((lowest, lowest));
+        match full.is_confirmed(last, lowest, view.rtt.min) {
             Some(false) => {
                 self.verdicts.refuted += 1;
                 self.round(self.window * 2, view)

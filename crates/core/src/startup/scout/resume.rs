@@ -6,7 +6,7 @@
 //!     a round with W + train = saved/2, or the pipe that this train showed if that is less; its
 //!     own train asks for twice that
 //! that train acknowledged:
-//!   passed:       W = 8/7 pipe, from 2 W to what was asked for
+//!   passed:       W = 8/7 pipe, from W to what was asked for
 //!   showed room:  W = pipe, up to that
 //!   otherwise:    as in any other round of Scout
 //! loss before all of that round is acknowledged:  Scout's landing, and the hint was wrong

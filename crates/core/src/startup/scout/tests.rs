@@ -1,5 +1,7 @@
 //! Scout on ACKs worked by hand.
 
+mod behind;
+mod law;
 mod resume;
 
 use super::*;
@@ -156,51 +158,6 @@ fn a_train_that_slows_down_but_shows_room_sets_the_window() {
 }
 
 #[test]
-fn a_train_that_finds_no_room_ends_start_up_if_what_follows_it_is_late() {
-    let mut drive = Drive::new();
-    let found_none = drive.first_train_finds_no_room();
-    assert_eq!(found_none.exit, None);
-    drive.view.snd_nxt = MSS * 40;
-    let step = drive.acks(10, Span::from_millis(10), Span::from_millis(165), Span(0));
-    assert_eq!(step.exit, Some(Exit::Heuristic));
-    assert_eq!(step.window, Window { cwnd: MSS * 12, ssthresh: MSS * 12 });
-    assert_eq!(drive.scout.found(&drive.view).pipe, Some(MSS * 10));
-}
-
-#[test]
-fn a_train_without_room_was_noise_if_what_follows_it_is_not_late() {
-    let mut drive = Drive::new();
-    let _ = drive.first_train_finds_no_room();
-    drive.view.snd_nxt = MSS * 40;
-    // They left as close together as they come, so that a queue could not have drained.
-    let step = drive.acks(10, Span::from_millis(10), RTT, Span(0));
-    assert_eq!(step.exit, None);
-    assert_eq!(drive.scout.window, MSS * 20);
-    assert_eq!(gauge(&drive.scout, "scout_refuted"), Some(1));
-}
-
-#[test]
-fn where_nothing_can_be_seen_behind_a_train_the_window_stays_twice() {
-    let mut drive = Drive::new();
-    for round in 1..=2 {
-        let _ = drive.first_train_finds_no_room();
-        drive.view.snd_nxt = drive.view.acked + MSS * 30;
-        // So slowly that the queue of the train has drained in between.
-        let step = drive.acks(10, Span::from_millis(30), RTT, Span(0));
-        assert_eq!((step.exit, drive.scout.window), (None, MSS * 10));
-        assert_eq!(gauge(&drive.scout, "scout_repeats"), Some(round));
-        // The rest of the window, up to the next train.
-        let rest = (drive.scout.train.begin - drive.view.acked) / MSS.0;
-        let _ = drive.acks(rest.0, Span::from_millis(10), RTT, Span(0));
-        assert_eq!(drive.scout.train.length(), MSS * 8);
-        drive.scout.train = Train { end: drive.scout.train.begin + MSS * 10, ..drive.scout.train };
-    }
-    let _ = drive.first_train_finds_no_room();
-    let step = drive.acks(10, Span::from_millis(30), RTT, Span(0));
-    assert_eq!(step.exit, Some(Exit::Heuristic));
-}
-
-#[test]
 fn acks_closer_together_than_the_packets_were_double_the_window() {
     let compress = |drive: &mut Drive, segments: u64| {
         for number in 0..segments {
@@ -219,11 +176,13 @@ fn acks_closer_together_than_the_packets_were_double_the_window() {
 }
 
 #[test]
-fn a_train_that_passes_at_less_than_twice_the_rate_doubles_the_window() {
-    let mut drive = Drive::new();
-    // Every 6 ms a segment: 16.7 per RTT, and 8/7 of that are 19.
-    let _ = drive.acks(10, Span::from_millis(6), RTT, Span(0));
-    assert_eq!(drive.scout.window, MSS * 20);
+fn a_train_that_passes_shows_no_more_than_its_rate_and_no_less_than_the_window() {
+    // Every 6 ms a segment: 16.7 per RTT, and 8/7 of that. Every 15: 6.7, which is less than W.
+    for (gap, window) in [(6, 19_046), (15, 10_000)] {
+        let mut drive = Drive::new();
+        let _ = drive.acks(10, Span::from_millis(gap), RTT, Span(0));
+        assert_eq!(drive.scout.window, Bytes(window), "{gap}");
+    }
 }
 
 #[test]
@@ -443,7 +402,7 @@ fn a_tenth_more(knob: &'static str, value: KnobValue) -> Scout {
 #[test]
 fn what_passes_and_what_is_room_are_knobs() {
     assert_eq!(a_tenth_more("room", KnobValue::Ratio(RATIO_ONE)).window, MSS * 11);
-    assert_eq!(a_tenth_more("pass", KnobValue::Count(5)).window, MSS * 20);
+    assert_eq!(a_tenth_more("pass", KnobValue::Count(5)).window, MSS * 55 / 4);
     assert_eq!(a_tenth_more("pass", KnobValue::Count(6)).window, MSS * 10);
 }
 

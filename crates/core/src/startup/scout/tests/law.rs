@@ -1,0 +1,71 @@
+//! Growth never exceeds what a train has shown.
+
+extern crate std;
+
+use super::*;
+use proptest::prelude::*;
+use std::vec::Vec;
+
+/// By default, and with the knobs that are best on the paths of docs/scout.md.
+fn scout(best: bool) -> Scout {
+    let mut scout = Scout::default();
+    if best {
+        assert!(scout.set("first", KnobValue::Ratio(2 * RATIO_ONE)));
+        assert!(scout.set("acks", KnobValue::Count(2)));
+        assert!(scout.set("polite", KnobValue::Word("on")));
+    }
+    scout
+}
+
+/// The most that W may be after a step: 8/7 of what the train's ACKs came at in a minrtt, no less
+/// than W, if they say something; twice W, if they are few, came faster than the packets had left,
+/// or what is behind them has just said that they were noise.
+fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
+    let twice = before.window * 2;
+    let Train { begin, end, .. } = before.train;
+    let of_train: Vec<&Point> =
+        points.iter().filter(|point| point.acked > begin && point.acked <= end).collect();
+    let says = of_train.len() as u64 >= before.least_acks && before.full.is_none();
+    let (Some(first), Some(last), true) = (of_train.first(), of_train.last(), says) else {
+        return twice;
+    };
+    let time = last.at.since(first.at);
+    if first.rtt - last.rtt > time / 8 {
+        return twice;
+    }
+    let shown = (last.acked - first.acked).per(time).over(min_rtt);
+    shown.scaled(8, 7).max(before.window).min(before.window * 4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever ACKs come, how far apart, of how many segments and with what RTTs.
+    #[test]
+    fn the_window_becomes_no_more_than_a_train_has_shown(
+        acks in prop::collection::vec((0..20_000_u64, 100_000..130_000_u64, 1..4_u64), 1..300),
+        best in any::<bool>(),
+    ) {
+        let mut drive = Drive::with(scout(best));
+        let mut points = Vec::new();
+        for (gap, rtt, segments) in acks {
+            let view = &mut drive.view;
+            view.snd_nxt = view.snd_nxt.max(view.acked + MSS * segments);
+            view.now = view.now + Span::from_micros(gap);
+            view.rtt.latest = Span::from_micros(rtt);
+            view.acked += MSS * segments;
+            view.delivered += MSS * segments;
+            view.in_flight = view.snd_nxt - view.acked;
+            points.push(Point { at: view.now, rtt: view.rtt.latest, acked: view.acked });
+            let before = drive.scout;
+            let step = drive.scout.step(&ack(&drive.view, segments), &drive.view);
+            if step.exit.is_some() {
+                break;
+            }
+            let most = allowed(&before, &points, drive.view.rtt.min);
+            prop_assert!(drive.scout.window <= most.max(before.window), "{before:?}, {most:?}");
+            drive.view.window = step.window;
+            drive.view.snd_nxt = drive.view.snd_nxt.max(drive.view.acked + step.window.cwnd);
+        }
+    }
+}
