@@ -457,7 +457,7 @@ impl Receiver {
                 0
             }
             Some(history) => {
-                history.report(*last_cause, *next, |cause, begin| early.run(cause, begin, *next))
+                history.report(*last_cause, *next, |cause, begin| early.run(cause, begin))
             }
         }
     }

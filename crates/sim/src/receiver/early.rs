@@ -40,17 +40,39 @@ impl Early {
         present
     }
 
-    /// The run of packets that holds `cause`, which has arrived beyond `next`: its first packet and
-    /// one past its last. `begin` is its first packet, if that is known.
-    pub(super) fn run(&self, cause: u32, begin: Option<u32>, next: u32) -> (u32, u32) {
-        let mut run = (begin.unwrap_or(cause), cause + 1);
-        while begin.is_none() && run.0 > next + 1 && self.has(run.0 - 1, next) {
-            run.0 -= 1;
+    /// The run of packets that holds `cause`, which has arrived: its first packet and one past its
+    /// last. `begin` is its first packet, if that is known. The packet expected is missing, so that
+    /// no run goes round the ring.
+    pub(super) fn run(&self, cause: u32, begin: Option<u32>) -> (u32, u32) {
+        (begin.unwrap_or_else(|| self.begin_of_run(cause)), self.end_of_run(cause))
+    }
+
+    /// The first packet of those that have arrived up to `seq` without one missing, a word at a
+    /// time.
+    fn begin_of_run(&self, seq: u32) -> u32 {
+        let mut end = seq + 1;
+        loop {
+            let (word, bit) = self.place(end - 1);
+            let arrived = (self.words[word] << (63 - bit)).leading_ones();
+            end -= arrived;
+            if arrived <= bit {
+                return end;
+            }
         }
-        while self.has(run.1, next) {
-            run.1 += 1;
+    }
+
+    /// One past the last packet of those that have arrived from `seq` on without one missing, a
+    /// word at a time.
+    fn end_of_run(&self, seq: u32) -> u32 {
+        let mut end = seq;
+        loop {
+            let (word, bit) = self.place(end);
+            let arrived = (self.words[word] >> bit).trailing_ones();
+            end += arrived;
+            if bit + arrived < 64 {
+                return end;
+            }
         }
-        run
     }
 
     /// Whether packet `seq`, at or beyond `next`, has arrived.
@@ -66,8 +88,15 @@ impl Early {
 
     #[inline]
     fn slot(&self, seq: u32) -> (usize, u64) {
+        let (word, bit) = self.place(seq);
+        (word, 1 << bit)
+    }
+
+    /// The word with packet `seq`, and the bit's place in it.
+    #[inline]
+    fn place(&self, seq: u32) -> (usize, u32) {
         let index = seq as usize & (self.capacity() - 1);
-        (index / 64, 1 << (index % 64))
+        (index / 64, seq % 64)
     }
 
     #[cold]
@@ -77,6 +106,27 @@ impl Early {
         for seq in (next..).take(old.capacity()) {
             if old.has(seq, next) {
                 self.keep(seq, next);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_found_within_a_word_across_words_and_to_the_end_of_the_ring() {
+        let mut early = Early::default();
+        let runs = [(110, 121), (126, 129), (130, 228)];
+        for seq in runs.into_iter().flat_map(|(begin, end)| begin..end) {
+            early.keep(seq, 100);
+        }
+        assert_eq!(early.capacity(), 128, "packet 228 has the place of the one expected");
+        for (begin, end) in runs {
+            for cause in begin..end {
+                assert_eq!(early.run(cause, None), (begin, end), "{cause}");
+                assert_eq!(early.run(cause, Some(begin)), (begin, end), "{cause}");
             }
         }
     }
