@@ -77,15 +77,11 @@ fn one_selective_acknowledgement_is_enough_when_the_reordering_window_has_passed
 }
 
 /// The link alone for 1 s, then behind 270 packets of another source: no ACK for 270 ms.
-#[test]
-fn a_timeout_while_nothing_is_lost_is_undone() {
-    let spec = |recovery| {
-        let mut spec = linux(recovery, 4_000);
-        spec.endpoint.receiver_window = 20;
-        spec.endpoint.rto.min = Span::from_millis(1);
-        spec.endpoint.rto.granularity = Span::from_millis(1);
-        spec
-    };
+fn crowded(recovery: Recovery, drop_nth: &[u64]) -> FlowOutcome {
+    let mut spec = linux(recovery, 4_000);
+    spec.endpoint.receiver_window = 20;
+    spec.endpoint.rto.min = Span::from_millis(1);
+    spec.endpoint.rto.granularity = Span::from_millis(1);
     let udp = UdpSpec {
         path: vec![0],
         rate_bps: 800_000_000,
@@ -94,17 +90,32 @@ fn a_timeout_while_nothing_is_lost_is_undone() {
         start: Instant(1_000_000_000),
         stop: Some(Instant(1_002_700_000)),
     };
-    let crowded = |recovery| {
-        let links = vec![link(8, 50, 400)];
-        let network = network(links, vec![spec(recovery)], 20_000);
-        run(&Network { udp: vec![udp.clone()], ..network }).flows.remove(0)
-    };
-    let (rack, sack) = (crowded(Recovery::Rack), crowded(Recovery::Sack));
+    let links = vec![LinkSpec { drop_nth: drop_nth.to_vec(), ..link(8, 50, 400) }];
+    let network = network(links, vec![spec], 20_000);
+    run(&Network { udp: vec![udp], ..network }).flows.remove(0)
+}
+
+#[test]
+fn a_timeout_while_nothing_is_lost_is_undone() {
+    let (rack, sack) = (crowded(Recovery::Rack, &[]), crowded(Recovery::Sack, &[]));
     assert_eq!((rack.drops, sack.drops), (0, 0));
     // The probe and what the timeout sent; RFC 6675 takes everything for lost.
     assert_eq!((rack.counts.timeouts, rack.counts.retransmitted), (1, 2));
     assert!(sack.counts.timeouts > 0 && sack.counts.retransmitted >= 20);
     assert!(rack.delivered_packets > sack.delivered_packets);
+}
+
+/// A packet of the window that waits behind the other source is lost. The timeout that is undone
+/// took it for lost; what comes behind it tells that it is, without another timeout.
+#[test]
+fn what_is_missing_after_a_timeout_that_was_undone_is_found_without_the_timer() {
+    for nth in (465..480).chain(483..500) {
+        let flow = crowded(Recovery::Rack, &[nth]);
+        // The probe, what the timeout sent, and what is missing.
+        let counts =
+            (flow.counts.timeouts, flow.counts.fast_retransmits, flow.counts.retransmitted);
+        assert_eq!((flow.drops, counts), (1, (1, 1, 3)), "packet {nth} of the link");
+    }
 }
 
 #[test]

@@ -39,8 +39,11 @@ impl Rack {
         }
     }
 
-    /// Nothing of what was taken for lost is (`tcp_undo_cwnd_reduction`).
+    /// Nothing of what was taken for lost is, as far as is known (`tcp_undo_cwnd_reduction`). It is
+    /// judged anew, because some of it may be missing: what a timeout took for lost stays in
+    /// `tsorted_sent_queue`.
     pub(super) fn forget_lost(&mut self, tcb: &mut Tcb) {
+        self.judged = tcb.una;
         for seq in tcb.una..tcb.max {
             tcb.log.clear(seq, Mark::LOST);
             let again = tcb.log.has(seq, Mark::RESENT) && !tcb.log.has(seq, Mark::SACKED);
