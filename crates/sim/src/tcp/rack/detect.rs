@@ -86,6 +86,7 @@ impl Rack {
         self.untold.add(seq, tcb.log.has(seq, Mark::RESENT));
         tcb.log.set(seq, Mark::LOST);
         self.lost += 1;
+        self.losses = self.losses.wrapping_add(1);
     }
 
     pub(super) fn lose_again(&mut self, tcb: &mut Tcb, seq: u32) {

@@ -51,6 +51,8 @@ pub(super) struct Rack {
     lost: u32,
     /// Packets found lost and sent again, of which nothing has been heard.
     resent: u32,
+    /// How often a packet was found lost, a retransmission too (`tp->lost`).
+    losses: u32,
     /// Packets sent again that are not known to be lost: a probe, what an undone timeout sent, and
     /// what start-up repeats, with the time at which it had left first.
     unneeded: Vec<(u32, Option<Instant>)>,
@@ -378,9 +380,9 @@ impl Repair for Rack {
         if recovers && news.advances {
             self.conclude(tcb, now, &news);
         }
-        let lost = self.lost + self.resent;
+        let losses = self.losses;
         self.look(tcb, now);
-        let safe = news.advances && self.lost + self.resent <= lost;
+        let safe = news.advances && self.losses == losses;
         self.reduce(tcb, news.delivered, safe);
         let sent = tcb.repeats.then(|| tcb.counts().sent);
         self.send(tcb, now, wire);
@@ -487,5 +489,38 @@ impl Repair for Rack {
             self.reduce(tcb, 1, false);
         }
         self.send(tcb, now, wire);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoint::Recovery;
+    use crate::tcp::Tcp;
+    use crate::tcp::testing::{Air, MSS, endpoint, flow};
+
+    /// Twenty packets leave at once, and the first ten are lost. Of what leaves again, 0 and 7 are
+    /// lost: the ACK of the third 0, which left right after 7, advances and tells that 7 is
+    /// missing.
+    #[test]
+    fn an_ack_that_tells_of_a_lost_retransmission_lets_no_packet_more_leave() {
+        let mut endpoint = endpoint();
+        endpoint.recovery = Recovery::Rack;
+        endpoint.initial_window = Bytes(MSS * 20);
+        let mut tcp = Tcp::new(&flow("slow-start", "newreno", endpoint), true);
+        let mut sent = Vec::new();
+        tcp.start(Instant(0), &mut Air(&mut sent));
+        let mut leaves = |at_ms: u64, next, cause| {
+            sent.clear();
+            tcp.on_ack(Instant(at_ms * 1_000_000), next, cause, &mut Air(&mut sent));
+            sent.clone()
+        };
+        let again: Vec<u32> =
+            (10..20).flat_map(|seq| leaves(90 + u64::from(seq), 0, seq)).collect();
+        assert_eq!(again, [20, 21, 0, 1, 2, 3, 4, 5, 6, 7], "limited transmit, then one per ACK");
+        for seq in 1..7 {
+            leaves(202 + u64::from(seq), 0, seq);
+        }
+        assert_eq!(leaves(303, 7, 0), [7], "what was delivered, and not a packet more");
     }
 }
