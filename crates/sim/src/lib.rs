@@ -49,15 +49,13 @@ mod way_back;
 
 pub use control::{Control, PROVIDES, control, core_control, named, provides};
 pub use element::{Crossing, Element, Fate};
-pub use endpoint::{
-    ACK_BYTES, EcnFeedback, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow,
-    Recovery, RecoveryRules, UNLIMITED_WINDOW,
-};
+pub use endpoint::{ACK_BYTES, EcnFeedback, Endpoint, Recovery, UNLIMITED_WINDOW};
 pub use fast_paths::FastPaths;
 pub use files::FileDraws;
 pub use firstflight_queue::Ecn;
 pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
+pub use linux_acks::LinuxAcks;
 pub use loss::{LossChain, LossSpec};
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSpec, Uniform};
 pub use outcome::{
@@ -67,6 +65,6 @@ pub use queued::QUEUES_STREAM as QUEUE_STREAMS;
 pub use random::stream;
 pub use rto::{RtoRules, Timer};
 pub use run::{Interrupted, run, run_until, run_watched, run_with};
-pub use tcp::Counts;
+pub use tcp::{Counts, FullAck, GrowingWindow, Halve, PerWindow, RecoveryRules};
 pub use watch::SenderState;
 pub use way_back::BACK as BACK_STREAMS;

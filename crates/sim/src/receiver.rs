@@ -12,9 +12,9 @@ mod tests;
 
 use firstflight_core::units::{Instant, Span};
 
-use crate::endpoint::{Endpoint, LinuxAcks, Recovery};
+use crate::endpoint::{Endpoint, Recovery};
 use crate::jiffies;
-use crate::linux_acks::AckState;
+use crate::linux_acks::{AckState, LinuxAcks};
 use crate::sack_blocks::SackHistory;
 use crate::tcp::HELD;
 use early::Early;

@@ -61,7 +61,8 @@ mod tests {
     use super::super::testing::{Air, EMPTY, MSS, endpoint, flow};
     use super::super::{PART, Tcp};
     use super::*;
-    use crate::endpoint::{LinuxAcks, Recovery};
+    use crate::endpoint::Recovery;
+    use crate::linux_acks::LinuxAcks;
     use crate::network::FlowSpec;
     use crate::random::stream;
     use crate::receiver::{AckOut, Receiver};

@@ -13,7 +13,98 @@ use firstflight_core::units::{Bytes, Instant};
 use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
-use crate::endpoint::{FullAck, PerWindow};
+
+/// Details of recovery in which implementations differ.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoveryRules {
+    /// Duplicate ACKs that mean a loss to Tahoe, Reno and NewReno: 3 (RFC 5681 section 3.2), or
+    /// fewer.
+    pub duplicate_acks: u32,
+    /// Send a new packet on each duplicate ACK before those (RFC 3042).
+    pub limited_transmit: bool,
+    /// What a loss halves.
+    pub halve: Halve,
+    /// Only the first partial ACK restarts the timer (RFC 6582 section 4, the Impatient variant).
+    pub impatient: bool,
+    /// A partial ACK takes what it acknowledges out of the window (RFC 6582 section 3.2 step 3).
+    /// Otherwise it ends the inflation by duplicate ACKs, and the window stays what the cut left
+    /// (ns-2 before `partial_window_deflation_`).
+    pub partial_deflation: bool,
+    /// How often losses within one window may begin a recovery.
+    pub per_window: PerWindow,
+    /// From the third on every duplicate ACK widens the window, in a recovery or not (Reno and
+    /// NewReno of ns-2 without `exitFastRetrans_`, which came on 29 July 2003). RFC 5681 section
+    /// 3.2 has that in fast recovery alone.
+    pub duplicates_inflate: bool,
+    /// The window after a full ACK.
+    pub full_ack: FullAck,
+    /// At most this many packets leave per ACK during recovery; 0 is no limit.
+    pub recovery_burst: u32,
+    /// In recovery send one new packet for every second duplicate ACK and nothing else (Hoe 1996,
+    /// as ns-2.35's option does it).
+    pub flywheel: bool,
+    /// The initial window opens only with the first data ACK (ns-2.35's Vegas agent).
+    pub late_initial_window: bool,
+    /// Duplicate ACKs before a timeout count with those after it, so that limited transmit rests
+    /// (ns-2.35's Tahoe).
+    pub timeout_keeps_duplicates: bool,
+    /// A SYN's timeout cuts ssthresh as one of data does (ns-2). RFC 5681 section 3.1 asks only for
+    /// an initial window of one segment after it, and Linux keeps ssthresh too.
+    pub syn_timeout_cuts: bool,
+    /// A SACK sender that repairs sends in proportion to what arrives (RFC 9937).
+    pub prr: bool,
+}
+
+/// What a loss halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halve {
+    /// FlightSize (RFC 5681 section 3.1, equation 4).
+    Flight,
+    /// The congestion window (ns-2, Linux).
+    Window,
+}
+
+/// How often losses within one window of Tahoe, Reno or NewReno may begin a recovery by duplicate
+/// ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerWindow {
+    /// Once (RFC 6582 section 3.2, `recover`).
+    Once,
+    /// Each loss by itself, as RFC 5681 leaves Reno free to do.
+    Each,
+    /// Each loss by itself, but after a timeout none of a packet that was sent before it
+    /// (`RenoTcpAgent::dupack_action` of ns-2 before `exitFastRetrans_`).
+    EachUntilTimeout,
+}
+
+/// The window after a full ACK ends NewReno recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FullAck {
+    /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)` (RFC 6582 section 3.2 step 3 option 1).
+    Flight,
+    /// Whatever partial window deflation left (ns-2.35, `exit_recovery_fix_` off).
+    Keep,
+}
+
+impl RecoveryRules {
+    /// RFC 5681, 3042 and 6582 with its Impatient variant.
+    pub const RFC: Self = Self {
+        duplicate_acks: 3,
+        limited_transmit: true,
+        halve: Halve::Flight,
+        impatient: true,
+        partial_deflation: true,
+        per_window: PerWindow::Once,
+        duplicates_inflate: false,
+        full_ack: FullAck::Flight,
+        recovery_burst: 0,
+        flywheel: false,
+        timeout_keeps_duplicates: false,
+        syn_timeout_cuts: false,
+        late_initial_window: false,
+        prr: false,
+    };
+}
 
 /// What follows a fast retransmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

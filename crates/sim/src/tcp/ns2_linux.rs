@@ -73,8 +73,9 @@ mod tests {
     use super::super::Tcp;
     use super::super::testing::{Air, MSS, endpoint, flow};
     use super::*;
-    use crate::endpoint::{Halve, Recovery};
+    use crate::endpoint::Recovery;
     use crate::rto::{RtoRules, Timer};
+    use crate::tcp::Halve;
 
     /// A sender of 2.6.22's CUBIC in ns-2, its clock at `now` ms, and what has left since it was
     /// asked last.

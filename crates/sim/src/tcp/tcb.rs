@@ -6,6 +6,7 @@ use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 
 use super::ecn::Ecn;
+use super::fast_recovery::Halve;
 use super::log::{Mark, SendLog};
 use super::offer::Offer;
 use super::repair::Repair;
@@ -13,7 +14,7 @@ use super::samples::Samples;
 use super::usage::Usage;
 use super::{Counts, Gaps};
 use crate::control::{Core, Wants};
-use crate::endpoint::{Endpoint, Halve, Recovery};
+use crate::endpoint::{Endpoint, Recovery};
 use crate::network::FlowSpec;
 use crate::rto::Rto;
 
