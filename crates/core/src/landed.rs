@@ -26,14 +26,13 @@
 //! A start-up that ends at a given ssthresh, retreats from a hint or ignores a loss has its way.
 
 use crate::estimate::ack_history::AckHistory;
-use crate::event::{Ack, Loss, LossKind, Sent};
-use crate::feedback::Feedback;
+use crate::event::{Ack, Loss, LossKind};
 use crate::hint::PathHint;
 use crate::landing::{BETA, Landing};
-use crate::needs::{Facilities, Needs};
-use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
+use crate::needs::Facilities;
+use crate::policy::{Answer, Entry, Exit, Found, Startup, Step};
 use crate::units::{Bytes, Rate, Span};
-use crate::view::{Eligible, Phase, View, Window};
+use crate::view::{Phase, View, Window};
 
 /// A start-up with another landing.
 #[derive(Clone, Debug)]
@@ -65,6 +64,14 @@ impl<S> Landed<S> {
         &mut self.climb
     }
 
+    /// Notes what arrives in the first slow start.
+    fn take_in(&mut self, ack: &Ack, view: &View) {
+        if self.first && view.phase == Phase::Startup && ack.credited > Bytes(0) {
+            let credited = ack.credited.0.try_into().unwrap_or(u32::MAX);
+            self.history.push(ack.now.0, credited, view.rtt.min.0);
+        }
+    }
+
     /// What arrives in a minrtt at the rate of the last ACKs.
     fn arrives(&mut self, min_rtt: Span) -> Bytes {
         let quarter = Span(min_rtt.0 / 4).max(Span(1));
@@ -85,60 +92,32 @@ impl<S> Landed<S> {
     }
 }
 
-impl<S: Observer> Observer for Landed<S> {
-    fn needs(&self) -> Needs {
-        self.climb.needs() | Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW)
-    }
-
-    fn on_handshake(&mut self, view: &View) {
-        self.climb.on_handshake(view);
-    }
-
-    fn on_begin(&mut self, view: &View) {
-        self.climb.on_begin(view);
-    }
-
-    fn on_sent(&mut self, sent: &Sent, view: &View) {
-        self.climb.on_sent(sent, view);
-    }
-
-    fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.first && view.phase == Phase::Startup && ack.credited > Bytes(0) {
-            let credited = ack.credited.0.try_into().unwrap_or(u32::MAX);
-            self.history.push(ack.now.0, credited, view.rtt.min.0);
+/// What it does beside the climb when it is told or asked; of the rest the climb alone hears.
+macro_rules! beside_the_climb {
+    ({} $self:ident.needs()) => {
+        $self.climb.needs() | Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW)
+    };
+    ({} $self:ident.on_ack($ack:ident, $view:ident)) => {{
+        $self.take_in($ack, $view);
+        $self.climb.on_ack($ack, $view);
+    }};
+    ({} $self:ident.on_further_loss($loss:ident, $view:ident)) => {{
+        if let Some(landing) = &mut $self.landing {
+            landing.on_loss($loss);
         }
-        self.climb.on_ack(ack, view);
-    }
-
-    fn on_loss(&mut self, loss: &Loss, view: &View) {
-        self.climb.on_loss(loss, view);
-    }
-
-    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
-        if let Some(landing) = &mut self.landing {
-            landing.on_loss(loss);
-        }
-        self.climb.on_further_loss(loss, view);
-    }
-
-    fn on_rest(&mut self, idle: Span, view: &View) {
-        self.climb.on_rest(idle, view);
-    }
-
-    fn on_feedback(&mut self, feedback: &Feedback, view: &View) {
-        self.climb.on_feedback(feedback, view);
-    }
-
-    fn eligible(&self) -> Option<Eligible> {
-        self.climb.eligible()
-    }
-
-    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        self.climb.gauges(report);
-        report("landed_pipe", self.pipe.unwrap_or_default().0);
-        report("landed_acked", self.landing.map_or(0, |landing| landing.acked.0));
-    }
+        $self.climb.on_further_loss($loss, $view);
+    }};
+    ({} $self:ident.gauges($report:ident)) => {{
+        $self.climb.gauges($report);
+        $report("landed_pipe", $self.pipe.unwrap_or_default().0);
+        $report("landed_acked", $self.landing.map_or(0, |landing| landing.acked.0));
+    }};
+    ({} $self:ident.$call:ident($($argument:ident),*)) => {
+        $self.climb.$call($($argument),*)
+    };
 }
+
+crate::pass_on_observer! { Landed<S: Observer>, beside_the_climb! {} }
 
 impl<S: Startup> Startup for Landed<S> {
     fn open(&self, default: Window, mss: Bytes) -> Window {
@@ -237,6 +216,7 @@ const LEAST_SEGMENTS: u64 = 4;
 #[allow(clippy::panic, reason = "it fails the test")]
 mod tests {
     use super::*;
+    use crate::policy::Observer;
     use crate::startup::{RapidStart, SlowStart};
     use crate::testing::{MSS, ack, gauge, view};
     use crate::units::Instant;

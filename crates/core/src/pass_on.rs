@@ -24,11 +24,12 @@ macro_rules! pass_on {
     };
 }
 
-/// [`Observer`](crate::policy::Observer) of what holds a policy.
+/// [`Observer`](crate::policy::Observer) of what holds a policy, or of what is around one:
+/// `Landed<S: Observer>`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on_observer {
-    ($holder:ident, $to:ident! $among:tt) => {
+    ($holder:ident $(<$inside:ident: $bound:path>)?, $to:ident! $among:tt) => {
         const _: () = {
             use $crate::event::{Ack, Loss, Sent};
             use $crate::feedback::Feedback;
@@ -37,7 +38,7 @@ macro_rules! pass_on_observer {
             use $crate::units::Span;
             use $crate::view::{Eligible, View};
 
-            impl Observer for $holder {
+            impl$(<$inside: $bound>)? Observer for $holder$(<$inside>)? {
                 $crate::pass_on! { self, $to! $among;
                     fn needs(&self) -> Needs;
                     fn on_handshake(&mut self, view: &View);

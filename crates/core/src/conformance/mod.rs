@@ -11,14 +11,13 @@ extern crate std;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::event::{Ack, Loss, Sent};
-use crate::feedback::Feedback;
+use crate::event::{Ack, Loss};
 use crate::hint::PathHint;
-use crate::needs::{Facilities, Needs};
-use crate::policy::{Answer, Entry, Found, Observer, Startup, Step};
+use crate::needs::Facilities;
+use crate::policy::{Answer, Entry, Found, Startup, Step};
 use crate::startup::SlowStart;
 use crate::units::{Bytes, Rate, Span};
-use crate::view::{Eligible, View, Window};
+use crate::view::{View, Window};
 
 pub use report::Report;
 
@@ -102,58 +101,24 @@ impl<S> Recorder<S> {
     }
 }
 
-impl<S: Startup> Observer for Recorder<S> {
-    fn needs(&self) -> Needs {
-        self.inner.needs().wanting(self.book().promised())
-    }
-
-    fn on_handshake(&mut self, view: &View) {
-        self.book().on_handshake(view);
-        self.inner.on_handshake(view);
-    }
-
-    fn on_begin(&mut self, view: &View) {
-        self.book().on_begin(view);
-        self.inner.on_begin(view);
-    }
-
-    fn on_sent(&mut self, sent: &Sent, view: &View) {
-        self.book().on_sent(sent, view);
-        self.inner.on_sent(sent, view);
-    }
-
-    fn on_ack(&mut self, ack: &Ack, view: &View) {
-        self.book().on_ack(ack, view);
-        self.inner.on_ack(ack, view);
-    }
-
-    fn on_loss(&mut self, loss: &Loss, view: &View) {
-        self.book().on_loss(loss, view);
-        self.inner.on_loss(loss, view);
-    }
-
-    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
-        self.book().on_further_loss(loss, view);
-        self.inner.on_further_loss(loss, view);
-    }
-
-    fn on_rest(&mut self, idle: Span, view: &View) {
-        self.inner.on_rest(idle, view);
-    }
-
-    fn on_feedback(&mut self, feedback: &Feedback, view: &View) {
-        self.book().on_feedback(feedback);
-        self.inner.on_feedback(feedback, view);
-    }
-
-    fn eligible(&self) -> Option<Eligible> {
-        self.inner.eligible()
-    }
-
-    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        self.inner.gauges(report);
-    }
+/// Report and start-up both hear of an event, the report first; the start-up alone is asked.
+macro_rules! beside_the_report {
+    ({} $self:ident.needs()) => {
+        $self.inner.needs().wanting($self.book().promised())
+    };
+    ({} $self:ident.eligible()) => {
+        $self.inner.eligible()
+    };
+    ({} $self:ident.gauges($report:ident)) => {
+        $self.inner.gauges($report)
+    };
+    ({} $self:ident.$event:ident($($argument:ident),*)) => {{
+        $self.book().$event($($argument),*);
+        $self.inner.$event($($argument),*);
+    }};
 }
+
+crate::pass_on_observer! { Recorder<S: Startup>, beside_the_report! {} }
 
 impl<S: Startup> Startup for Recorder<S> {
     fn open(&self, default: Window, mss: Bytes) -> Window {

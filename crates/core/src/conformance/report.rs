@@ -8,7 +8,7 @@ use crate::event::{Ack, Loss, LossKind, Sent};
 use crate::feedback::Feedback;
 use crate::hint::PathHint;
 use crate::needs::Facilities;
-use crate::policy::Answer;
+use crate::policy::{Answer, Observer};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Paced, View};
 
@@ -158,80 +158,6 @@ impl Report {
         self.expect(self.begins == 0, || "a hint came after the beginning".into());
     }
 
-    pub(super) fn on_handshake(&mut self, view: &View) {
-        self.handshakes += 1;
-        self.look(view);
-        self.expect(self.handshakes == 1, || "a second handshake ended".into());
-        self.expect(view.rtt.latest > Span(0), || "a handshake ended without an RTT".into());
-    }
-
-    pub(super) fn on_begin(&mut self, view: &View) {
-        self.begins += 1;
-        self.look(view);
-        self.expect(self.begins == 1, || "a second beginning".into());
-        self.expect(view.sent == Bytes(0), || "data left before the beginning".into());
-    }
-
-    pub(super) fn on_sent(&mut self, sent: &Sent, view: &View) {
-        let Sent { now, bytes, in_flight, again } = *sent;
-        self.packets_sent += 1;
-        self.sent += bytes;
-        if again {
-            self.sent_again += bytes;
-        }
-        if std::mem::take(&mut self.repeats) && again {
-            self.arrived = self.arrived | Facilities::REPEATS;
-        }
-        self.arrived = self.arrived | Facilities::SENDS;
-        self.sent_apart += u64::from(now > self.heard);
-        self.sent_paced += u64::from(view.paced != Paced::No);
-        let heard = self.heard;
-        self.look(view);
-        self.heard = heard;
-        self.expect(now == view.now, || format!("left at {now:?}, seen at {:?}", view.now));
-        self.expect(self.begins == 1, || "data left before the beginning was told".into());
-        self.expect(bytes > Bytes(0), || "nothing left".into());
-        self.expect(in_flight == view.in_flight, || "two amounts in flight".into());
-        if let Some(before) = self.in_flight.filter(|_| !again) {
-            // It may fall in between: what is given up without a loss, as with a handshake's keys.
-            self.expect((bytes..=before + bytes).contains(&in_flight), || {
-                format!("{before:?} in flight, {bytes:?} left, then {in_flight:?} in flight")
-            });
-        }
-        self.in_flight = Some(in_flight);
-        self.left.push((now, view.delivered, in_flight));
-        self.check_pace(now, view);
-    }
-
-    pub(super) fn on_ack(&mut self, ack: &Ack, view: &View) {
-        self.ack_parts += 1;
-        self.acks += u64::from(!ack.continues);
-        self.acked += ack.acked;
-        self.credited += ack.credited;
-        self.marked += ack.marked;
-        let before = self.now;
-        self.look(view);
-        self.expect(ack.now == view.now, || "an ACK at two times".into());
-        self.expect(ack.in_flight == view.in_flight, || "two amounts in flight".into());
-        self.expect(view.acked <= ack.snd_nxt, || "acknowledged beyond SND.NXT".into());
-        if ack.continues {
-            let bare = (ack.credited, ack.rtt, ack.sample, ack.packet, ack.marked);
-            let bare = bare == (Bytes(0), None, None, None, Bytes(0)) && ack.acked > Bytes(0);
-            self.expect(bare, || "a further part of an ACK says more than acked".into());
-            self.expect(before == ack.now, || "the parts of an ACK came at two times".into());
-        } else {
-            self.check_samples(ack, view);
-        }
-        if ack.marked > Bytes(0) {
-            self.arrived = self.arrived | Facilities::MARKS;
-        }
-        // That it is how much has left nothing else tells; every event checks what it cannot be.
-        if view.sent > Bytes(0) {
-            self.arrived = self.arrived | self.promised.common(Facilities::SENT);
-        }
-        self.in_flight = Some(ack.in_flight);
-    }
-
     fn check_samples(&mut self, ack: &Ack, view: &View) {
         if let Some(rtt) = ack.rtt {
             self.rtts += 1;
@@ -277,20 +203,6 @@ impl Report {
         self.left[first..].iter().take_while(|(at, ..)| *at == state.0).any(|it| *it == state)
     }
 
-    pub(super) fn on_loss(&mut self, loss: &Loss, view: &View) {
-        self.losses += 1;
-        self.look_at_loss(loss, view);
-    }
-
-    pub(super) fn on_further_loss(&mut self, loss: &Loss, view: &View) {
-        self.further_losses += 1;
-        self.look_at_loss(loss, view);
-        self.expect(self.losses > 0, || "a further loss before the first".into());
-        self.expect(loss.kind == LossKind::Recovery && loss.lost > Bytes(0), || {
-            format!("a further loss of {:?} by {:?}", loss.lost, loss.kind)
-        });
-    }
-
     fn look_at_loss(&mut self, loss: &Loss, view: &View) {
         self.lost += loss.lost;
         self.gaps += u64::from(loss.gaps);
@@ -319,15 +231,6 @@ impl Report {
         if !self.answered {
             (self.pace, self.wake) = (None, None);
         }
-    }
-
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback) {
-        self.feedback += 1;
-        self.arrived = self.arrived
-            | match feedback {
-                Feedback::Change(_) => Facilities::ROUTER_CHANGES,
-                Feedback::Share(_) => Facilities::ROUTER_SHARES,
-            };
     }
 
     pub(super) fn on_step(&mut self, ack: &Ack, view: &View) {
@@ -414,6 +317,105 @@ impl Report {
             let complaint = complaint();
             self.complaints.push(format!("at {} ns: {complaint}", self.now.0));
         }
+    }
+}
+
+impl Observer for Report {
+    fn on_handshake(&mut self, view: &View) {
+        self.handshakes += 1;
+        self.look(view);
+        self.expect(self.handshakes == 1, || "a second handshake ended".into());
+        self.expect(view.rtt.latest > Span(0), || "a handshake ended without an RTT".into());
+    }
+
+    fn on_begin(&mut self, view: &View) {
+        self.begins += 1;
+        self.look(view);
+        self.expect(self.begins == 1, || "a second beginning".into());
+        self.expect(view.sent == Bytes(0), || "data left before the beginning".into());
+    }
+
+    fn on_sent(&mut self, sent: &Sent, view: &View) {
+        let Sent { now, bytes, in_flight, again } = *sent;
+        self.packets_sent += 1;
+        self.sent += bytes;
+        if again {
+            self.sent_again += bytes;
+        }
+        if std::mem::take(&mut self.repeats) && again {
+            self.arrived = self.arrived | Facilities::REPEATS;
+        }
+        self.arrived = self.arrived | Facilities::SENDS;
+        self.sent_apart += u64::from(now > self.heard);
+        self.sent_paced += u64::from(view.paced != Paced::No);
+        let heard = self.heard;
+        self.look(view);
+        self.heard = heard;
+        self.expect(now == view.now, || format!("left at {now:?}, seen at {:?}", view.now));
+        self.expect(self.begins == 1, || "data left before the beginning was told".into());
+        self.expect(bytes > Bytes(0), || "nothing left".into());
+        self.expect(in_flight == view.in_flight, || "two amounts in flight".into());
+        if let Some(before) = self.in_flight.filter(|_| !again) {
+            // It may fall in between: what is given up without a loss, as with a handshake's keys.
+            self.expect((bytes..=before + bytes).contains(&in_flight), || {
+                format!("{before:?} in flight, {bytes:?} left, then {in_flight:?} in flight")
+            });
+        }
+        self.in_flight = Some(in_flight);
+        self.left.push((now, view.delivered, in_flight));
+        self.check_pace(now, view);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.ack_parts += 1;
+        self.acks += u64::from(!ack.continues);
+        self.acked += ack.acked;
+        self.credited += ack.credited;
+        self.marked += ack.marked;
+        let before = self.now;
+        self.look(view);
+        self.expect(ack.now == view.now, || "an ACK at two times".into());
+        self.expect(ack.in_flight == view.in_flight, || "two amounts in flight".into());
+        self.expect(view.acked <= ack.snd_nxt, || "acknowledged beyond SND.NXT".into());
+        if ack.continues {
+            let bare = (ack.credited, ack.rtt, ack.sample, ack.packet, ack.marked);
+            let bare = bare == (Bytes(0), None, None, None, Bytes(0)) && ack.acked > Bytes(0);
+            self.expect(bare, || "a further part of an ACK says more than acked".into());
+            self.expect(before == ack.now, || "the parts of an ACK came at two times".into());
+        } else {
+            self.check_samples(ack, view);
+        }
+        if ack.marked > Bytes(0) {
+            self.arrived = self.arrived | Facilities::MARKS;
+        }
+        // That it is how much has left nothing else tells; every event checks what it cannot be.
+        if view.sent > Bytes(0) {
+            self.arrived = self.arrived | self.promised.common(Facilities::SENT);
+        }
+        self.in_flight = Some(ack.in_flight);
+    }
+
+    fn on_loss(&mut self, loss: &Loss, view: &View) {
+        self.losses += 1;
+        self.look_at_loss(loss, view);
+    }
+
+    fn on_further_loss(&mut self, loss: &Loss, view: &View) {
+        self.further_losses += 1;
+        self.look_at_loss(loss, view);
+        self.expect(self.losses > 0, || "a further loss before the first".into());
+        self.expect(loss.kind == LossKind::Recovery && loss.lost > Bytes(0), || {
+            format!("a further loss of {:?} by {:?}", loss.lost, loss.kind)
+        });
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback, _view: &View) {
+        self.feedback += 1;
+        self.arrived = self.arrived
+            | match feedback {
+                Feedback::Change(_) => Facilities::ROUTER_CHANGES,
+                Feedback::Share(_) => Facilities::ROUTER_SHARES,
+            };
     }
 }
 
