@@ -207,7 +207,7 @@ where
         .y_desc(panel.y.label())
         .draw()?;
     for series in &panel.series {
-        let look = Look::of(series, slots.slot(series));
+        let look = Look::of(series, slots);
         for piece in pieces(series, x, &y, POINTS) {
             if series.has_markers() {
                 chart.draw_series(piece.iter().map(|point| look.marker(*point)))?;
@@ -239,12 +239,13 @@ struct Look {
 }
 
 impl Look {
-    fn of(series: &Series, slot: Option<usize>) -> Self {
+    fn of(series: &Series, slots: &Slots<'_>) -> Self {
+        let slot = slots.slot(series);
         let color = slot.map_or(SOFT, |slot| COLORS[slot % COLORS.len()]);
         let reference = series.style == Style::Reference;
         let width = if reference { 12 } else { 17 };
         let dash = match slot.unwrap_or(0) / COLORS.len() {
-            _ if reference => Some((6, 4)),
+            _ if reference => Some(REFERENCE_DASHES[slots.dash(series) % REFERENCE_DASHES.len()]),
             0 => None,
             1 => Some((2, 2)),
             _ => Some((9, 3)),
@@ -257,6 +258,9 @@ impl Look {
         Circle::new(at, 28, style)
     }
 }
+
+/// Of grey references in their order; of those with a colour, the first.
+const REFERENCE_DASHES: [(i32, i32); 3] = [(6, 4), (2, 3), (12, 4)];
 
 /// The legend's entries and where they stand.
 struct Legend<'a> {
@@ -276,7 +280,7 @@ impl<'a> Legend<'a> {
             if x + own > width - RIGHT && x > LEFT {
                 (x, row) = (LEFT, row + 1);
             }
-            entries.push((series, Look::of(series, slots.slot(series)), (x, row)));
+            entries.push((series, Look::of(series, &slots), (x, row)));
             x += own;
         }
         let rows = if entries.is_empty() { 0 } else { row + 1 };

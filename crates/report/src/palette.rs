@@ -1,26 +1,36 @@
-//! Which series gets which colour, and which stand in the legend.
+//! Which series gets which colour, which grey reference which dash, and which stand in the legend.
 
 use crate::{Figure, Series, Style};
 
-/// The colour slots of a figure: a name keeps its slot in all panels.
-pub(crate) struct Slots<'a>(Vec<&'a str>);
+/// The slots of a figure, of colours and of the grey references' dashes: a name keeps its slot in
+/// all panels.
+pub(crate) struct Slots<'a> {
+    colors: Vec<&'a str>,
+    greys: Vec<&'a str>,
+}
 
 impl<'a> Slots<'a> {
     pub(crate) fn of(figure: &'a Figure) -> Self {
-        let mut names: Vec<&str> = Vec::new();
-        for series in figure.panels.iter().flat_map(|panel| &panel.series) {
-            let own = series.like.is_none() && series.style != Style::Reference;
-            if own && !names.contains(&series.name.as_str()) {
+        let (mut colors, mut greys): (Vec<&str>, Vec<&str>) = Default::default();
+        let all = figure.panels.iter().flat_map(|panel| &panel.series);
+        for series in all.filter(|series| series.like.is_none()) {
+            let names = if series.style == Style::Reference { &mut greys } else { &mut colors };
+            if !names.contains(&series.name.as_str()) {
                 names.push(&series.name);
             }
         }
-        Self(names)
+        Self { colors, greys }
     }
 
     /// The slot of a series; `None` for a reference line without a colour, which is drawn grey.
     pub(crate) fn slot(&self, series: &Series) -> Option<usize> {
         let name = series.like.as_deref().unwrap_or(&series.name);
-        self.0.iter().position(|known| *known == name)
+        self.colors.iter().position(|known| *known == name)
+    }
+
+    /// The place of a grey reference among the figure's, which tells its dash.
+    pub(crate) fn dash(&self, series: &Series) -> usize {
+        self.greys.iter().position(|known| *known == series.name).unwrap_or(0)
     }
 }
 
@@ -55,5 +65,16 @@ mod tests {
         assert_eq!(slots.slot(&Series::reference("b, paper", vec![]).like("b")), Some(1));
         assert_eq!(slots.slot(&Series::reference("capacity", vec![])), None);
         assert_eq!(legend(&figure).len(), 2);
+    }
+
+    #[test]
+    fn grey_references_are_told_apart_by_their_dashes() {
+        let reference = |name: &str| Series::reference(name, vec![]);
+        let panel = Panel::new(Axis::new("y", ""));
+        let figure = Figure::new("f", "F", Axis::new("x", ""))
+            .panel(panel.clone().with(reference("BDP")).with(Series::line("a", vec![])))
+            .panel(panel.with(reference("a, paper").like("a")).with(reference("capacity")));
+        let slots = Slots::of(&figure);
+        assert_eq!(["BDP", "capacity"].map(|name| slots.dash(&reference(name))), [0, 1]);
     }
 }

@@ -85,11 +85,12 @@ fn window(name: &str, run: &Run, slow: Option<&Run>) -> Figure {
     let level = |packets: f64| vec![(0.0, packets), (f64::from(SECONDS), packets)];
     let mut panel = Panel::new(Axis::new("cwnd", "packets"))
         .with(Series::reference("BDP", level(bdp)))
-        .with(Series::reference("BDP and buffer", level(bdp * (1.0 + BUFFER))))
-        .with(Series::steps(name, cwnd(run)));
+        .with(Series::reference("BDP and buffer", level(bdp * (1.0 + BUFFER))));
+    // Below the start-up that the picture is about, which hides it where both are equal.
     if let Some(slow) = slow {
         panel = panel.with(Series::steps("slow start", cwnd(slow)));
     }
+    let panel = panel.with(Series::steps(name, cwnd(run)));
     Figure::new(name, run.result.alias.clone(), Axis::new("time", "s")).panel(panel)
 }
 
