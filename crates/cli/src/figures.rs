@@ -163,11 +163,12 @@ fn queue_panel(report: &Report) -> Option<Panel> {
     (!panel.series.is_empty()).then_some(panel)
 }
 
-/// What the bottleneck sent, where all its packets have one size and the simulator counted them.
+/// What the bottleneck sent, where it has one rate, all its packets have one size and the simulator
+/// counted them.
 fn carried_panel(report: &Report) -> Option<Panel> {
     let resolved = &report.resolved;
     let wire_bytes = resolved.wire_bytes();
-    if resolved.udp.iter().any(|udp| udp.packet_bytes != wire_bytes) {
+    if changes_rate(report) || resolved.udp.iter().any(|udp| udp.packet_bytes != wire_bytes) {
         return None;
     }
     let scale = Scale::of(report);
@@ -180,7 +181,7 @@ fn carried_panel(report: &Report) -> Option<Panel> {
         (!link.is_empty()).then(|| Series::steps(run.result.alias.clone(), rates))
     });
     let panel = curves.fold(Panel::new(Axis::new("on the link", scale.unit)), Panel::with);
-    (!panel.series.is_empty()).then(|| panel.with(capacity(report, &scale)))
+    (!panel.series.is_empty()).then(|| with_capacity(panel, report, &scale))
 }
 
 /// What the receivers delivered in order.
@@ -190,11 +191,21 @@ fn throughput_panel(report: &Report) -> Option<Panel> {
         .filter(|run| run.flows.iter().any(|flow| !delivered(flow).is_empty()))
         .map(|run| Series::steps(run.result.alias.clone(), throughput(report, run, scale.bps)));
     let panel = curves.fold(Panel::new(Axis::new("throughput", scale.unit)), Panel::with);
-    (!panel.series.is_empty()).then(|| panel.with(capacity(report, &scale)))
+    (!panel.series.is_empty()).then(|| with_capacity(panel, report, &scale))
 }
 
-fn capacity(report: &Report, scale: &Scale) -> Series {
-    Series::reference("capacity", level(report, bottleneck_bps(report) as f64 / scale.bps))
+/// Adds the bottleneck's rate, where it has one.
+fn with_capacity(panel: Panel, report: &Report, scale: &Scale) -> Panel {
+    if changes_rate(report) {
+        return panel;
+    }
+    let rate = bottleneck_bps(report) as f64 / scale.bps;
+    panel.with(Series::reference("capacity", level(report, rate)))
+}
+
+/// Whether the bottleneck's rate changes over time.
+fn changes_rate(report: &Report) -> bool {
+    report.resolved.links[report.resolved.slowest_link()].elements.has_rates()
 }
 
 /// Why a curve of throughput may stand above the capacity, where one does; else nothing.
@@ -202,7 +213,7 @@ fn above_capacity(report: &Report) -> &'static str {
     // By more than the intervals' edges make of it.
     let capacity = bottleneck_bps(report) as f64 * 1.01;
     let above = |run: &Run| throughput(report, run, 1.0).iter().any(|(_, bps)| *bps > capacity);
-    if firsts(report).any(above) { ABOVE_CAPACITY } else { "" }
+    if !changes_rate(report) && firsts(report).any(above) { ABOVE_CAPACITY } else { "" }
 }
 
 const ABOVE_CAPACITY: &str = "Throughput is what the receiver can hand to its application, in \
@@ -353,6 +364,19 @@ mod tests {
         assert!(most(throughput_panel(&report)) > 45.0, "no gap is filled");
         let carried = most(carried_panel(&report));
         assert!((39.0..=40.01).contains(&carried), "{carried}");
+    }
+
+    #[test]
+    fn where_the_rate_changes_no_capacity_is_drawn() {
+        let text = "controls = ['newreno']\nduration = '5s'\n[path]\n\
+                    rates = [{ rate = '40Mbps' }, { at = '2s', rate = '80Mbps' }]";
+        let scenario = firstflight_scenario::Scenario::parse(text, "rates.toml").unwrap();
+        let options = firstflight_runner::Options { samples: Some(150), ..Default::default() };
+        let report = firstflight_runner::run(&scenario, &options).unwrap();
+        assert!(carried_panel(&report).is_none());
+        let names = throughput_panel(&report).unwrap().series.into_iter().map(|it| it.name);
+        assert_eq!(names.collect::<Vec<_>>(), ["newreno"]);
+        assert_eq!(above_capacity(&report), "");
     }
 
     #[test]

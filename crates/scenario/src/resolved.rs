@@ -230,6 +230,11 @@ impl ResolvedElements {
         self.back.is_some() || self.has_delays()
     }
 
+    /// Whether the rate changes.
+    pub fn has_rates(&self) -> bool {
+        !self.rates.is_empty() || self.rate_trace.is_some()
+    }
+
     /// Whether the delay changes.
     pub fn has_delays(&self) -> bool {
         !self.delays.is_empty() || self.delay_trace.is_some()
