@@ -203,8 +203,8 @@ fn with_progress(
 /// # Errors
 /// A control or a scenario that is none, with the nearest that is.
 pub(crate) fn question(asked: &Asked<'_>, carried: &Carried) -> Result<Question, Failure> {
-    let control = |flag: &str, name: &str| -> Result<ControlSpec, Failure> {
-        let wrong = |problem: String| Failure::Usage(format!("{flag}: {problem}"));
+    let control = |place: &str, name: &str| -> Result<ControlSpec, Failure> {
+        let wrong = |problem: String| Failure::Usage(format!("{place}{problem}"));
         let spec: ControlSpec = name.parse().map_err(|error| wrong(format!("{error}")))?;
         carried.check(&spec).map_err(|failure| match failure {
             Failure::Usage(problem) => wrong(problem),
@@ -217,11 +217,11 @@ pub(crate) fn question(asked: &Asked<'_>, carried: &Carried) -> Result<Question,
         return Err(Failure::Usage(problem.to_owned()));
     }
     let mut question = Question {
-        control: control("control", asked.control)?,
+        control: control("", asked.control)?,
         against: asked
             .against
             .iter()
-            .map(|name| control("--against", name))
+            .map(|name| control("--against: ", name))
             .collect::<Result<_, _>>()?,
         entries: found("--only", asked.only)?,
         seeds: asked.seeds,
@@ -231,7 +231,7 @@ pub(crate) fn question(asked: &Asked<'_>, carried: &Carried) -> Result<Question,
             let problem = "is a reference; accepted: a name of the programs' own";
             return Err(Failure::Usage(format!("control: found `{reference}`, which {problem}")));
         }
-        control("reference", reference)?;
+        control("reference: ", reference)?;
     }
     if asked.quick {
         question.quicken();

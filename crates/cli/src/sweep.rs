@@ -77,6 +77,7 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
         return Ok(Status::Done);
     }
     let out = args.out.clone().unwrap_or_else(|| usual_place(grid));
+    output::check_any_directory("--out", &out)?;
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let store = Store::open(&out, &sweep, args.format.unwrap_or_default(), shard)?;
     if !args.merge && !ran(&sweep, &store, shard)? {

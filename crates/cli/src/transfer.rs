@@ -57,8 +57,9 @@ impl Common {
 pub(crate) fn check_trust(pins: &[Fingerprint], files: &[PathBuf]) -> Result<(), Failure> {
     match pins.is_empty() && files.is_empty() {
         true => Err(Failure::Usage(
-            "whom to send to is not said; accepted: --pin FINGERPRINT, as `firstflight recv` \
-             prints it, or --trust FILE.pem, the receiver's certificate"
+            "--pin: missing, and --trust too: without one of them any host could pose as the \
+             receiver; accepted: --pin sha256:..., the fingerprint that `firstflight recv` prints, \
+             or --trust FILE.pem, the receiver's certificate"
                 .to_owned(),
         )),
         false => Ok(()),

@@ -52,9 +52,17 @@ impl Document {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
         let file = path.display().to_string();
-        let text = read_text(path)
+        let text = Self::text(path)
             .map_err(|problem| ScenarioError::Unreadable { file: file.clone(), problem })?;
         Self::parse(&text, &file)
+    }
+
+    /// The text of a file, at most 4 MiB of UTF-8, or in words why there is none.
+    ///
+    /// # Errors
+    /// A file that is missing, a directory, too large or not UTF-8.
+    pub fn text(path: &Path) -> Result<String, String> {
+        read_text(path)
     }
 
     /// Reads TOML text; `file` names it in messages.

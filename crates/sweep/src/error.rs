@@ -10,6 +10,14 @@ use firstflight_table::TableError;
 /// Why a sweep cannot be read, run, kept or merged.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
+    /// The grid file cannot be read as text.
+    #[error("{file}: {problem}; accepted: a grid file in TOML (docs/sweep.md)")]
+    Unreadable {
+        /// The file as named by the user.
+        file: String,
+        /// Why it cannot be read.
+        problem: String,
+    },
     /// A key of the grid file that is wrong.
     #[error("{file}: {key}: {problem}")]
     Grid {

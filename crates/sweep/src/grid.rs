@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::slice::from_ref;
 
-use firstflight_scenario::{Document, Resolved, Scenario, hint};
+use firstflight_scenario::{Document, Resolved, Scenario, ScenarioError, hint};
 use toml::{Table, Value};
 
 use crate::chunk::{Chunk, named, scenario_at};
@@ -39,9 +39,11 @@ impl Sweep {
     /// # Errors
     /// A file that cannot be read, a key or a value that is wrong, a control that does not exist.
     pub fn load(path: &Path) -> Result<Self, SweepError> {
-        let text = std::fs::read_to_string(path).map_err(SweepError::read(path))?;
+        let file = path.display().to_string();
+        let text = Document::text(path)
+            .map_err(|problem| SweepError::Unreadable { file: file.clone(), problem })?;
         let beside = path.parent().unwrap_or(Path::new("."));
-        Self::parse(&text, &path.display().to_string(), beside)
+        Self::parse(&text, &file, beside)
     }
 
     /// Reads the text of a grid file; `file` names it in messages, and files that it names are
@@ -51,7 +53,10 @@ impl Sweep {
     /// As [`Sweep::load`].
     pub fn parse(text: &str, file: &str, beside: &Path) -> Result<Self, SweepError> {
         // The scenario's reader names lines; so it comes first.
-        let document = Document::parse(text, file)?;
+        let document = Document::parse(text, file).map_err(|error| match error {
+            ScenarioError::Unreadable { file, problem } => SweepError::Unreadable { file, problem },
+            error => error.into(),
+        })?;
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             fault(file, "the file", format!("{}; accepted: TOML", error.message()))
         })?;
@@ -166,8 +171,8 @@ impl Reader<'_> {
         match (table.get("scenario"), whole.part("scenario")) {
             (Some(Value::Table(table)), Some(document)) => Ok((text(table)?, document)),
             (Some(Value::String(name)), _) => {
-                let document = Document::load(self.beside.join(name))?;
                 let path = self.beside.join(name);
+                let document = Document::load(&path)?;
                 let read = std::fs::read_to_string(&path).map_err(SweepError::read(&path))?;
                 let table: Table = read
                     .parse()

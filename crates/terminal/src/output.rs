@@ -50,16 +50,26 @@ pub fn plain(text: &str) -> String {
     })
 }
 
-/// Checks that files can be put below `path`, and leaves nothing behind: a run is long, and its
-/// results have to go somewhere.
+/// Checks that files can be put below `path`, which is no sweep's, and leaves nothing behind: a run
+/// is long, and its results have to go somewhere.
 pub fn check_directory(flag: &'static str, path: &Path) -> Result<(), Failure> {
+    if flag == "--out" && path.join("sweep.json").exists() {
+        return Err(not_writable(flag, path, "it holds a sweep (sweep.json)"));
+    }
+    check_any_directory(flag, path)
+}
+
+/// [`check_directory`], of a sweep too.
+pub fn check_any_directory(flag: &'static str, path: &Path) -> Result<(), Failure> {
     let fault = |problem: String| not_writable(flag, path, &problem);
     if path.as_os_str().is_empty() {
         return Err(fault("the name is empty".to_owned()));
     }
-    if flag == "--out" && path.join("sweep.json").exists() {
-        return Err(fault("it holds a sweep (sweep.json)".to_owned()));
-    }
+    check_below(path, fault)
+}
+
+/// Makes a file where one below `path` will be, and removes it; `fault` says what is wrong.
+fn check_below(path: &Path, fault: impl Fn(String) -> Failure) -> Result<(), Failure> {
     // Of a relative path the last ancestor is empty: the working directory.
     let existing = path.ancestors().find(|a| a.exists()).unwrap_or(Path::new("."));
     if !existing.is_dir() {
@@ -86,12 +96,12 @@ pub fn not_writable(flag: &str, path: &Path, problem: &str) -> Failure {
 /// Checks before anything runs that a file can be written at `path`. A device, a FIFO or a link is
 /// written to as it is, so that it is opened here, but a FIFO, which would wait for its reader.
 pub fn check_file(flag: &'static str, path: &Path) -> Result<(), Failure> {
-    let refused = |found: &str| {
+    let refused = |found: String| {
         let place = path.display();
         Failure::Usage(format!("{flag} {place}: {found}; accepted: a file that can be written"))
     };
     if path.is_dir() || path.file_name().is_none() {
-        return Err(refused("a directory"));
+        return Err(refused("a directory".to_owned()));
     }
     if is_written_through(path) {
         let blocks = fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
@@ -99,10 +109,10 @@ pub fn check_file(flag: &'static str, path: &Path) -> Result<(), Failure> {
             true => Ok(()),
             false => File::options().append(true).create(true).open(path).map(drop),
         };
-        return opened.map_err(|error| refused(&error.to_string()));
+        return opened.map_err(|error| refused(error.to_string()));
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    check_directory(flag, parent.unwrap_or(Path::new(".")))
+    check_below(parent.unwrap_or(Path::new(".")), refused)
 }
 
 /// A name as part of a file name on every system: `astart-preset-paper`.

@@ -209,13 +209,20 @@ fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_aske
     let send = |more: &[&'static str]| [&to[..], more].concat();
     let place = Place::new();
     place.write("rates.txt", "0s 40\n");
+    place.write("grid.toml", "scenario.controls = ['hoe']\ngrid.seed = [1, 2]\n");
     let cases: &[(&[&str], &[&str])] = &[
         (&["reproduce", "tabl1"], &["`tabl1`", "did you mean `table1`"]),
         (&["compare", "--rate", "40"], &["--rate", "40", "accepted: "]),
         (&["run", "none.toml"], &["none.toml", "no such file", "accepted: "]),
+        (&["sweep", "none.toml"], &["none.toml: no such file", "accepted: a grid file"]),
+        (&["sweep", "."], &[".: this is a directory", "accepted: a grid file"]),
+        (&["sweep", "grid.toml", "--out", "rates.txt"], &["--out rates.txt: ", "accepted: "]),
+        (&["compare", "--csv", "rates.txt/x"], &["--csv rates.txt/x: ", "accepted: a file"]),
+        (&["judge", "hoee"], &["firstflight: control `hoee`: ", "accepted: "]),
         (&["predict", "--rtt", "100"], &["--rtt", "100", "accepted: "]),
         (&["show", "none.qlog"], &["none.qlog", "no such file", "accepted: "]),
         (&["show", "none.qlog", "--connection", "x"], &["--connection", "'x'", "accepted: "]),
+        (&["send", "4433", "--size", "5B"], &["--pin: missing", "--trust", "accepted: --pin"]),
         (&["send", "4433", "--size", "5", "--pin", &pin], &["--size", "'5'", "accepted: "]),
         (&["send", "4433", "--size", "5B", "--pin", "5f"], &["--pin", "`5f`", "accepted: "]),
         (&["send", "4433", "--size", "5B", "--trust", "none"], &["none: ", "accepted: "]),
@@ -251,7 +258,7 @@ fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_aske
     for (words, parts) in cases {
         refused(&place.run(&[words, &["--json"][..]].concat()), 2, parts);
     }
-    assert_eq!(place.files(), ["rates.txt"]);
+    assert_eq!(place.files(), ["grid.toml", "rates.txt"]);
 }
 
 #[test]
