@@ -89,7 +89,7 @@ usage: cargo xtask TASK
                                    tests (part of test)
   site [--serve] [--zensical]      the documentation site, checked, in target/site; --serve shows it
                                    on 127.0.0.1:8000; --zensical takes Zensical, not MkDocs
-  pictures                         draw the pictures of the README with `firstflight compare`
+  pictures                         draw the pictures of the README and of docs/paths.md
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
                                    on oracles/bench.toml if installed (three minutes)
   oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
