@@ -137,11 +137,11 @@ firstflight: less than ten minutes of CPU for the comparison with the simulator,
 (computed) for the papers' lab. `--real-time` measures on the running kernel (root, half an hour on
 a quiet machine), the emulated link too. A part that a run does not measure stays as it was.
 
-In real time, a run during which the link was late by more than 1 % of the RTT for 1 % of the
-packets, or once by a quarter of it, or a hypervisor took away more than 1 % of the processors'
-time, is repeated and never in here; only the table of the link itself, after as many tries, has
-lines that it calls `degraded` or `invalid` (by more than 5 %, or once by a whole RTT, or more than
-5 % of the time).
+A run in real time is `valid` if the link handed 99 % of the packets on at most 1 % of the RTT late
+and none by a quarter of it, and a hypervisor took at most 1 % of the processors' time. It is
+`invalid` beyond 5 %, a whole RTT and 5 %, and `degraded` in between. A run that is not valid is
+repeated and never in here. The table of the link itself is the exception: where no try was valid,
+its line bears the other word.
 ";
 
 /// What virtual time is and costs.
