@@ -259,7 +259,7 @@ impl Look {
     }
 }
 
-/// Of grey references in their order; of those with a colour, the first.
+/// The dashes of grey references in their order; a reference with a colour has the first.
 const REFERENCE_DASHES: [(i32, i32); 3] = [(6, 4), (2, 3), (12, 4)];
 
 /// The legend's entries and where they stand.
