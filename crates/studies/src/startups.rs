@@ -25,6 +25,11 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         println!("startups: docs/scout.md is written");
         return Ok(());
     }
+    if let [first, second, minutes @ ..] = args
+        && (first.as_str(), second.as_str()) == ("--scout", "--linux")
+    {
+        return scout::measure_on_linux(root, self::minutes(minutes)?);
+    }
     if let [first, second, half, words @ ..] = args
         && (first.as_str(), second.as_str()) == ("--scout", "--half")
     {
@@ -63,8 +68,21 @@ fn survey(folder: &Path) -> Result<(), Box<dyn Error>> {
 fn page_of_scout(folder: &Path) -> Result<(), Box<dyn Error>> {
     let (name, svg) = scout::queue()?;
     write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
-    write_file(&folder.join("scout.md"), scout::markdown()?)?;
+    write_file(&folder.join("scout.md"), scout::markdown(folder)?)?;
     Ok(())
+}
+
+/// `--minutes N`, or nothing.
+fn minutes(args: &[String]) -> Result<Option<u64>, Stop> {
+    match args {
+        [] => Ok(None),
+        [flag, value] if flag == "--minutes" => {
+            crate::number("--minutes", value, 1..=9_999).map(Some)
+        }
+        [first, ..] => {
+            Err(Stop::usage(&format!("--linux: found `{first}`, accepted: --minutes and a number")))
+        }
+    }
 }
 
 fn failed(problem: &dyn Error) -> Stop {

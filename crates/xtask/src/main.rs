@@ -117,6 +117,8 @@ usage: cargo xtask TASK
                                    docs/scout.md, or that alone (a minute each)
   startups --scout --half working  print what rules of Scout are changed by: `paths`, `beside`,
       [TABLE]... CONTROL...        `together`, `hostile`; `held` is for when they are done
+  startups --scout --linux         run 40 of its paths over a kernel in virtual time, as far as
+      [--minutes N]                docs/scout-linux.csv has not got them (qemu; an hour)
   judge                            write docs/judgement.md: every start-up judged on the catalogue
                                    (a quarter of an hour; what was measured is kept)
   stacks [--again]                 write the tables of docs/stacks.md: Linux's and quinn's controls

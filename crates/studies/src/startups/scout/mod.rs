@@ -5,6 +5,7 @@
 mod beside;
 mod half;
 mod hostile;
+mod kernel;
 mod paths;
 mod picture;
 mod together;
@@ -17,6 +18,7 @@ use rayon::prelude::*;
 
 use half::Half;
 pub(crate) use half::tables_of_half;
+pub(crate) use kernel::measure as measure_on_linux;
 use paths::{Path, Set};
 pub(crate) use picture::queue;
 
@@ -105,8 +107,8 @@ struct Measured {
 /// Runs over paths: set by set, path by path, control by control.
 type Runs = Vec<Vec<Vec<Measured>>>;
 
-/// The page.
-pub(crate) fn markdown() -> Result<String, Box<dyn Error>> {
+/// The page; what was measured on Linux is in the folder.
+pub(crate) fn markdown(folder: &std::path::Path) -> Result<String, Box<dyn Error>> {
     let sets = paths::sets();
     let runs = measured(&sets, &OTHERS)?;
     let quinn = [paths::over_quinn()];
@@ -149,6 +151,7 @@ pub(crate) fn markdown() -> Result<String, Box<dyn Error>> {
         ("{{beside}}", beside::COUNT.to_string()),
         ("{{drawn}}", paths::DRAWN.to_string()),
         ("{{quinn}}", table(&quinn, &OVER_QUINN, &of_quinn)),
+        ("{{linux}}", kernel::tables(folder)?),
         ("{{seed}}", paths::SEED.to_string()),
         ("{{over}}", over.len().to_string()),
         ("{{counted}}", counted.to_string()),
@@ -293,6 +296,6 @@ mod tests {
     #[test]
     fn every_field_of_the_page_is_filled() {
         let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 20);
+        assert_eq!(fields, 21);
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Set {
 pub(super) const DRAWN: usize = 200;
 /// How many of them are run over quinn.
 pub(super) const OVER_QUINN: usize = 40;
+/// And over Linux.
+pub(super) const ON_LINUX: usize = 40;
 pub(super) const SEED: u64 = 20_261_125;
 const PACKET: u64 = 1_448;
 
@@ -80,6 +82,12 @@ pub(super) fn sets() -> Vec<Set> {
 pub(super) fn over_quinn() -> Set {
     let paths = drawn(Noise::Quinn).split_off(DRAWN - OVER_QUINN);
     Set { name: "drawn, over quinn", paths, for_parts: false }
+}
+
+/// The last of them over a kernel in virtual time.
+pub(super) fn on_linux() -> Set {
+    let paths = drawn(Noise::None).split_off(DRAWN - ON_LINUX);
+    Set { name: "drawn, over Linux", paths, for_parts: false }
 }
 
 /// The drawn paths by what is transferred over them.
@@ -134,17 +142,38 @@ impl Path {
         Self { noise: Noise::None, ..self.clone() } == Self { noise: Noise::None, ..other.clone() }
     }
 
-    fn bdp_packets(&self) -> f64 {
+    pub(super) fn bdp_packets(&self) -> f64 {
         self.rate_kbps as f64 * self.rtt_us as f64 / 8e3 / PACKET as f64
     }
 
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Rate in kbit/s, RTT in us, buffer in BDP, and the transfer in bytes.
+    pub(super) fn numbers(&self) -> (u64, u64, f64, u64) {
+        (self.rate_kbps, self.rtt_us, self.buffer as f64 / 1e3, self.size_bytes)
+    }
+
+    /// The flags of a command line, in two lines.
+    pub(super) fn flags(&self) -> [String; 2] {
+        let (rate_kbps, rtt_us, buffer, size_bytes) = self.numbers();
+        let of_quic = matches!(self.noise, Noise::Quic | Noise::Quinn);
+        let packet = if of_quic { String::new() } else { format!(" --packet {PACKET}B") };
+        let limit_s = self.limit_s();
+        [
+            format!("--rate {rate_kbps}kbps --rtt {rtt_us}us"),
+            format!("--buffer {buffer}bdp --size {size_bytes}B --duration {limit_s}s{packet}"),
+        ]
+    }
+
     /// How long is waited: no control here takes so long.
-    fn limit_s(&self) -> u64 {
+    pub(super) fn limit_s(&self) -> u64 {
         60 + self.size_bytes * 8 / self.rate_kbps / 25
     }
 
     /// As a scenario file for these controls.
-    fn scenario(&self, controls: &[&str]) -> String {
+    pub(super) fn scenario(&self, controls: &[&str]) -> String {
         let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
         let (mut keys, mut path, mut more) =
             (format!("packet = \"{PACKET}B\"\n"), String::new(), String::new());
@@ -195,24 +224,17 @@ impl Path {
 
     /// The command line that runs Scout and HyStart++ on it, where one can say it.
     pub(super) fn command(&self) -> String {
-        let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
-        let more = match noise {
+        let [first, second] = self.flags();
+        let more = match self.noise {
             Noise::None => String::new(),
             Noise::Quinn => " --on quic".to_owned(),
             Noise::Quic => " --profile quic".to_owned(),
             Noise::Thinned(packets) => format!(" --delayed-ack {packets} --quick-acks false"),
             Noise::Offload => " --tso true".to_owned(),
-            Noise::Loss(millionths) => format!(" --loss {}%", *millionths as f64 / 1e4),
+            Noise::Loss(millionths) => format!(" --loss {}%", millionths as f64 / 1e4),
             Noise::Udp(percent) => format!(" # and UDP at {percent} %"),
         };
-        let of_quic = matches!(noise, Noise::Quic | Noise::Quinn);
-        let packet = if of_quic { "" } else { " --packet 1448B" };
-        format!(
-            "firstflight compare hystart-pp scout --rate {rate_kbps}kbps --rtt {rtt_us}us \\\n  \
-             --buffer {}bdp --size {size_bytes}B --duration {}s{packet}{more}",
-            self.buffer as f64 / 1e3,
-            self.limit_s(),
-        )
+        format!("firstflight compare hystart-pp scout {first} \\\n  {second}{more}")
     }
 }
 

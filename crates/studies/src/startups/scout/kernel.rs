@@ -1,0 +1,255 @@
+//! The last of the drawn paths over a kernel in virtual time.
+//!
+//! A guest takes ten seconds to minutes for a path. So a path that `docs/scout-linux.csv` has is
+//! not run again, unless a line of it is deleted.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path as File;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use firstflight_guest::{Cache, DEFAULT_KERNEL, Image, Kernel, Machine, Time, kept};
+use firstflight_report::write_file;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{FAST, GENTLE, Measured, REFERENCE, Runs, Set, held_to, paths, table};
+use crate::Stop;
+use crate::lab::of_guests;
+use crate::step::{self, announce, kernel_features, unable};
+
+/// As the bars call them, and what runs: HyStart is the kernel's own.
+const CONTROLS: [(&str, &str); 4] =
+    [(REFERENCE, REFERENCE), (GENTLE, "linux-cubic"), (FAST, FAST), (SCOUT, SCOUT)];
+const SCOUT: &str = "scout(first=2,acks=2,polite=on)";
+
+/// One run: a line of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Line {
+    rate_kbps: u64,
+    rtt_us: u64,
+    buffer_bdp: f64,
+    size_bytes: u64,
+    control: String,
+    completion_s: f64,
+    sent_again_packets: u64,
+    delivered_packets: u64,
+    peak_queue_packets: u64,
+    kernel: String,
+}
+
+/// Runs the paths of which the file lacks something, small transfers first, and begins nothing
+/// after so many minutes.
+pub(crate) fn measure(root: &File, minutes: Option<u64>) -> Result<(), Stop> {
+    if kernel_features()?.is_empty() {
+        return Err(Stop::lacks(&step::no_kernel("startups --scout --linux")));
+    }
+    announce("build");
+    let guest = Guest::new(root)?;
+    let until = minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+    let file = root.join("docs").join(FILE);
+    let lines = read(&file).map_err(|problem| Stop::failed(&problem))?;
+    let mut paths = paths::on_linux().paths;
+    paths.sort_by_key(paths::Path::size_bytes);
+    paths.retain(|path| of_path(&lines, path).is_none());
+    announce(&format!("{} paths", paths.len()));
+    let (lines, next) = (Mutex::new(lines), AtomicUsize::new(0));
+    (0..paths.len()).into_par_iter().with_max_len(1).try_for_each(|_| {
+        // In their order, whichever thread is free.
+        let path = &paths[next.fetch_add(1, Ordering::Relaxed)];
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Ok(());
+        }
+        let Some(fresh) = guest.run(path)? else {
+            println!("{}: the guest is too slow for it", path.flags().join(" "));
+            return Ok(());
+        };
+        let times: Vec<f64> = fresh.iter().map(|line| line.completion_s).collect();
+        println!("{}: {times:?} s", path.flags().join(" "));
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.retain(|line| !CONTROLS.iter().any(|(_, control)| line.is_of(path, control)));
+        lines.extend(fresh);
+        write(&file, &lines).map_err(|problem| Stop::failed(&problem.to_string()))
+    })?;
+    println!("{}", tables(&root.join("docs")).map_err(|why| Stop::failed(&why.to_string()))?);
+    Ok(())
+}
+
+/// What is booted for a path.
+struct Guest {
+    kernel: Kernel,
+    /// The initramfs without the path.
+    programs: Vec<u8>,
+}
+
+impl Guest {
+    fn new(root: &File) -> Result<Self, Stop> {
+        let program = of_guests(root, PROGRAMS)?;
+        let cache = Cache::of_user();
+        let kernel = Kernel::find(DEFAULT_KERNEL, &cache)?;
+        let mut image = Image::new(&kernel);
+        image.program("init", &program)?;
+        // The first program is a command of the script too.
+        image.link("bin/firstflight", "/init");
+        image.tools(&["sh", "cat", "ip", "tc"], "iproute2 coreutils dash")?;
+        let (packed, _) = image.pack(&cache)?;
+        let programs = fs::read(&packed);
+        let programs = programs.map_err(|error| unable(&packed.display().to_string(), &error))?;
+        Ok(Self { kernel, programs })
+    }
+
+    /// Every control over a path, one after the other; `None` if the link, which is a program in
+    /// the guest, was too slow for it.
+    fn run(&self, path: &paths::Path) -> Result<Option<Vec<Line>>, Stop> {
+        let mut job = Image::default();
+        job.job(&json!({ "Script": SCRIPT }).to_string());
+        let scenario = path.scenario(&CONTROLS.map(|(_, control)| control));
+        job.file("scenario.toml", scenario.as_bytes(), false);
+        let initramfs = kept(&[&self.programs, &job.archive()?])?;
+        let (kernel, initramfs) = (self.kernel.vmlinuz.as_path(), initramfs.path());
+        let machine = Machine { kernel, initramfs, words: "", time: Time::Virtual, longest: None };
+        let mut said = String::new();
+        machine.run(&AtomicBool::new(false), |line| said += line)?;
+        let results: Option<Value> = serde_json::from_str(&said).ok();
+        let runs = results.as_ref().and_then(|results| results["runs"].as_array());
+        let runs = runs.filter(|runs| runs.len() == CONTROLS.len()).map_or(&[][..], Vec::as_slice);
+        let lines: Option<Vec<Line>> = runs
+            .iter()
+            .zip(CONTROLS)
+            .map(|(run, (_, control))| Line::of(path, control, run))
+            .collect();
+        let lines = lines.filter(|lines| !lines.is_empty());
+        let lines =
+            lines.ok_or_else(|| Stop::failed(&format!("{}: {said}", path.flags().join(" "))))?;
+        let keeps_up = runs.iter().all(|run| run["lab"]["timing"] == "valid");
+        Ok(keeps_up.then_some(lines))
+    }
+}
+
+/// What every control did, and what Scout is held to.
+pub(super) fn tables(folder: &File) -> Result<String, Box<dyn Error>> {
+    let (set, runs) = measured(&read(&folder.join(FILE))?);
+    let (sets, controls) = ([set], CONTROLS.map(|(name, _)| name));
+    let all = table(&sets, &CONTROLS.map(|(_, control)| control), &runs);
+    let held_to = held_to(&sets, &controls, &runs, &[SCOUT]);
+    Ok(format!("{all}\n| paths | {SCOUT} |\n|---|---|\n{held_to}"))
+}
+
+/// The paths over which every control was run.
+fn measured(lines: &[Line]) -> (Set, Runs) {
+    let mut set = paths::on_linux();
+    let runs: Vec<_> = set.paths.iter().map(|path| of_path(lines, path)).collect();
+    let mut done = runs.iter().map(Option::is_some);
+    set.paths.retain(|_| done.next() == Some(true));
+    (set, vec![runs.into_iter().flatten().collect()])
+}
+
+/// What every control did on a path; `None` if one was not run.
+fn of_path(lines: &[Line], path: &paths::Path) -> Option<Vec<Measured>> {
+    let line = |control: &str| lines.iter().find(|line| line.is_of(path, control));
+    CONTROLS.iter().map(|(_, control)| Some(line(control)?.measured(path))).collect()
+}
+
+impl Line {
+    fn is_of(&self, path: &paths::Path, control: &str) -> bool {
+        let key = (self.rate_kbps, self.rtt_us, self.buffer_bdp, self.size_bytes);
+        key == path.numbers() && self.control == control
+    }
+
+    fn measured(&self, path: &paths::Path) -> Measured {
+        Measured {
+            completion_s: self.completion_s,
+            sent_again: 100.0 * self.sent_again_packets as f64
+                / self.delivered_packets.max(1) as f64,
+            queue_bdp: self.peak_queue_packets as f64 / path.bdp_packets(),
+        }
+    }
+
+    /// One run of a document of results; `None` if it is none.
+    fn of(path: &paths::Path, control: &str, run: &Value) -> Option<Self> {
+        let flow = run.get("flows")?.get(0)?;
+        let (rate_kbps, rtt_us, buffer_bdp, size_bytes) = path.numbers();
+        Some(Self {
+            rate_kbps,
+            rtt_us,
+            buffer_bdp,
+            size_bytes,
+            control: control.to_owned(),
+            completion_s: flow["completion_time_s"].as_f64().unwrap_or(path.limit_s() as f64),
+            sent_again_packets: flow["retransmitted_packets"].as_u64()?,
+            delivered_packets: flow["delivered_packets"].as_u64()?,
+            peak_queue_packets: run["bottleneck"]["peak_queue_packets"].as_u64()?,
+            kernel: run["lab"]["kernel"].as_str()?.to_owned(),
+        })
+    }
+}
+
+/// What the file has; nothing if there is none.
+fn read(file: &File) -> Result<Vec<Line>, String> {
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
+    let told = |error: csv::Error| format!("{}: {error}", file.display());
+    csv::Reader::from_path(file)
+        .map_err(told)?
+        .deserialize()
+        .map(|line| line.map_err(told))
+        .collect()
+}
+
+/// All of them, path by path.
+fn write(file: &File, lines: &[Line]) -> Result<(), Box<dyn Error>> {
+    let mut lines = lines.to_vec();
+    let place = |line: &Line| CONTROLS.iter().position(|(_, control)| *control == line.control);
+    lines.sort_by_key(|line| (line.size_bytes, line.rate_kbps, line.rtt_us, place(line)));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    lines.iter().try_for_each(|line| writer.serialize(line))?;
+    write_file(file, &String::from_utf8(writer.into_inner()?)?)?;
+    Ok(())
+}
+
+const FILE: &str = "scout-linux.csv";
+const PROGRAMS: &str = "firstflight-out/scout";
+/// What goes wrong is said in the place of the document.
+const SCRIPT: &str = "firstflight run /scenario.toml --on linux --link tun --json 2>/run/said || \
+                      cat /run/said";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_counts_when_all_controls_have_been_run_over_it() {
+        let path = paths::on_linux().paths.remove(3);
+        let run = json!({
+            "bottleneck": { "peak_queue_packets": 9 }, "lab": { "kernel": "6.1" }, "flows": [
+                { "completion_time_s": 1.5, "retransmitted_packets": 2, "delivered_packets": 200 },
+            ],
+        });
+        let of = |control: &str| Line::of(&path, control, &run).unwrap();
+        let mut lines: Vec<Line> = CONTROLS[1..].iter().map(|(_, control)| of(control)).collect();
+        assert!(measured(&lines).1[0].is_empty());
+        lines.push(of(REFERENCE));
+        let (set, runs) = measured(&lines);
+        assert!(Line::of(&path, "scout", &json!({})).is_none());
+        assert_eq!((set.paths, runs[0].len()), (vec![path], 1));
+        let Measured { completion_s, sent_again, queue_bdp } = runs[0][0][3];
+        assert_eq!((completion_s, sent_again), (1.5, 1.0));
+        assert!(queue_bdp > 0.0);
+    }
+
+    #[test]
+    fn the_file_reads_as_it_was_written() {
+        let lines = read(&File::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(FILE));
+        let lines = lines.unwrap();
+        let file = std::env::temp_dir().join(format!("scout-linux-{}.csv", std::process::id()));
+        write(&file, &lines).unwrap();
+        assert_eq!(read(&file).unwrap(), lines);
+        std::fs::write(&file, "rate_kbps\nfast\n").unwrap();
+        assert!(read(&file).unwrap_err().contains("scout-linux-"));
+        std::fs::remove_file(&file).unwrap();
+    }
+}
