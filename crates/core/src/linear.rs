@@ -10,14 +10,16 @@ use crate::view::{View, Window};
 /// growth does not stop at windows where the quotient rounds to zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinearGrowth {
+    /// What the division has left; by what is acknowledged, the bytes that count toward the next
+    /// segment (`snd_cwnd_cnt`).
     remainder: u64,
 }
 
 impl LinearGrowth {
-    /// Begins to count anew, with `acked` already acknowledged.
+    /// Begins to count what is acknowledged anew, with `acked` of it.
     #[cold]
-    pub(crate) fn begin(&mut self, acked: Bytes, view: &View) {
-        self.remainder = mul_div(view.mss.0, acked.0, 1);
+    pub(crate) fn begin(&mut self, acked: Bytes) {
+        self.remainder = acked.0;
     }
 
     /// The increase for one ACK, in bytes.
@@ -27,11 +29,16 @@ impl LinearGrowth {
     }
 
     /// The increase for an ACK of so many bytes: one segment once a window of whole segments of
-    /// them has come (RFC 3465 section 2.1).
+    /// them has come (RFC 3465 section 2.1). What has come beyond that counts toward the next: in
+    /// the window it would be lost where the flight limits growth. What was counted for a window
+    /// larger than this one is worth a segment, and no more (`tcp_cong_avoid_ai`).
     #[inline(always)]
     pub fn per_acked(&mut self, acked: Bytes, view: &View) -> Bytes {
-        let cwnd = view.window.cwnd;
-        self.share(mul_div(view.mss.0, acked.0, 1), cwnd - Bytes(cwnd.0 % view.mss.0.max(1)))
+        let window = view.window.cwnd.whole_segments(view.mss).0.max(1);
+        let ahead = self.remainder >= window;
+        let counted = Bytes(if ahead { 0 } else { self.remainder }) + acked;
+        self.remainder = counted.0 % window;
+        view.mss * (u64::from(ahead) + counted.0 / window)
     }
 
     /// The increase for one ACK from a window `cwnd` noted earlier, as Vegas notes it once per RTT.

@@ -9,6 +9,7 @@
 #include "view.h"
 
 struct linear {
+    /* Of the division; by what is acknowledged, the bytes that count toward the next segment. */
     u64 remainder;
 };
 
@@ -29,18 +30,23 @@ FF_INLINE u64 linear_per_ack_at(struct linear *l, u64 mss, u64 cwnd)
     return linear_share(l, times(mss, mss), cwnd);
 }
 
-/* Begins to count anew, with `acked` bytes already acknowledged. */
-FF_INLINE void linear_begin(struct linear *l, u64 acked, const struct ff_view *v)
+/* Begins to count what is acknowledged anew, with `acked` bytes of it. */
+FF_INLINE void linear_begin(struct linear *l, u64 acked)
 {
-    l->remainder = times(v->mss, acked);
+    l->remainder = acked;
 }
 
-/* For an ACK of so many bytes: one segment once a window of whole segments of them has come. */
+/* For an ACK of so many bytes: one segment once a window of whole segments of them has come. What
+ * has come beyond that counts toward the next; what was counted for a larger window is worth one
+ * (`tcp_cong_avoid_ai`).
+ */
 FF_INLINE u64 linear_per_acked(struct linear *l, u64 acked, const struct ff_view *v)
 {
-    u64 cwnd = v->window.cwnd;
+    u64 cwnd = v->window.cwnd, window = max_of(cwnd - cwnd % max_of(v->mss, 1), 1);
+    u64 ahead = l->remainder >= window, counted = plus(ahead ? 0 : l->remainder, acked);
 
-    return linear_share(l, times(v->mss, acked), cwnd - cwnd % max_of(v->mss, 1));
+    l->remainder = counted % window;
+    return times(v->mss, ahead + counted / window);
 }
 
 FF_INLINE u64 linear_per_ack(struct linear *l, const struct ff_view *v)

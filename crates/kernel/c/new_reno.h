@@ -37,6 +37,8 @@ FF_INLINE struct ff_step new_reno_step(struct new_reno *r, ff_knobs *k, const st
         return additive_increase(&r->linear, ack, v);
     if (v->window.cwnd < v->window.ssthresh)
         return grow(v->window, min_of(ack->acked, v->window.ssthresh - v->window.cwnd));
+    if (ack->app_limited)
+        return hold(v->window);
     return grow(v->window, linear_per_acked(&r->linear, ack->acked, v));
 }
 
@@ -50,7 +52,7 @@ FF_INLINE struct ff_window new_reno_cut(struct new_reno *r, ff_knobs *k,
 
     /* The ACK that ends a recovery counts with the next, as in Linux. */
     if (k->new_reno.growth != NEW_RENO_GROWTH_ACKS)
-        linear_begin(&r->linear, loss->kind == LOSS_RECOVERY ? v->mss : 0, v);
+        linear_begin(&r->linear, loss->kind == LOSS_RECOVERY ? v->mss : 0);
     return cut;
 }
 

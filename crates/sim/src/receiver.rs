@@ -142,7 +142,10 @@ impl Receiver {
                 && endpoint.split_acks <= 1
                 && !numbers,
             quick_until: match growing {
-                Some(window) if window.quick => first_data + window.packets().max(QUICK_ACKS),
+                // What the first data begins with is still there when the window stops growing,
+                // because each packet until then adds the ACK that it takes
+                // (`tcp_event_data_recv`, `tcp_grow_window`).
+                Some(window) if window.quick => first_data + window.packets() + QUICK_ACKS,
                 // With the end of QUIC's handshake (RFC 9001 section 4.1.2) goes an ACK (RFC 9000
                 // section 13.2.1).
                 None if numbers && syn => first_data + 1,

@@ -56,10 +56,13 @@ impl Avoidance for NewReno {
                 view.window.grow(double.set(now.plus(now.inverse()), view.mss) - cwnd)
             }
             // Linux's `tcp_reno_cong_avoid()`: what is acknowledged counts, in `tcp_slow_start()`
-            // up to ssthresh.
+            // up to ssthresh, and above it as long as the window limits what is sent.
             _ if self.counts_bytes => {
                 if cwnd < ssthresh {
                     return view.window.grow(ack.acked.min(ssthresh - cwnd));
+                }
+                if ack.app_limited {
+                    return view.window.hold();
                 }
                 view.window.grow(self.linear.per_acked(ack.acked, view))
             }
@@ -74,7 +77,7 @@ impl Avoidance for NewReno {
         // packet.
         if self.counts_bytes {
             let counted = if loss.kind == LossKind::Recovery { view.mss } else { Bytes(0) };
-            self.linear.begin(counted, view);
+            self.linear.begin(counted);
         }
         let cwnd = view.window.cwnd;
         // ns-2.35's `slowdown()`: half of the window in double precision.
@@ -122,18 +125,37 @@ mod tests {
         let mut counting = NewReno::default();
         assert!(counting.set("growth", KnobValue::Word("bytes")));
         assert_eq!((grown(NewReno::default()), grown(counting)), (MSS / 2, MSS));
-        // What there is of a 101st segment does not count.
-        let more = Window { cwnd: MSS * 100 + MSS / 2, ..view.window };
-        let step = counting.step(&ack, &View { window: more, ..view });
-        assert_eq!(step.window.cwnd, more.cwnd + MSS / 50);
-        let at = View { window: Window { ssthresh: MSS * 100, ..view.window }, ..view };
-        assert_eq!(counting.step(&ack, &at).window.cwnd, MSS * 100 + MSS / 50, "no slow start");
+        // What there is of a 101st segment does not count, and at ssthresh there is no slow start.
+        for (more, ssthresh) in [(MSS / 2, MSS * 50), (Bytes(0), MSS * 100)] {
+            let window = Window { cwnd: MSS * 100 + more, ssthresh };
+            let view = View { window, ..view };
+            let grown = [(); 50].map(|()| counting.step(&ack, &view).window.cwnd - window.cwnd);
+            assert_eq!((grown[48], grown[49]), (Bytes(0), MSS));
+        }
         // Below ssthresh by as much, and not beyond it.
         let below = View { window: Window { ssthresh: MSS * 101, ..view.window }, ..view };
         assert_eq!(counting.step(&ack, &below).window.cwnd, MSS * 101);
         assert_eq!(NewReno::default().step(&ack, &below).window.cwnd, MSS * 101);
         let far = View { window: Window { ssthresh: MSS * 200, ..view.window }, ..view };
         assert_eq!(counting.step(&ack, &far).window.cwnd, MSS * 102);
+    }
+
+    /// `tcp_cong_avoid_ai`: ACKs of two packets bring a window of three to three and one, two, none
+    /// of the next. Where the window limits nothing none is counted, and of what was counted for a
+    /// larger window one packet comes.
+    #[test]
+    fn what_is_acknowledged_beyond_a_window_counts_toward_the_next_segment() {
+        let mut counting = NewReno::default();
+        assert!(counting.set("growth", KnobValue::Word("bytes")));
+        let ack = Ack { acked: MSS * 2, credited: MSS * 2, ..Ack::default() };
+        let mut grown = |cwnd: u64, app_limited| {
+            let view = View { phase: Phase::Avoidance, ..testing::view(cwnd, MSS * 2) };
+            let step = counting.step(&Ack { app_limited, ..ack }, &view);
+            (step.window.cwnd - view.window.cwnd).0 / MSS.0
+        };
+        assert_eq!([(); 6].map(|()| grown(3, false)), [0, 1, 1, 0, 1, 1]);
+        assert_eq!([(); 6].map(|()| grown(3, true)), [0; 6]);
+        assert_eq!([100, 100, 100, 3, 3].map(|cwnd| grown(cwnd, false)), [0, 0, 0, 1, 1]);
     }
 
     /// A window of four grows by a packet with the third ACK after a recovery.
@@ -152,8 +174,8 @@ mod tests {
         let mut counting = NewReno::default();
         assert!(counting.set("growth", KnobValue::Word("bytes")));
         let quarters = |of: [u64; 5]| of.map(|quarters| MSS * quarters / 4);
-        assert_eq!(grown(counting, LossKind::Recovery), quarters([2, 3, 4, 5, 6]));
-        assert_eq!(grown(counting, LossKind::Timeout), quarters([1, 2, 3, 4, 5]));
+        assert_eq!(grown(counting, LossKind::Recovery), quarters([0, 0, 4, 4, 4]));
+        assert_eq!(grown(counting, LossKind::Timeout), quarters([0, 0, 0, 4, 4]));
         assert_eq!(grown(NewReno::default(), LossKind::Recovery), quarters([1, 2, 3, 4, 5]));
     }
 }

@@ -12,9 +12,9 @@ pub struct MarkShare {
     alpha: u64,
     /// What stands for an `alpha` of 1.
     one: u64,
-    /// Linux's order: the ACK that ends a window belongs to the next one, and any ACK at
-    /// `window_end` ends it, a duplicate too (`dctcp_update_alpha` of Linux 6.1). RFC 8257 counts
-    /// that ACK first and wants data beyond `window_end`.
+    /// Linux's end of a window: any ACK at `window_end`, a duplicate too (`dctcp_update_alpha`).
+    /// RFC 8257 wants data beyond `window_end`. That ACK is counted first in both; in Linux before
+    /// `tcp_in_ack_event` was moved behind `tcp_clean_rtx_queue` (6.1.192 has it there) it was not.
     by_linux: bool,
     /// `DCTCP.WindowEnd`.
     window_end: Bytes,
@@ -40,7 +40,7 @@ impl MarkShare {
         }
     }
 
-    /// In Linux's order, and in its 1024ths, whose rounding makes small shares vanish.
+    /// With Linux's windows, and in its 1024ths, whose rounding makes small shares vanish.
     pub const fn as_linux(of_1024: u64) -> Self {
         Self { alpha: of_1024, one: COARSE, by_linux: true, ..Self::new(0) }
     }
@@ -64,23 +64,13 @@ impl MarkShare {
     /// An ACK, for new data or not. If it ends a window of data: the share of that window that was
     /// marked, in parts of [`MarkShare::one`].
     pub fn on_ack(&mut self, ack: &Ack, view: &View) -> Option<u64> {
-        if !self.by_linux {
-            self.count(ack);
-        }
+        self.bytes_acked += ack.credited;
+        self.bytes_marked += ack.marked.min(ack.credited);
         let ends = match self.by_linux {
             true => view.acked >= self.window_end,
             false => view.acked > self.window_end,
         };
-        let share = if ends { self.end_window(view) } else { None };
-        if self.by_linux {
-            self.count(ack);
-        }
-        share
-    }
-
-    fn count(&mut self, ack: &Ack) {
-        self.bytes_acked += ack.credited;
-        self.bytes_marked += ack.marked.min(ack.credited);
+        if ends { self.end_window(view) } else { None }
     }
 
     fn end_window(&mut self, view: &View) -> Option<u64> {
@@ -131,18 +121,18 @@ mod tests {
         assert_eq!(share.alpha(), FINE * 225 / 256 + FINE / 16 * 5 / 11);
     }
 
-    /// Linux: 1024, then 960 (nothing had been delivered before the first ACK). The window ends
-    /// with the ACK for segment 11, whose ten count to the next: one of one segment so far, the
-    /// first, unmarked. 960 - 60 = 900, then 900 - 56 + 64 * 5 / 10 = 876.
+    /// Linux: 1024, then 960 (the first ACK ends the empty first window). The next ends with the
+    /// ACK for segment 11, whose ten count: 960 - 60 + 64 * 5 / 10 = 932. Then none of ten is
+    /// marked: 932 - 58 = 874.
     #[test]
-    fn in_linux_the_ack_that_ends_a_window_counts_to_the_next() {
+    fn in_linux_a_window_ends_at_its_end_with_the_ack_for_it() {
         let mut share = MarkShare::as_linux(1_024);
         tell(&mut share, 1, 1, 0);
         assert_eq!(share.alpha(), 960);
-        tell(&mut share, 11, 10, 5);
-        assert_eq!(share.alpha(), 900);
-        assert_eq!(tell(&mut share, 21, 10, 0), Some(512));
-        assert_eq!(share.alpha(), 876);
+        assert_eq!(tell(&mut share, 11, 10, 5), Some(512));
+        assert_eq!(share.alpha(), 932);
+        assert_eq!(tell(&mut share, 21, 10, 0), Some(0));
+        assert_eq!(share.alpha(), 874);
     }
 
     /// `dctcp_update_alpha` looks at SND.UNA alone: before the first data is acknowledged a

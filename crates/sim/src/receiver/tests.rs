@@ -3,6 +3,7 @@
 use firstflight_core::units::Bytes;
 
 use super::*;
+use crate::endpoint::GrowingWindow;
 
 fn receiver(every: u32) -> Receiver {
     let endpoint = Endpoint {
@@ -90,6 +91,25 @@ fn the_first_packets_and_those_after_a_repeated_one_are_answered_at_once() {
     assert_eq!(first, [true, true, true, true, false, true, false, true]);
     assert!(answered(3, 8));
     assert_eq!([8, 9, 10].map(|seq| answered(seq, 9)), [true, false, true]);
+}
+
+/// Four packets make the window grow. With them Linux's 16 quick ACKs are not used up
+/// (`tcp_grow_window` adds one), so that they are left then (`tcp_event_data_recv`).
+#[test]
+fn sixteen_more_are_answered_at_once_when_the_window_has_grown() {
+    let endpoint = Endpoint {
+        delayed_ack: 2,
+        growing_window: Some(GrowingWindow {
+            first: Bytes(1_000),
+            step: Bytes(2_000),
+            most: Bytes(9_000),
+            quick: true,
+        }),
+        ..Endpoint::rfc(Bytes(1000))
+    };
+    let mut receiver = Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX), true);
+    let mut held = (0..30).filter(|seq| receiver.receive(*seq, Instant(1)).1.is_none());
+    assert_eq!(held.next(), Some(20));
 }
 
 /// One ACK for every second packet, by Linux's rules; packets come 0.1 ms apart.
