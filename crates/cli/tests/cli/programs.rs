@@ -43,6 +43,36 @@ fn iperf3_is_judged_by_what_the_link_saw_and_two_runs_are_equal_to_the_byte() {
     assert_eq!(judged(SERVER, CLIENT, &[]).stdout, first.stdout);
 }
 
+/// The line of docs/judge.md, with the configuration of `examples/web`.
+#[test]
+fn curl_is_judged_while_it_fetches_a_file_from_nginx() {
+    let programs = ["/usr/bin/curl", "/usr/sbin/nginx"];
+    if let Some(missing) = programs.iter().find(|program| !Path::new(program).exists()) {
+        let required = std::env::var_os("FIRSTFLIGHT_REQUIRE_LAB").is_some();
+        assert!(!required, "the lab is required here, but there is no {missing}");
+        eprintln!("skipped: no {missing} (Debian: apt install curl nginx-light)");
+        return;
+    }
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/nginx.conf");
+    let example = example.canonicalize().unwrap();
+    let server = format!("/usr/sbin/nginx -e stderr -p {{folder}} -c {}", example.display());
+    let client = "curl -sSf -o /dev/null http://{address}:{port}/{file}";
+    let outcome = judged(&server, client, &["--with", "/etc/passwd", "--with", "/etc/group"]);
+    if !able(&outcome) {
+        return;
+    }
+    let scenario = scenario(&outcome);
+    // A round of the simulator's time is the handshake's, of which the SYN-ACK is measured.
+    let measured = &scenario["measured"];
+    let took = measured["completion_s"].as_f64().unwrap_or_else(|| panic!("{scenario}"));
+    let reference = scenario["references"]["hystart"]["completion_s"].as_f64().unwrap();
+    assert!((reference - 0.06..reference + 0.06).contains(&took), "{took}, {reference}");
+    assert_eq!(
+        (&measured["lost_packets"], &measured["peak_queue_packets"]),
+        (&0.0.into(), &160.0.into())
+    );
+}
+
 /// A stack that shares no line with ours, and logs what it does.
 #[test]
 fn aioquic_is_judged_by_the_link_and_by_its_qlog() {
