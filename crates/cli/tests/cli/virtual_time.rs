@@ -75,6 +75,54 @@ fn equal_runs_are_equal_to_the_byte_over_both_links() {
     assert_ne!(flows(&one), flows(&two));
 }
 
+/// A path that the lab's link and the simulator make of the same elements: what it has beside rate,
+/// delay and buffer, and how long a transfer of 1.5 MB takes, seconds.
+fn took(control: &str, keys: &[&str], flags: &[&str]) -> Option<f64> {
+    let place = Place::new();
+    let head = format!("controls = [\"{control}\"]\nduration = \"20s\"\n{PATH}");
+    place.write("path.toml", format!("{head}{}\n[[flow]]\nsize = \"1500kB\"\n", keys.join("\n")));
+    let outcome = place.run(&[&["run", "path.toml", "--json"], flags].concat());
+    if !able(&outcome) {
+        return None;
+    }
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let run = &results["runs"][0];
+    assert_eq!(run["bottleneck"]["drops"], 0, "{run}");
+    Some(run["flows"][0]["completion_time_s"].as_f64().unwrap())
+}
+
+#[test]
+fn the_labs_link_has_schedules_jitter_and_a_slow_way_back_as_the_simulator_has() {
+    let flags = ["--on", "linux", "--virtual-time", "--link", "tun"];
+    let Some(kernel) = took("linux-reno", &KEYS, &flags) else { return };
+    let simulated = |keys: &[&str]| took("newreno", keys, &[]).unwrap();
+    let apart = |one: f64, other: f64| (one / other - 1.0).abs();
+    let whole = simulated(&KEYS);
+    assert!(apart(kernel, whole) < 0.03, "{kernel} s in the kernel, {whole} s simulated");
+    // Each of the keys tells more than that: a link without it would be seen.
+    for left_out in 0..KEYS.len() {
+        let mut keys = KEYS.to_vec();
+        let key = keys.remove(left_out);
+        let without = simulated(&keys);
+        assert!(apart(without, kernel) > 0.06, "{kernel} s, without {key} {without} s");
+    }
+}
+
+const PATH: &str = "
+packet = \"1448B\"
+headers = \"52B\"
+[path]
+rate = \"10Mbps\"
+rtt = \"60ms\"
+buffer = \"1000pkt\"
+";
+const KEYS: [&str; 3] = [
+    r#"rates = [{ rate = "10Mbps" }, { at = "1s", rate = "4Mbps" }, { at = "2s", rate = "10Mbps" }]"#,
+    r#"jitter = "uniform:0ms,100ms""#,
+    r#"back = { rate = "50kbps", buffer = "20pkt" }"#,
+];
+
 #[test]
 fn a_control_that_the_guests_kernel_has_not_is_told_by_it() {
     let outcome = run(&["compare", "linux-qubic", "--on", "linux", "--virtual-time", "--json"]);
