@@ -3,16 +3,18 @@
  * Scout: every round begins with a short train at four times the round's rate, and what the RTT
  * does over the train decides how the window grows.
  *
- *   begin:   W = IW; the first window is the first train
+ *   begin:   W = 2 IW, half of it the first train; without an RTT W = IW, all of it the train
  *   round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 6 ACKs; the rest at W/srtt;
  *            cwnd = W + train
  *   train acknowledged: rise of the RTT from its first ACK to its last, time between the two,
  *            pipe = bytes/time * minrtt
- *     fewer than 4 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
+ *     fewer than 2 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
  *                           minrtt + clamp(minrtt/8, 4 ms, 16 ms):
  *                           leave with 1.1 of what arrived in a minrtt
  *     rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
- *     pipe > 1.1 W:       W = pipe, up to 4 W
+ *     pipe > 1.1 W, and no queue stands between trains:
+ *                         W = pipe, up to 4 W; a queue stands if their smallest RTT is above minrtt
+ *                           by more than minrtt/64 and by more than it is below their mean
  *     (in none of these beyond 4 times the flight, so that an unused W does not grow)
  *     otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
  *       higher by rise/2:             leave with min(W, pipe)
@@ -287,10 +289,8 @@ FF_INLINE void scout_note(struct scout *s, const struct ff_ack *ack,
     s->between.acked = plus(s->between.acked, ack->acked);
     if (ack->rtt == NONE)
         return;
-    if (point->acked <= s->train.begin) {
-        s->between.samples = plus(s->between.samples, 1);
-        s->between.floor = min_of(s->between.floor, point->rtt);
-    }
+    if (point->acked <= s->train.begin)
+        scout_between_note(&s->between, point->rtt);
     scout_train_note(&s->train, point);
 }
 

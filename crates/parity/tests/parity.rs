@@ -94,7 +94,7 @@ fn trains_leave_as_in_rust() {
     let mut draw = Draw::new(1 << 34);
     let (mut connections, mut trains) = (0, 0);
     while connections < TRAIN_CONNECTIONS {
-        let text = ["scout", "scout(first=2)+newreno", "scout(resume=on)"][connections % 3];
+        let text = ["scout", "scout(first=1,acks=4)+newreno", "scout(resume=on)"][connections % 3];
         let mut both = Both::new(text, &mut draw);
         path::drive(&mut both, &mut draw);
         connections += 1;

@@ -260,6 +260,6 @@ fn scout_tests_what_the_connection_before_knew_and_loses_nothing() {
     let believed = flow(files("careful-resume", 1_000));
     let [resumed, scout, believing] = [&with, &without, &believed].map(times_ms);
     assert!(resumed[0] == scout[0] && scout[1] == scout[0], "{resumed:?} {scout:?}");
-    assert!(resumed[1] + 400 < scout[1] && resumed[1] < believing[1], "{resumed:?} {believing:?}");
+    assert!(resumed[1] + 200 < scout[1] && resumed[1] < believing[1], "{resumed:?} {believing:?}");
     assert_eq!((with.drops, believed.drops > 100), (0, true), "{}", believed.drops);
 }

@@ -9,16 +9,18 @@
 //! nothing but trains builds a queue. What it does:
 //!
 //! ```text
-//! begin:   W = IW; the first window is the first train
+//! begin:   W = 2 IW, half of it the first train; without an RTT W = IW, all of it the train
 //! round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 6 ACKs; the rest at W/srtt;
 //!          cwnd = W + train
 //! train acknowledged: rise of the RTT from its first ACK to its last, time between the two,
 //!          pipe = bytes/time * minrtt
-//!   fewer than 4 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
+//!   fewer than 2 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
 //!                         minrtt + clamp(minrtt/8, 4 ms, 16 ms):
 //!                         leave with 1.1 of what arrived in a minrtt
 //!   rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
-//!   pipe > 1.1 W:       W = pipe, up to 4 W
+//!   pipe > 1.1 W, and no queue stands between trains:
+//!                       W = pipe, up to 4 W; a queue stands if their smallest RTT is above minrtt
+//!                         by more than minrtt/64 and by more than it is below their mean
 //!   (in none of these beyond 4 times the flight, so that an unused W does not grow)
 //!   otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
 //!     higher by rise/2:             leave with min(W, pipe)
@@ -49,9 +51,12 @@
 //! Only the first slow start has it; later ones, and one that begins after a timeout, are slow
 //! start.
 //!
-//! `polite=on` believes a train that slowed down of no room while a queue stands between trains: it
-//! is somebody else's, or our own, and the rate that the train came at is a share of what others
-//! send, not what is free.
+//! The first window is twice an ordinary one (`first`), as Rapid Start's is: what is more leaves at
+//! the pace at which the second window of slow start would come. A transfer of few windows is a
+//! round trip sooner done by it. Two ACKs have a rate, so that two are enough to judge a train
+//! (`acks`); where receivers thin ACKs, a train has no more. While a queue stands between trains,
+//! one that slowed down shows no room (`polite`): the queue is somebody else's, or our own, and the
+//! rate that the train came at is a share of what others send, not what is free.
 //!
 //! `resume=on` is Scouted Resume (`resume.rs`): a train tests what an earlier connection knew.
 
@@ -74,7 +79,7 @@ mod train;
 
 use between::Between;
 use resume::Resume;
-use train::{LEAST_ACKS, Point, Train, Verdict};
+use train::{Point, Train, Verdict};
 
 /// Start-up that looks a round ahead by a train of packets.
 #[derive(Clone, Copy, Debug)]
@@ -316,8 +321,7 @@ impl Scout {
         self.between.acked += ack.acked;
         let Some(point) = point else { return };
         if point.acked <= self.train.begin {
-            self.between.samples += 1;
-            self.between.floor = self.between.floor.min(point.rtt);
+            self.between.note(point.rtt);
         }
         self.train.note(point);
     }
@@ -456,14 +460,14 @@ impl Default for Scout {
         Self {
             opening: Opening::default(),
             look: 4 * RATIO_ONE,
-            first_window: RATIO_ONE,
+            first_window: 2 * RATIO_ONE,
             share: 8,
             pass: PASS_PART,
             room: ROOM,
             behind: BEHIND_TRAINS,
             keeps: BETA,
-            least_acks: LEAST_ACKS,
-            polite: false,
+            least_acks: JUDGED_ACKS,
+            polite: true,
             first: true,
             reopened: false,
             window: Bytes(0),
@@ -522,7 +526,10 @@ const PASS_PART: u64 = 8;
 const ROOM: u64 = 1_100_000;
 /// The least of a train: a delayed ACK for every second segment gives the least number of ACKs.
 const TRAIN_SEGMENTS: u64 = 8;
-/// ACKs that a train should have where receivers thin them: half as many again as the least.
+/// The fewest ACKs that have a rate.
+const JUDGED_ACKS: u64 = 2;
+/// ACKs that a train should have where receivers thin them: one that came late is then one of
+/// several.
 const TRAIN_ACKS: u64 = 6;
 /// How far to look behind a full train, in its lengths, in millionths: the prototype's value, of
 /// which an eighth makes no difference (docs/scout.md).

@@ -1,7 +1,6 @@
 //! What arrives between Scout's trains: the floor of its RTTs says whether even packets that are
 //! spread over the round wait in a queue.
 
-use super::train::LEAST_ACKS;
 use crate::units::{Bytes, Instant, Span};
 use crate::view::View;
 
@@ -13,9 +12,11 @@ pub(super) struct Between {
     /// [`View::delivered`] then.
     delivered: Bytes,
     /// The smallest RTT of packets that are in no train.
-    pub(super) floor: Span,
+    floor: Span,
     /// How many such RTTs there were.
-    pub(super) samples: u64,
+    samples: u64,
+    /// Their sum.
+    rtts: Span,
     /// All ACKs, those of the train too.
     pub(super) acks: u64,
     /// What all ACKs since then acknowledged.
@@ -34,13 +35,14 @@ impl Between {
         delivered: Bytes(0),
         floor: Span::MAX,
         samples: 0,
+        rtts: Span(0),
         acks: 0,
         acked: Bytes(0),
     };
 
     /// The floor, if it is one of enough samples.
     pub(super) fn known_floor(&self) -> Option<Span> {
-        (self.samples >= LEAST_ACKS).then_some(self.floor)
+        (self.samples >= LEAST_SAMPLES).then_some(self.floor)
     }
 
     /// Whether even packets between trains wait in a queue, by the threshold of RFC 9406 section
@@ -50,9 +52,19 @@ impl Between {
         self.known_floor().is_some_and(|floor| floor > threshold)
     }
 
-    /// Whether a queue as long as half a train stands between trains, which last minrtt/32.
+    /// Whether a queue as long as half a train, which lasts minrtt/32, stands between trains. RTTs
+    /// that scatter by as much as their floor is late do not show one.
     pub(super) fn is_standing(&self, min_rtt: Span) -> bool {
-        self.known_floor().is_some_and(|floor| floor > min_rtt + min_rtt / STANDING_PART)
+        let Some(floor) = self.known_floor() else { return false };
+        let scatter = self.rtts / self.samples - floor;
+        floor - min_rtt > scatter.max(min_rtt / STANDING_PART)
+    }
+
+    /// Counts the RTT of a packet that is in no train.
+    pub(super) fn note(&mut self, rtt: Span) {
+        self.floor = self.floor.min(rtt);
+        self.samples += 1;
+        self.rtts += rtt;
     }
 
     /// What arrives in a minrtt.
@@ -67,6 +79,8 @@ impl Between {
     }
 }
 
+/// The fewest RTTs that have a floor: the timer of a delayed ACK may have held two of them back.
+const LEAST_SAMPLES: u64 = 4;
 /// Half of a train of W/8 at four times the rate.
 const STANDING_PART: u64 = 64;
 /// RFC 9406 section 4.3, `MIN_RTT_THRESH`.

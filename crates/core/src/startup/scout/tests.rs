@@ -1,6 +1,7 @@
 //! Scout on ACKs worked by hand.
 
 mod behind;
+mod between;
 mod law;
 mod resume;
 
@@ -9,6 +10,11 @@ use crate::event::LossKind;
 use crate::knob::KnobValue;
 use crate::testing::{MSS, ack, gauge, view};
 use crate::units::Instant;
+
+/// Scout with an ordinary first window, all of which is the first train.
+fn ordinary() -> Scout {
+    Scout { first_window: RATIO_ONE, ..Scout::default() }
+}
 
 /// A connection whose handshake took 100 ms, with a window of ten segments of 1000 bytes.
 struct Drive {
@@ -21,7 +27,7 @@ struct Drive {
 
 impl Drive {
     fn new() -> Self {
-        Self::with(Scout::default())
+        Self::with(ordinary())
     }
 
     fn with(mut scout: Scout) -> Self {
@@ -65,7 +71,7 @@ impl Drive {
 }
 
 #[test]
-fn the_first_window_is_a_train_where_the_rtt_is_known() {
+fn an_ordinary_first_window_is_a_train_where_the_rtt_is_known() {
     let begun = Drive::new().step.unwrap();
     assert_eq!(begun.window.cwnd, MSS * 10);
     // Ten segments per 100 ms, and four times as fast while the train leaves.
@@ -74,20 +80,16 @@ fn the_first_window_is_a_train_where_the_rtt_is_known() {
 }
 
 #[test]
-fn a_doubled_first_window_is_a_train_and_as_much_behind_it() {
-    let mut scout = Scout::default();
-    assert!(scout.set("first", KnobValue::Ratio(2 * RATIO_ONE)));
-    let begun = Drive::with(scout).step.unwrap();
+fn the_first_window_is_a_train_and_as_much_behind_it() {
+    let begun = Drive::with(Scout::default()).step.unwrap();
     assert_eq!(begun.window.cwnd, MSS * 20);
     let expected = Pacing::at(Rate(200_000)).beginning(MSS * 10, Rate(800_000));
     assert_eq!(begun.pace, Some(expected));
 }
 
 #[test]
-fn the_train_of_a_doubled_first_window_is_its_first_half() {
-    let mut scout = Scout::default();
-    assert!(scout.set("first", KnobValue::Ratio(2 * RATIO_ONE)));
-    let mut drive = Drive::with(scout);
+fn the_first_train_is_half_of_the_first_window() {
+    let mut drive = Drive::with(Scout::default());
     // The ten of [`view`] have left before: a train of ten follows, and ten more.
     drive.view.acked = drive.view.snd_nxt;
     drive.view.snd_nxt += MSS * 20;
@@ -217,24 +219,22 @@ fn a_tenth_more_than_the_window_is_no_room() {
 }
 
 #[test]
-fn three_acks_say_nothing_and_the_window_doubles() {
+fn one_ack_says_nothing_and_the_window_doubles() {
     let mut drive = Drive::new();
-    for segments in [4, 3, 3] {
-        drive.view.now = drive.view.now + Span::from_millis(10);
-        drive.view.acked += MSS * segments;
-        let ack = ack(&drive.view, segments);
-        drive.step = Some(drive.scout.step(&ack, &drive.view));
-    }
+    drive.view.now = drive.view.now + Span::from_millis(10);
+    drive.view.acked += MSS * 10;
+    let ack = ack(&drive.view, 10);
+    let _ = drive.scout.step(&ack, &drive.view);
     assert_eq!(drive.scout.window, MSS * 20);
     assert_eq!(gauge(&drive.scout, "scout_silent"), Some(1));
-    // An ACK for three or four segments: a train that six ACKs tell of would be half of the window.
+    // An ACK for ten segments: a train that six ACKs tell of would be more than half of the window.
     assert_eq!(drive.scout.train.length(), MSS * 10);
 }
 
 #[test]
 fn of_how_many_acks_a_train_is_judged_is_a_knob() {
     for (acks, silent, window) in [(4, 1, 20), (3, 0, 30)] {
-        let mut scout = Scout::default();
+        let mut scout = ordinary();
         assert!(scout.set("acks", KnobValue::Count(acks)));
         let mut drive = Drive::with(scout);
         // Three ACKs: six segments in 20 ms, 30 per RTT, and the RTT rises by a quarter of that.
@@ -250,56 +250,6 @@ fn of_how_many_acks_a_train_is_judged_is_a_knob() {
             (gauge(&drive.scout, "scout_silent"), drive.scout.window),
             (Some(silent), window)
         );
-    }
-}
-
-#[test]
-fn a_polite_train_that_slowed_in_a_standing_queue_shows_no_room() {
-    let full = |polite, between| {
-        let mut scout = Scout::default();
-        assert!(scout.set("polite", KnobValue::Word(polite)));
-        let mut drive = Drive::with(scout);
-        let _ = drive.first_train_passes();
-        drive.scout.train.begin = drive.view.acked + MSS * 32;
-        drive.scout.train.end = drive.scout.train.begin + MSS * 8;
-        let _ = drive.acks(32, Span::from_millis(3), Span::from_micros(between), Span(0));
-        // A segment every ms: 100 per minrtt, with a window of 40.
-        let _ = drive.acks(8, Span::from_millis(1), Span::from_millis(105), Span::from_micros(500));
-        drive.scout.full.is_some()
-    };
-    assert!(!full("off", 101_563));
-    assert!(full("on", 101_563), "above minrtt + minrtt/64");
-    assert!(!full("on", 101_562));
-}
-
-/// A train of which one ACK tells, after packets with this RTT.
-fn silent_train_behind(between: Span) -> Step {
-    let mut drive = Drive::new();
-    let _ = drive.first_train_passes();
-    // 32 packets before the train, in 96 ms.
-    drive.scout.train.begin = drive.view.acked + MSS * 32;
-    drive.scout.train.end = drive.scout.train.begin + MSS * 8;
-    let _ = drive.acks(32, Span::from_millis(3), between, Span(0));
-    drive.view.now = drive.view.now + Span::from_millis(24);
-    (drive.view.acked, drive.view.delivered) =
-        (drive.view.acked + MSS * 8, drive.view.delivered + MSS * 8);
-    let ack = ack(&drive.view, 8);
-    drive.scout.step(&ack, &drive.view)
-}
-
-#[test]
-fn silent_trains_and_late_packets_end_start_up_with_what_arrives() {
-    let step = silent_train_behind(Span::from_millis(120));
-    assert_eq!(step.exit, Some(Exit::Heuristic));
-    // 40 segments in 120 ms are 33.3 per minrtt; 1.1 of that, and two.
-    assert_eq!(step.window.cwnd, Bytes(36_666 + 2_000));
-}
-
-#[test]
-fn packets_between_trains_are_late_above_an_eighth_of_the_smallest_rtt() {
-    let exit = |micros| silent_train_behind(Span::from_micros(micros)).exit;
-    for (micros, late) in [(95_000, false), (112_500, false), (112_501, true)] {
-        assert_eq!(exit(micros).is_some(), late, "{micros}");
     }
 }
 
@@ -391,7 +341,7 @@ fn later_slow_starts_are_slow_start() {
 /// After a first train of which an ACK comes every 10 ms, 11 per minrtt, and each RTT is longer by
 /// 2 ms: a tenth more than W, and a fifth of the time.
 fn a_tenth_more(knob: &'static str, value: KnobValue) -> Scout {
-    let mut scout = Scout::default();
+    let mut scout = ordinary();
     assert!(scout.set(knob, value), "{knob}");
     let mut drive = Drive::with(scout);
     drive.view.rtt.min = Span::from_millis(110);

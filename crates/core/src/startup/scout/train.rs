@@ -78,7 +78,3 @@ impl Train {
         }
     }
 }
-
-/// The fewest ACKs of a train that are judged, and the fewest RTTs between trains: the timer of a
-/// delayed ACK may have held two of them back.
-pub(super) const LEAST_ACKS: u64 = 4;

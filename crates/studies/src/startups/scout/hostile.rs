@@ -120,7 +120,7 @@ mod tests {
     fn acks_that_are_split_or_held_back_gain_no_more_from_scout_than_from_slow_start() {
         for (name, lie) in LIES.into_iter().filter(|(_, lie)| *lie != Lie::Early) {
             let gains = gains(lie, &LIED_TO).unwrap();
-            let (slow_start, scout) = (gains[0], gains[4]);
+            let (slow_start, scout) = (of(&gains, "slow-start+cubic"), of(&gains, "scout"));
             assert!(scout.0 <= slow_start.0.max(1.0) * 1.02, "{name}: {gains:?}");
         }
     }
@@ -128,14 +128,24 @@ mod tests {
     #[test]
     fn splitting_acks_is_an_attack_on_who_counts_them() {
         let gains = gains(Lie::Split(10), &LIED_TO).unwrap();
-        let (slow_start, ack_counting) = (gains[0], gains[5]);
+        let (slow_start, ack_counting) =
+            (of(&gains, "slow-start+cubic"), of(&gains, "ack-counting"));
         assert!(slow_start.1 < 1.01 && ack_counting.0 > 1.05, "{gains:?}");
     }
 
+    /// What they gain is the round trips that a start-up takes on a fast path.
     #[test]
-    fn early_acks_gain_less_from_scout_than_from_rapid_start() {
+    fn early_acks_gain_more_from_what_begins_with_more_and_grows_faster() {
         let gains = gains(Lie::Early, &LIED_TO).unwrap();
-        assert!(gains[0].0 > 1.5, "whoever believes them sends too much: {gains:?}");
-        assert!(gains[4].0 < gains[3].0, "{gains:?}");
+        let of = |control| of(&gains, control).0;
+        let [slow_start, twice] = ["slow-start+cubic", "slow-start(iw=20pkt)+cubic"].map(of);
+        let [scout, once, doubling] = ["scout", "scout(first=1)", "scout(first=1,look=2)"].map(of);
+        assert!(slow_start > 1.5, "whoever believes them sends too much: {gains:?}");
+        assert!(slow_start < twice && once < scout, "{gains:?}");
+        assert!(doubling < slow_start && doubling < once, "{gains:?}");
+    }
+
+    fn of(gains: &[(f64, f64)], control: &str) -> (f64, f64) {
+        gains[LIED_TO.iter().position(|name| *name == control).unwrap()]
     }
 }

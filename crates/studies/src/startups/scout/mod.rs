@@ -24,22 +24,16 @@ pub(crate) use picture::queue;
 
 /// Everything else is over what this one does.
 const REFERENCE: &str = "hystart-pp";
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 8] =
+    [REFERENCE, "hystart", "suss", "rapid-start", "bbr+cubic", "slow-start+cubic", "scout", FORMER];
+const PARTS: [&str; 11] = [
     REFERENCE,
-    "hystart",
-    "suss",
-    "rapid-start",
-    "bbr+cubic",
-    "slow-start+cubic",
     "scout",
-    "scout(first=2)",
-    BEST,
-];
-const PARTS: [&str; 8] = [
-    REFERENCE,
+    "scout(first=1)",
+    "scout(acks=4)",
+    "scout(polite=off)",
     "scout(look=2)",
     "scout(look=3)",
-    "scout",
     "scout(look=6)",
     "scout(look=8)",
     "scout(share=4)",
@@ -62,28 +56,30 @@ const EIGHTHS: [&str; 13] = [
     "scout(keeps=0.95625)",
 ];
 /// What quinn carries of them.
-const OVER_QUINN: [&str; 8] = [
-    REFERENCE,
-    "hystart",
-    "rapid-start",
-    "bbr+cubic",
-    "slow-start+cubic",
-    "scout",
-    "scout(first=2)",
-    BEST,
-];
-/// Scout with the knobs that did best on the working half of the paths.
-const BEST: &str = "scout(first=2,acks=2,polite=on)";
+const OVER_QUINN: [&str; 7] =
+    [REFERENCE, "hystart", "rapid-start", "bbr+cubic", "slow-start+cubic", "scout", FORMER];
+/// Scout as it was before the working half of the paths chose its default.
+const FORMER: &str = "scout(first=1,acks=4,polite=off)";
 /// Those of which the page says whether they are what they should be.
-const HELD: [&str; 3] = ["scout", "scout(first=2)", BEST];
+const HELD: [&str; 2] = ["scout", FORMER];
 /// Climbs that are compared with the same landing.
 const CLIMBS: [&str; 7] =
     ["slow-start", "hystart", "hystart-pp", "suss", "rapid-start", "bbr", "scout"];
 /// Newcomers beside other flows than CUBIC.
-const RIVALS: [&str; 5] = [REFERENCE, "hystart", "scout", "scout(first=2)", BEST];
-/// Who is told lies.
-const LIED_TO: [&str; 7] =
-    ["slow-start+cubic", REFERENCE, GENTLE, FAST, "scout", "ack-counting", BEST];
+const RIVALS: [&str; 4] = [REFERENCE, "hystart", "scout", FORMER];
+/// Who is told lies: slow start with the window that Scout begins with, and Scouts that grow less,
+/// too.
+const LIED_TO: [&str; 9] = [
+    "slow-start+cubic",
+    "slow-start(iw=20pkt)+cubic",
+    REFERENCE,
+    GENTLE,
+    FAST,
+    "scout",
+    "scout(first=1)",
+    "scout(first=1,look=2)",
+    "ack-counting",
+];
 /// What Scout is to be as fast as, and of whose losses it is to have a quarter.
 const FAST: &str = "rapid-start";
 const GENTLE: &str = "hystart";

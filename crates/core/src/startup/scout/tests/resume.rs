@@ -6,7 +6,7 @@ use crate::view::Rtt;
 
 /// The earlier connection had this many segments in a round of so many ms.
 fn informed(resume: &'static str, segments: u64, rtt_ms: u64) -> Drive {
-    let mut scout = Scout::default();
+    let mut scout = ordinary();
     assert!(scout.set("resume", KnobValue::Word(resume)));
     let mut drive = Drive::with(scout);
     let (rtt, per_round) = (Span::from_millis(rtt_ms), MSS * segments);
@@ -111,8 +111,8 @@ fn a_loss_of_what_was_resumed_refutes_the_hint_and_lands() {
     let _ = drive.acks(10, Span::from_micros(500), RTT, Span(0));
     let _ = drive.acks(90, Span::from_micros(500), RTT, Span(0));
     assert!(!lose(&mut drive), "all of it is acknowledged");
-    let mut ordinary = Drive::new();
-    assert!(!lose(&mut ordinary), "nothing was resumed");
+    let mut without = Drive::new();
+    assert!(!lose(&mut without), "nothing was resumed");
 }
 
 /// A train of ten, and ten packets behind it instead of forty.

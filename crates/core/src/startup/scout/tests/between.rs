@@ -1,0 +1,67 @@
+//! What arrives between trains, on ACKs worked by hand.
+
+use super::*;
+
+#[test]
+fn a_polite_train_that_slowed_in_a_standing_queue_shows_no_room() {
+    let full = |polite, between| {
+        let mut scout = ordinary();
+        assert!(scout.set("polite", KnobValue::Word(polite)));
+        let mut drive = Drive::with(scout);
+        let _ = drive.first_train_passes();
+        drive.scout.train.begin = drive.view.acked + MSS * 32;
+        drive.scout.train.end = drive.scout.train.begin + MSS * 8;
+        let _ = drive.acks(32, Span::from_millis(3), Span::from_micros(between), Span(0));
+        // A segment every ms: 100 per minrtt, with a window of 40.
+        let _ = drive.acks(8, Span::from_millis(1), Span::from_millis(105), Span::from_micros(500));
+        drive.scout.full.is_some()
+    };
+    assert!(!full("off", 101_563));
+    assert!(full("on", 101_563), "above minrtt + minrtt/64");
+    assert!(!full("on", 101_562));
+}
+
+#[test]
+fn rtts_that_scatter_by_as_much_as_they_are_late_show_no_queue() {
+    let stands = |others_ms: u64| {
+        let mut between = Between::new(&Drive::new().view);
+        for rtt in [103, others_ms, others_ms, others_ms] {
+            between.note(Span::from_millis(rtt));
+        }
+        between.is_standing(RTT)
+    };
+    // The floor is 3 ms late, and so far is the mean above it from 107 ms on.
+    assert!(stands(106));
+    assert!(!stands(107));
+}
+
+/// A train of which one ACK tells, after packets with this RTT.
+fn silent_train_behind(between: Span) -> Step {
+    let mut drive = Drive::new();
+    let _ = drive.first_train_passes();
+    // 32 packets before the train, in 96 ms.
+    drive.scout.train.begin = drive.view.acked + MSS * 32;
+    drive.scout.train.end = drive.scout.train.begin + MSS * 8;
+    let _ = drive.acks(32, Span::from_millis(3), between, Span(0));
+    drive.view.now = drive.view.now + Span::from_millis(24);
+    (drive.view.acked, drive.view.delivered) =
+        (drive.view.acked + MSS * 8, drive.view.delivered + MSS * 8);
+    let ack = ack(&drive.view, 8);
+    drive.scout.step(&ack, &drive.view)
+}
+
+#[test]
+fn silent_trains_and_late_packets_end_start_up_with_what_arrives() {
+    let step = silent_train_behind(Span::from_millis(120));
+    assert_eq!(step.exit, Some(Exit::Heuristic));
+    // 40 segments in 120 ms are 33.3 per minrtt; 1.1 of that, and two.
+    assert_eq!(step.window.cwnd, Bytes(36_666 + 2_000));
+}
+
+#[test]
+fn packets_between_trains_are_late_above_an_eighth_of_the_smallest_rtt() {
+    let exit = |micros| silent_train_behind(Span::from_micros(micros)).exit;
+    for (micros, late) in [(95_000, false), (112_500, false), (112_501, true)] {
+        assert_eq!(exit(micros).is_some(), late, "{micros}");
+    }
+}
