@@ -32,6 +32,8 @@ struct hystart {
     u64 round_end;
     u64 last_of_train;
     u64 min_rtt;
+    /* The smallest RTT of data. */
+    u64 delay_min;
     u8 samples;
     u8 found;
 };
@@ -73,9 +75,14 @@ FF_INLINE u8 hystart_train_exceeds(struct hystart *h, u64 limit, u64 as_long,
     return times(minus(v->now, h->round_start), as_long) > limit;
 }
 
+FF_INLINE u64 hystart_delay_min(const struct hystart *h, ff_knobs *k, const struct ff_view *v)
+{
+    return k->hystart.delay_min == HYSTART_DELAY_MIN_DATA ? h->delay_min : v->rtt.min;
+}
+
 FF_INLINE u8 hystart_train_is_long(struct hystart *h, ff_knobs *k, const struct ff_view *v)
 {
-    u64 limit = plus(v->rtt.min, hystart_ack_delay(v));
+    u64 limit = plus(hystart_delay_min(h, k, v), hystart_ack_delay(v));
     u64 whole = k->hystart.train == HYSTART_TRAIN_WHOLE;
 
     if (k->hystart.train == HYSTART_TRAIN_AUTO)
@@ -105,6 +112,7 @@ FF_INLINE void hystart_on_ack(struct hystart *h, ff_knobs *k, const struct ff_ac
         return;
     if (ack->acked == 0 || ack->rtt == NONE)
         return;
+    h->delay_min = min_of(h->delay_min, ack->rtt);
     if (v->acked > h->round_end)
         hystart_begin_round(h, v);
     if (v->window.cwnd < times(v->mss, k->hystart.low_window))
@@ -112,13 +120,15 @@ FF_INLINE void hystart_on_ack(struct hystart *h, ff_knobs *k, const struct ff_ac
     if (k->hystart.detect != HYSTART_DETECT_DELAY)
         train = hystart_train_is_long(h, k, v);
     if (k->hystart.detect != HYSTART_DETECT_TRAIN)
-        delay = hystart_rtt_has_grown(h, ack->rtt, v->rtt.min);
+        delay = hystart_rtt_has_grown(h, ack->rtt, hystart_delay_min(h, k, v));
     h->found = train || delay;
 }
 
 FF_INLINE void hystart_enter(struct hystart *h, ff_knobs *k, enum entry why,
                              const struct ff_view *v)
 {
+    if (why == ENTRY_CONNECT || why == ENTRY_TIMEOUT)
+        h->delay_min = NONE;
     hystart_begin_round(h, v);
     h->found = 0;
 }

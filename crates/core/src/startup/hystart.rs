@@ -26,6 +26,10 @@
 //! (Linux commit b344579ca847); before, only the first eight could, and a path that turned shorter
 //! within a round ended start-up.
 //!
+//! `delay_min` is the smallest RTT of the connection, the handshake's too, whose packets are small
+//! and find no queue of data of its own. In Linux it begins with the first ACK of data
+//! (`cubictcp_init`), and anew after a timeout: `delay_min=data`.
+//!
 //! Departures: Linux ignores RTT samples in the second after a recovery, which cannot occur in slow
 //! start here. Samples come with ACKs for new data only. After a timeout it begins anew, as in
 //! Linux.
@@ -45,6 +49,9 @@ pub struct HyStart {
     opening: Opening,
     detect: Detect,
     train: Train,
+    counts: DelayMin,
+    /// The smallest RTT of data (`delay_min`).
+    delay_min: Span,
     /// Window in segments below which it does not look (`hystart_low_window`).
     low_window: u64,
     /// What is known of the round.
@@ -61,6 +68,15 @@ enum Detect {
     Delay,
 }
 
+/// Which RTTs `delay_min` is the smallest of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DelayMin {
+    /// All of the connection.
+    Connection,
+    /// Those of data since the connection began or timed out.
+    Data,
+}
+
 /// How long an ACK train may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Train {
@@ -73,6 +89,8 @@ enum Train {
 impl HyStart {
     /// Looks at an ACK with its RTT sample (`hystart_update()`).
     fn update(&mut self, rtt: Span, view: &View) {
+        // `cubictcp_acked()`.
+        self.delay_min = self.delay_min.min(rtt);
         // `after(snd_una, end_seq)`: data sent after the round began is acknowledged.
         if view.acked > self.round.end_seq {
             self.round = Round::new(view);
@@ -84,14 +102,23 @@ impl HyStart {
         // `hystart_detect`: HYSTART_ACK_TRAIN, HYSTART_DELAY or both.
         let train =
             self.detect != Detect::Delay && self.round.train_is_long(self.limit(view), 1, view);
-        let delay = self.detect != Detect::Train && self.round.rtt_has_grown(rtt, view.rtt.min);
+        let delay =
+            self.detect != Detect::Train && self.round.rtt_has_grown(rtt, self.delay_min(view));
         self.found = train || delay;
+    }
+
+    /// `delay_min`.
+    fn delay_min(&self, view: &View) -> Span {
+        match self.counts {
+            DelayMin::Connection => view.rtt.min,
+            DelayMin::Data => self.delay_min,
+        }
     }
 
     /// How long an ACK train may take.
     fn limit(&self, view: &View) -> Span {
         // `hystart_update()`: `delay_min` and a cushion, halved where `sk_pacing_status` is none.
-        let limit = view.rtt.min + ack_delay(view);
+        let limit = self.delay_min(view) + ack_delay(view);
         match (self.train, view.paced) {
             (Train::Half, _) | (Train::Auto, Paced::No) => limit / 2,
             _ => limit,
@@ -143,7 +170,11 @@ impl Startup for HyStart {
         self.opening.window(default, mss)
     }
 
-    fn enter(&mut self, _why: Entry, view: &View) {
+    fn enter(&mut self, why: Entry, view: &View) {
+        // `cubictcp_init()`, and `bictcp_reset()` after a timeout.
+        if matches!(why, Entry::Connect | Entry::Timeout) {
+            self.delay_min = Span::MAX;
+        }
         self.round = Round::new(view);
         self.found = false;
     }
@@ -171,6 +202,8 @@ impl Default for HyStart {
             opening: Opening::default(),
             detect: Detect::Both,
             train: Train::Auto,
+            counts: DelayMin::Connection,
+            delay_min: Span::MAX,
             low_window: LOW_WINDOW,
             round: Round::NONE,
             found: false,
@@ -195,6 +228,15 @@ impl Knobs for HyStart {
             .word(words!(
                 |p| p.train,
                 ["auto" = Train::Auto, "half" = Train::Half, "whole" = Train::Whole]
+            )),
+        Knob::new("delay_min")
+            .means(
+                "the RTTs that a growing one is compared with: all of the connection, or, as \
+                 Linux, those of data, without the handshake's",
+            )
+            .word(words!(
+                |p| p.counts,
+                ["connection" = DelayMin::Connection, "data" = DelayMin::Data]
             )),
         Knob::new("low_window")
             .means("window in segments below which it does not look")
@@ -345,6 +387,40 @@ mod tests {
         (view.acked, view.rtt.latest) = (MSS * 17, Span::from_millis(100));
         policy.on_ack(&ack(&view, 1), &view);
         assert_eq!(policy.step(&ack(&view, 1), &view).exit, Some(Exit::Heuristic));
+    }
+
+    /// The handshake took 80 ms, and packets of data take 120 on the empty path, which is beyond 80
+    /// and an eighth.
+    #[test]
+    fn linux_compares_with_the_smallest_rtt_of_data_and_forgets_it_at_a_timeout() {
+        let sender = |detect, word| {
+            let mut policy = only(detect);
+            assert!(policy.set("delay_min", KnobValue::Word(word)));
+            policy
+        };
+        let left = |detect, word| {
+            let mut view = view(16, Bytes::MAX);
+            view.rtt.min = Span::from_millis(80);
+            let mut policy = sender(detect, word);
+            policy.enter(Entry::Connect, &view);
+            view.now = Instant(0);
+            (1..80_u64).find(|ms| {
+                view.now = Instant(ms * 1_000_000);
+                let ack = Ack { rtt: Some(Span::from_millis(120)), ..ack(&view, 1) };
+                policy.on_ack(&ack, &view);
+                policy.found
+            })
+        };
+        assert_eq!([left("delay", "connection"), left("delay", "data")], [Some(9), None]);
+        let mut policy = sender("delay", "data");
+        policy.delay_min = Span::from_millis(80);
+        let view = view(16, Bytes::MAX);
+        policy.enter(Entry::Rest, &view);
+        queued(&mut policy, &view, 1);
+        assert!(policy.found, "kept over a rest");
+        policy.enter(Entry::Timeout, &view);
+        queued(&mut policy, &view, 1);
+        assert!(!policy.found);
     }
 
     #[test]

@@ -225,10 +225,11 @@ fn digits(value: f64, digits: i32) -> f64 {
     format!("{value:.after$}").parse().unwrap_or(value)
 }
 
-/// Linux's own Reno counts what an ACK acknowledges; its CUBIC starts with HyStart.
+/// Linux's own Reno counts what an ACK acknowledges; its CUBIC starts with HyStart, which compares
+/// RTTs of data with each other.
 const PAIRS: [(&str, &str); 2] = [
     ("bc(limit=1000)+newreno(growth=bytes)", "linux-reno"),
-    ("hystart+cubic(preset=linux)", "linux-cubic"),
+    ("hystart(delay_min=data)+cubic(preset=linux)", "linux-cubic"),
 ];
 /// Packets that a point carries, about five seconds of a processor's time in the guest.
 const PACKETS: f64 = 5_000.0;
