@@ -118,7 +118,8 @@ rtt = \"60ms\"
 buffer = \"1000pkt\"
 ";
 const KEYS: [&str; 3] = [
-    r#"rates = [{ rate = "10Mbps" }, { at = "1s", rate = "4Mbps" }, { at = "2s", rate = "10Mbps" }]"#,
+    r#"rates = [{ rate = "10Mbps" }, { at = "1s", rate = "4Mbps" },
+        { at = "2s", rate = "10Mbps" }]"#,
     r#"jitter = "uniform:0ms,100ms""#,
     r#"back = { rate = "50kbps", buffer = "20pkt" }"#,
 ];
