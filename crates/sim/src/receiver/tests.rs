@@ -3,7 +3,7 @@
 use firstflight_core::units::Bytes;
 
 use super::*;
-use crate::endpoint::GrowingWindow;
+use crate::tcp::GrowingWindow;
 
 fn receiver(every: u32) -> Receiver {
     let endpoint = Endpoint {
