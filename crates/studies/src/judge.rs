@@ -1,6 +1,7 @@
 //! `docs/judgement.md`: every start-up judged on the catalogue, quinn's own over QUIC, and the
 //! published numbers beside ours.
 
+mod linux;
 mod pictures;
 
 use std::collections::BTreeMap;
@@ -9,24 +10,37 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use firstflight_control::policy::startups;
-use firstflight_judge::{Carrier, Judged, Judgement, Question, Refusal, Verdict, select};
+use firstflight_judge::{Carrier, Entry, Judged, Judgement, Question, Refusal, Verdict, select};
 use firstflight_quic_sim::Quic;
 use firstflight_report::{ReportError, digits, write_file};
 use firstflight_runner::{On, Options, RunError, run as run_scenario};
 use firstflight_scenario::{Rule, Scenario};
 use firstflight_sweep::{Shelf, SweepError, content_name};
 
+use crate::Stop;
 use crate::step::{self, announce};
 use crate::tables::{head, row};
-use crate::{Stop, no_arguments};
 
 /// Judges what is not kept, and writes the page.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    no_arguments("judge", args)?;
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let (on_linux, page_only) = match words[..] {
+        [] => (false, false),
+        ["--linux"] => (true, false),
+        ["--linux", "--page"] => (true, true),
+        _ => {
+            let found = args.join(" ");
+            let problem = format!("judge: found `{found}`; accepted: --linux, --linux --page");
+            return Err(Stop::usage(&problem));
+        }
+    };
     let shelf = Shelf::new(step::target(root).join("judge"), "json");
     let program = std::env::current_exe().and_then(std::fs::read);
     let program = program.map_err(|error| step::unable("judge", &error))?;
     let judges = Judges { shelf, who: content_name(&program) };
+    if on_linux {
+        return linux::run(root, &judges, page_only);
+    }
     let mut names: Vec<String> = startups().iter().map(|card| card.name.to_owned()).collect();
     names.extend(PAIRS.map(str::to_owned));
     let simulated: Vec<Judgement> =
@@ -50,21 +64,27 @@ struct Judges {
 impl Judges {
     /// A control on the simulator, or with few seeds over quinn.
     fn judgement(&self, name: &str, over_quic: bool) -> Result<Judgement, Stop> {
-        announce(&format!("judge {name}"));
         let only: Vec<String> = match over_quic {
             true => OVER_QUIC.map(str::to_owned).to_vec(),
             false => Vec::new(),
         };
-        let failed = |problem: String| Stop::failed(&format!("judge: {name}: {problem}"));
-        let mut question = Question {
-            control: name.parse().map_err(|error| failed(format!("{error}")))?,
-            against: Vec::new(),
-            entries: select(&only).map_err(failed)?,
-            seeds: None,
-        };
+        let entries = select(&only).map_err(|problem| failed(name, &problem))?;
+        let mut question = question(name, entries)?;
         if over_quic {
             question.quicken();
         }
+        self.answer(&question, over_quic)
+    }
+
+    /// A control on the simulator, in some scenarios, with one seed.
+    fn seeded(&self, name: &str, entries: &[Entry]) -> Result<Judgement, Stop> {
+        let question = Question { seeds: Some(1), ..question(name, entries.to_vec())? };
+        self.answer(&question, false)
+    }
+
+    fn answer(&self, question: &Question, over_quic: bool) -> Result<Judgement, Stop> {
+        let name = &question.control.text;
+        announce(&format!("judge {name}"));
         let on = On { transport: &Quic::SILENT, by_default: over_quic };
         let run = |scenario: &Scenario, options: &Options<'_>| {
             let options = Options { on: Some(on), ..*options };
@@ -82,13 +102,23 @@ impl Judges {
         };
         let on = if over_quic { "quic" } else { "sim" };
         question.judge::<Box<SweepError>>(on, Some(&self.shelf), &carrier).map_err(|refusal| {
-            failed(match refusal {
+            let why = match refusal {
                 Refusal::NotCarried(why) => why,
                 Refusal::Interrupted => "interrupted".to_owned(),
                 Refusal::Failed(error) => error.to_string(),
-            })
+            };
+            failed(name, &why)
         })
     }
+}
+
+fn question(name: &str, entries: Vec<Entry>) -> Result<Question, Stop> {
+    let control = name.parse().map_err(|error| failed(name, &format!("{error}")))?;
+    Ok(Question { control, against: Vec::new(), entries, seeds: None })
+}
+
+fn failed(name: &str, problem: &str) -> Stop {
+    Stop::failed(&format!("judge: {name}: {problem}"))
 }
 
 fn page(simulated: &[Judgement], quic: &[Judgement], front: &str) -> String {

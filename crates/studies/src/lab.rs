@@ -12,7 +12,7 @@ mod points;
 mod random;
 mod rows;
 
-pub(crate) use random::sources;
+pub(crate) use random::{sources, sources_of};
 
 use std::fs;
 use std::path::{Path, PathBuf};

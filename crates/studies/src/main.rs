@@ -8,6 +8,7 @@ use xtask::{Stop, no_arguments, root, step};
 
 mod bench;
 mod choice;
+mod cpu;
 mod judge;
 mod kept;
 mod lab;

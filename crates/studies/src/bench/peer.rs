@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::Stop;
+use crate::cpu::{TICKS_PER_S, children_s};
 use crate::step::unable;
 
 /// How to run another simulator.
@@ -25,13 +26,13 @@ impl Peer {
     /// Delivered packets per second of CPU, the simulator's own start included.
     pub(super) fn speed(&self, id: &str, keys: &BTreeMap<String, String>) -> Result<f64, Stop> {
         let name = format!("({id}) {}", self.program.display());
-        let before = children_cpu_s();
+        let before = children_s();
         let output = Command::new(&self.program)
             .args(&self.before)
             .args(keys.iter().map(|(key, value)| format!("{key}={value}")))
             .output()
             .map_err(|error| unable(&name, &error))?;
-        let after = children_cpu_s();
+        let after = children_s();
         let text = String::from_utf8_lossy(&output.stdout);
         let last = text.lines().rfind(|line| line.starts_with('{')).unwrap_or_default();
         let line: Line = serde_json::from_str(last).map_err(|error| {
@@ -44,16 +45,3 @@ impl Peer {
         Ok(line.delivered / cpu_s.max(1.0 / TICKS_PER_S))
     }
 }
-
-/// CPU time of all children that have ended, in seconds, to a hundredth (proc(5), `cutime` and
-/// `cstime`).
-fn children_cpu_s() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name, in parentheses, may hold anything; behind it the fields begin with the third.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
-    Some((ticks(16)? + ticks(17)?) / TICKS_PER_S)
-}
-
-/// Units per second in which Linux tells CPU time (USER_HZ).
-const TICKS_PER_S: f64 = 100.0;

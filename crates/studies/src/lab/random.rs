@@ -141,8 +141,13 @@ impl Lab<'_> {
 
 /// A hash of the sources that decide what happens in a guest.
 pub(crate) fn sources(root: &Path) -> Result<String, Stop> {
+    sources_of(root, &GUESTS)
+}
+
+/// A hash of all files in these folders, and of qemu's version.
+pub(crate) fn sources_of(root: &Path, folders: &[&str]) -> Result<String, Stop> {
     let mut files = Vec::new();
-    for folder in GUESTS {
+    for folder in folders {
         collect(&root.join(folder), &mut files).map_err(|error| unable(folder, &error))?;
     }
     files.sort();

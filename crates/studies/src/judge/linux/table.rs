@@ -1,0 +1,221 @@
+//! The page: a table for each control.
+
+use std::fmt::Write as _;
+
+use firstflight_judge::rules::{Numbers, judge};
+use firstflight_judge::{Measured, Verdict};
+use firstflight_report::digits;
+use firstflight_scenario::Rule;
+
+use crate::tables::{head, row};
+
+use super::{Beside, Pair, Run};
+
+/// The page.
+pub(super) fn page(tables: &[(&Pair, Vec<Beside>)]) -> String {
+    let mut text = HEAD.to_owned();
+    let runs = tables.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.kernel.as_ref());
+    let cpu_s: f64 = runs.clone().map(|run| run.cpu_s).sum();
+    let carried = runs.filter(|run| run.refused.is_none()).count();
+    let _ = writeln!(
+        text,
+        "\n{carried} runs took {:.0} minutes of a processor, the references on the simulator among \
+         them.",
+        cpu_s / 60.0
+    );
+    for (pair, rows) in tables {
+        table(&mut text, pair, rows);
+    }
+    text.push_str(&missing(tables));
+    refused(&mut text, tables.first().map_or(&[][..], |(_, rows)| rows));
+    text
+}
+
+fn table(text: &mut String, pair: &Pair, rows: &[Beside]) {
+    let title = format!("`{}` in the kernel, `{}` simulated", pair.linux, pair.sim);
+    head(text, &title, "scenario", &COLUMNS);
+    let mut apart = Vec::new();
+    for beside in rows {
+        let Some(run) = beside.kernel.as_ref().filter(|run| run.refused.is_none()) else {
+            continue;
+        };
+        let compared = Compared::of(run, &beside.sim.measured);
+        apart.extend(compared.apart());
+        let pair = |of: fn(&Measured) -> Option<f64>| {
+            [of(&run.measured), of(&beside.sim.measured)].map(number).join(", ")
+        };
+        let cells = [
+            beside.head_rules(),
+            failing(beside, Some(&run.measured)),
+            failing(beside, None),
+            compared.words(),
+            compared.marked(),
+            pair(|it| it.lost_packets),
+            pair(|it| it.peak_queue_packets),
+        ];
+        row(text, &beside.entry.id, cells.into_iter());
+    }
+    apart.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    if let Some(median) = apart.get(apart.len() / 2) {
+        let far = apart.iter().filter(|apart| apart.abs() > APART).count();
+        let _ = writeln!(
+            text,
+            "\nOf {} scenarios {far} differ by more than {APART} %; the median difference is {} %.",
+            apart.len(),
+            digits(median.abs(), 2)
+        );
+    }
+}
+
+/// What is yet to be measured, but for what is known to be refused.
+fn missing(tables: &[(&Pair, Vec<Beside>)]) -> String {
+    let all = || tables.iter().flat_map(|(_, rows)| rows);
+    let is_refused = |id: &str| {
+        let runs = all().filter(|row| row.entry.id == id).filter_map(|row| row.kernel.as_ref());
+        runs.into_iter().any(|run| run.refused.is_some())
+    };
+    let mut text = String::new();
+    for (pair, rows) in tables {
+        let ids = rows.iter().filter(|row| row.kernel.is_none()).map(|row| row.entry.id.as_str());
+        let ids: Vec<&str> = ids.filter(|id| !is_refused(id)).collect();
+        if !ids.is_empty() {
+            let (count, ids) = (ids.len(), ids.join(", "));
+            let _ =
+                writeln!(text, "\n{count} runs of `{}` are yet to be measured: {ids}.", pair.linux);
+        }
+    }
+    text
+}
+
+impl Beside {
+    /// `R1 R2`: the rules that the scenario asks.
+    fn head_rules(&self) -> String {
+        words(Rule::ALL.into_iter().filter(|rule| self.entry.head.rules.contains(rule)))
+    }
+}
+
+fn words(rules: impl Iterator<Item = Rule>) -> String {
+    rules.map(Rule::name).collect::<Vec<_>>().join(" ")
+}
+
+/// The rules that do not hold, of what was measured in the kernel, or simulated.
+fn failing(beside: &Beside, kernel: Option<&Measured>) -> String {
+    let references: Vec<(String, Measured)> =
+        beside.sim.references.iter().map(|(name, it)| (name.clone(), *it)).collect();
+    let fails = |rule: &Rule| match kernel {
+        Some(control) => {
+            let numbers = Numbers { head: &beside.entry.head, control, references: &references };
+            judge(*rule, &numbers).verdict == Verdict::Fail
+        }
+        None => beside.sim.verdicts.get(rule.name()) == Some(&Verdict::Fail),
+    };
+    let fails = words(Rule::ALL.into_iter().filter(fails));
+    if fails.is_empty() { "none".to_owned() } else { fails }
+}
+
+/// The quantity by which a scenario is compared, in the kernel and simulated.
+struct Compared {
+    unit: &'static str,
+    values: [Option<f64>; 2],
+}
+
+impl Compared {
+    /// The completion time; where neither was done, what others got.
+    fn of(run: &Run, sim: &Measured) -> Self {
+        let both = |of: fn(&Measured) -> Option<f64>| [of(&run.measured), of(sim)];
+        let quantities =
+            [(" s", both(|it| it.completion_s)), (" of the others", both(|it| it.others_share))];
+        let found = quantities.into_iter().find(|(_, values)| values.iter().any(Option::is_some));
+        let (unit, values) = found.unwrap_or(("", [None; 2]));
+        Self { unit, values }
+    }
+
+    fn words(&self) -> String {
+        format!("{}{}", self.values.map(number).join(", "), self.unit)
+    }
+
+    /// Percent by which the kernel has more.
+    fn apart(&self) -> Option<f64> {
+        let [kernel, sim] = self.values;
+        let (kernel, sim) = kernel.zip(sim)?;
+        // What is less than the last digit has no sign.
+        let apart = 100.0 * (kernel / sim - 1.0);
+        Some(if apart.abs() < 0.05 { 0.0 } else { apart })
+    }
+
+    fn marked(&self) -> String {
+        match self.apart() {
+            None if self.values == [None; 2] => "neither is done".to_owned(),
+            None => "**one is not done**".to_owned(),
+            Some(apart) if apart.abs() > APART => format!("**{apart:+.1} %**"),
+            Some(apart) => format!("{apart:+.1} %"),
+        }
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "not done".to_owned(), |value| digits(value, 3))
+}
+
+/// What the kernel does not carry, by the reason.
+fn refused(text: &mut String, rows: &[Beside]) {
+    let _ = writeln!(text, "\n## What the kernel does not carry\n\n{REFUSED}\n");
+    for beside in rows {
+        if let Some(why) = beside.kernel.as_ref().and_then(|run| run.refused.as_ref()) {
+            let _ = writeln!(text, "- {}: {why}", beside.entry.id);
+        }
+    }
+}
+
+/// Percent from which a difference is marked.
+const APART: f64 = 15.0;
+
+const COLUMNS: [&str; 7] = [
+    "asks",
+    "fails in the kernel",
+    "fails simulated",
+    "time: kernel, simulated",
+    "apart",
+    "lost",
+    "peak queue",
+];
+
+const HEAD: &str = "\
+# Linux's own controls judged
+
+What [the judge](judge.md) says of the kernel's own CUBIC and BBR, which run in a Linux guest in
+virtual time over firstflight's link, and what it says of the simulator's control of the same rules:
+HyStart with CUBIC, and BBR version 1. `cargo xtask judge --linux` measures what is not kept and
+writes this page; `--page` writes it from what is kept. `firstflight judge linux-cubic --on linux
+--virtual-time --references sim --seeds 1 --only A1` runs one row, with pictures (`--out DIR`).
+[judgement.md](judgement.md) has every start-up on the simulator, with 20 seeds.
+
+Each scenario was run with one seed, so that a verdict can differ where something is random, and
+where a rule is close. The references are the simulator's on both sides. Columns with two numbers
+have the kernel's first: the completion time in seconds, or where nothing ends what the others got;
+packets lost; packets waiting at most. A difference above 15 % is bold.
+";
+
+const REFUSED: &str = "\
+These scenarios need what no run in the kernel has. A8 is left out: it is 600 points.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_compared_first_and_a_large_difference_is_bold() {
+        let measured = |json: &str| -> Measured { serde_json::from_str(json).unwrap() };
+        let compared = |kernel: &str, sim: &str| {
+            let run = Run { measured: measured(kernel), ..Run::default() };
+            let compared = Compared::of(&run, &measured(sim));
+            (compared.words(), compared.marked())
+        };
+        let said = compared(r#"{"completion_s":1.16,"others_share":0.5}"#, r#"{"completion_s":1}"#);
+        assert_eq!(said, ("1.16, 1 s".to_owned(), "**+16.0 %**".to_owned()));
+        let said = compared(r#"{"others_share":0.5}"#, r#"{"others_share":0.5}"#);
+        assert_eq!(said, ("0.5, 0.5 of the others".to_owned(), "+0.0 %".to_owned()));
+        let said = compared("{}", r#"{"completion_s":1}"#);
+        assert_eq!(said.1, "**one is not done**");
+    }
+}
