@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::Stop;
 use crate::kept::Kept;
-use crate::lab::{of_guests, sources};
+use crate::lab::{of_guests, sources_of};
 use crate::step::{self, announce, kernel_features, unable};
 use crate::tables::between_marks;
 
@@ -53,7 +53,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
     announce("build");
     let program = of_guests(root, KEPT)?;
-    let guests = sources(root)?;
+    let guests = sources_of(root, &GUESTS)?;
     let captures = options.packets.then(|| Captures::new(&program, &guests, &root.join(KEPT)));
     let captures = captures.transpose()?;
     let study = Study { root, program: &program, guests: &guests, captures, runs: options.runs };
@@ -214,6 +214,8 @@ fn options(args: &[String]) -> Result<Options, Stop> {
 const PAGE: &str = "docs/queues.md";
 const MARKS: (&str, &str) = ("<!-- kernel -->", "<!-- end of kernel -->");
 const KEPT: &str = "firstflight-out/queues";
+/// What decides what happens in a guest: the lab. Controls and disciplines are the kernel's.
+const GUESTS: [&str; 1] = ["crates/lab/src"];
 
 #[cfg(test)]
 mod tests {
