@@ -234,7 +234,7 @@ def varied(key, value):
         (varied("scenario/controls", [object()]), r"scenario\.controls.*found <object"),
         ({}, "grid: the file is empty"),
         ({"grid": GRID["grid"]}, "scenario: is missing"),
-        ("/nowhere.toml", "cannot read /nowhere.toml"),
+        ("/nowhere.toml", "/nowhere.toml: no such file; accepted: a grid file"),
     ],
 )
 def test_a_wrong_grid_is_an_error_that_names_it(grid, told, tmp_path, no_thread_left):

@@ -187,8 +187,8 @@ const GUESTS: [&str; 3] = ["crates/lab/src", "crates/queue/src", "crates/sim/src
 
 const FLAGS: [&str; 7] = ["--on", "linux", "--virtual-time", "--references", "sim", "--seeds", "1"];
 
-/// `linux-cubic` is HyStart and CUBIC by Linux's rules where they differ from the RFC's and HyStart's
-/// paper (docs/deviations.md); Linux 6.1's BBR is version 1.
+/// `linux-cubic` is HyStart and CUBIC by Linux's rules where they differ from HyStart's paper and
+/// the RFC's (docs/deviations.md); Linux 6.1's BBR is version 1.
 const PAIRS: [Pair; 2] = [
     Pair { linux: "linux-cubic", sim: "hystart(delay_min=data)+cubic(preset=linux)" },
     Pair { linux: "linux-bbr", sim: "bbr(preset=v1)" },

@@ -88,6 +88,12 @@ fn the_first_window_is_a_train_and_as_much_behind_it() {
 }
 
 #[test]
+fn a_first_window_is_no_more_than_twice_the_ordinary_one() {
+    let takes = |first| Scout::default().set("first", KnobValue::Ratio(first));
+    assert!(takes(2 * RATIO_ONE) && !takes(2 * RATIO_ONE + 1));
+}
+
+#[test]
 fn the_first_train_is_half_of_the_first_window() {
     let mut drive = Drive::with(Scout::default());
     // The ten of [`view`] have left before: a train of ten follows, and ten more.

@@ -185,9 +185,10 @@ const HEAD: &str = "\
 
 What [the judge](judge.md) says of the kernel's own CUBIC and BBR, which run in a Linux guest in
 virtual time over firstflight's link, and what it says of the simulator's control of the same rules:
-HyStart and CUBIC as Linux has them, and BBR version 1. `cargo xtask judge --linux` measures what is not kept and
-writes this page; `--page` writes it from what is kept. `firstflight judge linux-cubic --on linux
---virtual-time --references sim --seeds 1 --only A1` runs one row, with pictures (`--out DIR`).
+HyStart and CUBIC as Linux has them, and BBR version 1. `cargo xtask judge --linux` measures what is
+not kept and writes this page; `--page` writes it from what is kept. `firstflight judge linux-cubic
+--on linux --virtual-time --references sim --seeds 1 --only A1` runs one row, with pictures
+(`--out DIR`).
 [judgement.md](judgement.md) has every start-up on the simulator, with 20 seeds.
 
 Each scenario was run with one seed, so that a verdict can differ where something is random, and

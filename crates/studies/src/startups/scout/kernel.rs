@@ -24,7 +24,7 @@ use crate::step::{self, announce, kernel_features, unable};
 /// As the bars call them, and what runs: HyStart is the kernel's own.
 const CONTROLS: [(&str, &str); 4] =
     [(REFERENCE, REFERENCE), (GENTLE, "linux-cubic"), (FAST, FAST), (SCOUT, SCOUT)];
-const SCOUT: &str = "scout(first=2,acks=2,polite=on)";
+const SCOUT: &str = "scout";
 
 /// One run: a line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
