@@ -89,8 +89,11 @@ fn the_first_window_is_a_train_and_as_much_behind_it() {
 
 #[test]
 fn a_first_window_is_no_more_than_twice_the_ordinary_one() {
-    let takes = |first| Scout::default().set("first", KnobValue::Ratio(first));
-    assert!(takes(2 * RATIO_ONE) && !takes(2 * RATIO_ONE + 1));
+    for asked in [2 * RATIO_ONE, 3 * RATIO_ONE] {
+        let mut scout = ordinary();
+        assert!(scout.set("first", KnobValue::Ratio(asked)));
+        assert_eq!(scout.first_window, 2 * RATIO_ONE);
+    }
 }
 
 #[test]
