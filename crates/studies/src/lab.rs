@@ -12,7 +12,7 @@ mod points;
 mod random;
 mod rows;
 
-pub(crate) use random::{sources, sources_of};
+pub(crate) use random::sources_of;
 
 use std::fs;
 use std::path::{Path, PathBuf};

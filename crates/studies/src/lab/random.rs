@@ -140,7 +140,7 @@ impl Lab<'_> {
 }
 
 /// A hash of the sources that decide what happens in a guest.
-pub(crate) fn sources(root: &Path) -> Result<String, Stop> {
+fn sources(root: &Path) -> Result<String, Stop> {
     sources_of(root, &GUESTS)
 }
 
