@@ -13,8 +13,8 @@ use crate::jiffies::TICK;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxAcks {
     /// From the fourth packet out of order on, one ACK tells of those that come within 1 ms, or 5 %
-    /// of the RTT if that is less (`__tcp_ack_snd_check`). With [`Sack`](crate::Recovery::Sack) and
-    /// [`Rack`](crate::Recovery::Rack) only, whose senders read such ACKs.
+    /// of the RTT if that is less (`__tcp_ack_snd_check`). Needs a sender that
+    /// recovers by [`Sack`](crate::Recovery::Sack) or [`Rack`](crate::Recovery::Rack).
     pub compress: bool,
 }
 

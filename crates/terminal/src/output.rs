@@ -50,8 +50,8 @@ pub fn plain(text: &str) -> String {
     })
 }
 
-/// Checks that files can be put below `path`, which is no sweep's, and leaves nothing behind: a run
-/// is long, and its results have to go somewhere.
+/// Checks before a long run that its files can be written below `path`, and that `path` holds no
+/// sweep. It leaves nothing behind.
 pub fn check_directory(flag: &'static str, path: &Path) -> Result<(), Failure> {
     if flag == "--out" && path.join("sweep.json").exists() {
         return Err(not_writable(flag, path, "it holds a sweep (sweep.json)"));

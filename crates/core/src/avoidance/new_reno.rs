@@ -140,9 +140,9 @@ mod tests {
         assert_eq!(counting.step(&ack, &far).window.cwnd, MSS * 102);
     }
 
-    /// `tcp_cong_avoid_ai`: ACKs of two packets bring a window of three to three and one, two, none
-    /// of the next. Where the window limits nothing none is counted, and of what was counted for a
-    /// larger window one packet comes.
+    /// `tcp_cong_avoid_ai`, ACKs of two packets and a window of three: three packets grow it by
+    /// one, and what is left over counts toward the next. While the application limits the
+    /// sender nothing is counted. A count kept from a larger window is worth one packet.
     #[test]
     fn what_is_acknowledged_beyond_a_window_counts_toward_the_next_segment() {
         let mut counting = NewReno::default();

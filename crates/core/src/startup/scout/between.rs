@@ -79,7 +79,7 @@ impl Between {
     }
 }
 
-/// The fewest RTTs that have a floor: the timer of a delayed ACK may have held two of them back.
+/// The fewest RTTs whose minimum is trusted: a delayed-ACK timer may have lengthened two of them.
 const LEAST_SAMPLES: u64 = 4;
 /// Half of a train of W/8 at four times the rate.
 const STANDING_PART: u64 = 64;

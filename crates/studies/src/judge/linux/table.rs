@@ -138,7 +138,7 @@ impl Compared {
     fn apart(&self) -> Option<f64> {
         let [kernel, sim] = self.values;
         let (kernel, sim) = kernel.zip(sim)?;
-        // What is less than the last digit has no sign.
+        // Below what one digit shows it is zero, so that no `-0.0` is printed.
         let apart = 100.0 * (kernel / sim - 1.0);
         Some(if apart.abs() < 0.05 { 0.0 } else { apart })
     }
@@ -191,10 +191,11 @@ not kept and writes this page; `--page` writes it from what is kept. `firstfligh
 (`--out DIR`).
 [judgement.md](judgement.md) has every start-up on the simulator, with 20 seeds.
 
-Each scenario was run with one seed, so that a verdict can differ where something is random, and
-where a rule is close. The references are the simulator's on both sides. Columns with two numbers
-have the kernel's first: the completion time in seconds, or where nothing ends what the others got;
-packets lost; packets waiting at most. A difference above 15 % is bold.
+Each scenario was run with one seed. Where something is random, or a value is close to a rule's
+threshold, kernel and simulator can get different verdicts by chance. The references are the
+simulator's on both sides. Columns with two numbers have the kernel's first: the completion time in
+seconds, or where nothing ends what the others got; packets lost; packets waiting at most. A
+difference above 15 % is bold.
 ";
 
 const REFUSED: &str = "\
