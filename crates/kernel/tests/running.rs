@@ -20,7 +20,7 @@ use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
-use running::flow::{Flow, Given};
+use running::flow::{Flow, Given, send_full_segments};
 use running::network::{Network, has_tools};
 use running::replay::{LARGEST_SSTHRESH, Replay};
 
@@ -104,6 +104,22 @@ fn what_a_connection_learned_is_handed_to_the_next() {
     let [_, cwnd, _, rtt, min_rtt, per_round, age] = hints[0].numbers;
     assert!(cwnd > 0 && rtt >= min_rtt && min_rtt > 0 && per_round > 0, "{:?}", hints[0]);
     assert!((1..60_000_000_000).contains(&age), "{:?}", hints[0]);
+}
+
+/// The last segment's FIN has a byte that is acknowledged, and is in no segment of its own: as much
+/// was delivered as is acknowledged.
+#[test]
+fn a_fin_with_the_last_full_segment_is_delivered_with_it() {
+    if !able() {
+        return;
+    }
+    let name = Some(format!("ff_f_{}", std::process::id() % 10_000));
+    let options = Options { name, recording: true, ..Options::default() };
+    let control = load_with("slow-start+westwood", options).unwrap();
+    send_full_segments(&Network::new(201), control.name(), 200);
+    let mut replay = Replay::new("slow-start+westwood");
+    control.records().unwrap().iter().for_each(|record| replay.take(record));
+    assert_eq!(replay.check(), 1);
 }
 
 /// Runs a flow through a network of its own, with a pause, until there is enough to compare, and

@@ -201,6 +201,8 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     /* The kernel counts segments; not all are full, so that no more counts than was sent. */
     ack.credited = (u64)(tp->delivered - c->delivered) * c->sender.view.mss;
     ack.credited = min_of(ack.credited, minus(ack.snd_nxt, c->sender.view.delivered));
+    /* A FIN has a byte and, with the last data, no segment of its own. */
+    ack.credited = max_of(ack.credited, minus(acked, c->sender.view.delivered));
     ack.in_flight = min_of(ack.in_flight, ack.snd_nxt - acked);
     ack.app_limited = !uses_its_window(tp);
     c->delivered = tp->delivered;

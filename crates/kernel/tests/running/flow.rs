@@ -28,15 +28,12 @@ pub(crate) struct Flow {
 impl Flow {
     pub(crate) fn start(network: &Network, control: &str, given: Given) -> Self {
         let listener = network.within("b", || TcpListener::bind("0.0.0.0:0")).unwrap();
-        let peer =
-            SocketAddr::from((Ipv4Addr::new(10, 77, 2, 2), listener.local_addr().unwrap().port()));
         let socket = network.within("a", || Socket::new(Domain::IPV4, Type::STREAM, None)).unwrap();
         if given == Given::BeforeItConnects {
             socket.set_tcp_congestion(control.as_bytes()).unwrap();
         }
-        socket.connect(&peer.into()).unwrap();
+        let receiver = connect(&socket, &listener);
         let (stop, arrived) = <(Arc<AtomicBool>, Arc<AtomicU64>)>::default();
-        let receiver = listener.accept().unwrap().0;
         let reader = thread::spawn({
             let arrived = arrived.clone();
             move || read(receiver, &arrived)
@@ -67,12 +64,40 @@ impl Flow {
     }
 }
 
-/// Writes, then waits for the peer's FIN, with which everything has been acknowledged.
+/// A connection that sends so many full segments at once, the last with its FIN.
+pub(crate) fn send_full_segments(network: &Network, control: &str, segments: u64) {
+    let listener = network.within("b", || TcpListener::bind("0.0.0.0:0")).unwrap();
+    let socket = network.within("a", || Socket::new(Domain::IPV4, Type::STREAM, None)).unwrap();
+    socket.set_tcp_congestion(control.as_bytes()).unwrap();
+    let receiver = connect(&socket, &listener);
+    let size = segments * u64::from(socket.tcp_mss().unwrap());
+    // Everything waits in the socket when the FIN comes.
+    socket.set_send_buffer_size(2 * usize::try_from(size).unwrap()).unwrap();
+    let reader = thread::spawn(move || read(receiver, &AtomicU64::new(0)));
+    let mut socket = TcpStream::from(socket);
+    socket.write_all(&vec![0; usize::try_from(size).unwrap()]).unwrap();
+    finish(&mut socket);
+    reader.join().unwrap();
+}
+
+/// Connects and returns the receiver's end.
+fn connect(socket: &Socket, listener: &TcpListener) -> TcpStream {
+    let port = listener.local_addr().unwrap().port();
+    let peer = SocketAddr::from((Ipv4Addr::new(10, 77, 2, 2), port));
+    socket.connect(&peer.into()).unwrap();
+    listener.accept().unwrap().0
+}
+
 fn write(mut socket: TcpStream, stop: &AtomicBool) {
     let data = [0; 1 << 14];
     while !stop.load(Relaxed) {
         socket.write_all(&data).unwrap();
     }
+    finish(&mut socket);
+}
+
+/// Sends a FIN and waits for the peer's, with which everything has been acknowledged.
+fn finish(socket: &mut TcpStream) {
     socket.shutdown(Shutdown::Write).unwrap();
     assert_eq!(socket.read(&mut [0]).unwrap(), 0, "the receiver sends nothing");
 }
