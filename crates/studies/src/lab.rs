@@ -11,8 +11,10 @@ mod page;
 mod points;
 mod random;
 mod rows;
+mod twins;
 
 pub(crate) use random::sources_of;
+pub(crate) use twins::{LINUX_BBR, LINUX_CUBIC, LINUX_RENO};
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::Stop;
 use crate::cpu::children_s;
 use crate::kept::Kept;
-use crate::lab::{of_guests, sources_of};
+use crate::lab::{LINUX_BBR, LINUX_CUBIC, of_guests, sources_of};
 use crate::step::{self, announce, unable};
 
 use super::Judges;
@@ -187,9 +187,5 @@ const GUESTS: [&str; 3] = ["crates/lab/src", "crates/queue/src", "crates/sim/src
 
 const FLAGS: [&str; 7] = ["--on", "linux", "--virtual-time", "--references", "sim", "--seeds", "1"];
 
-/// `linux-cubic` is HyStart and CUBIC by Linux's rules where they differ from HyStart's paper and
-/// the RFC's (docs/deviations.md); Linux 6.1's BBR is version 1.
-const PAIRS: [Pair; 2] = [
-    Pair { linux: "linux-cubic", sim: "hystart(delay_min=data)+cubic(preset=linux)" },
-    Pair { linux: "linux-bbr", sim: "bbr(preset=v1)" },
-];
+const PAIRS: [Pair; 2] =
+    [Pair { linux: "linux-cubic", sim: LINUX_CUBIC }, Pair { linux: "linux-bbr", sim: LINUX_BBR }];

@@ -3,6 +3,8 @@
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
+use crate::lab::{LINUX_CUBIC, LINUX_RENO};
+
 /// A discipline of the kernel, or netem with its own queue.
 #[derive(Debug)]
 pub(super) struct Discipline {
@@ -225,12 +227,7 @@ fn digits(value: f64, digits: i32) -> f64 {
     format!("{value:.after$}").parse().unwrap_or(value)
 }
 
-/// Linux's own Reno counts what an ACK acknowledges; its CUBIC starts with HyStart, which compares
-/// RTTs of data with each other.
-const PAIRS: [(&str, &str); 2] = [
-    ("bc(limit=1000)+newreno(growth=bytes)", "linux-reno"),
-    ("hystart(delay_min=data)+cubic(preset=linux)", "linux-cubic"),
-];
+const PAIRS: [(&str, &str); 2] = [(LINUX_RENO, "linux-reno"), (LINUX_CUBIC, "linux-cubic")];
 /// Packets that a point carries, about five seconds of a processor's time in the guest.
 const PACKETS: f64 = 5_000.0;
 /// A full packet as an Ethernet frame, which is what the kernel's queues count.

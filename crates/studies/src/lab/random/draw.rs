@@ -4,6 +4,8 @@
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
+use crate::lab::{LINUX_BBR, LINUX_CUBIC, LINUX_RENO};
+
 /// One path with its flows, and the controls that are held to each other on it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
@@ -145,10 +147,9 @@ impl Draw {
 /// A control in the simulator and in the kernel.
 type Pair = (&'static str, &'static str);
 
-/// The kernel's CUBIC starts with HyStart; its own two keep Linux's rules where RFCs have others.
 const PAIRS: [Pair; 8] = [
-    ("bc(limit=1000)+newreno(growth=bytes)", "linux-reno"),
-    ("hystart+cubic(preset=linux)", "linux-cubic"),
+    (LINUX_RENO, "linux-reno"),
+    (LINUX_CUBIC, "linux-cubic"),
     ("newreno", "newreno"),
     ("mstart", "mstart"),
     ("dbc", "dbc"),
@@ -157,9 +158,9 @@ const PAIRS: [Pair; 8] = [
     ("hystart", "hystart"),
 ];
 
-/// Start-ups of today, most of which pace. The kernel's BBR is version 1.
+/// Start-ups of today, most of which pace.
 const TODAY: [Pair; 4] = [
-    ("bbr(preset=v1)+bbr", "linux-bbr"),
+    (LINUX_BBR, "linux-bbr"),
     ("rapid-start", "rapid-start"),
     ("search", "search"),
     (REMEMBERS, REMEMBERS),
