@@ -209,7 +209,7 @@ fn options(args: &[String]) -> Result<Options, Stop> {
 
 const PAGE: &str = "docs/lab-random.md";
 const KEPT: &str = "firstflight-out/lab/random";
-/// Of the simulator only what the lab's link runs is among them.
+/// The simulator is there only as far as the lab's link runs it.
 const GUESTS: [&str; 6] = [
     "crates/core/src",
     "crates/kernel/src",
