@@ -1,7 +1,7 @@
 //! The last of the drawn paths over a kernel in virtual time.
 //!
-//! A guest takes ten seconds to minutes for a path. So a path that `docs/scout-linux.csv` has is
-//! not run again, unless a line of it is deleted.
+//! A guest takes ten seconds to minutes for a path. So what `docs/scout-linux.csv` has is not run
+//! again, unless its line is deleted.
 
 use std::error::Error;
 use std::fs;
@@ -54,23 +54,25 @@ pub(crate) fn measure(root: &File, minutes: Option<u64>) -> Result<(), Stop> {
     let lines = read(&file).map_err(|problem| Stop::failed(&problem))?;
     let mut paths = paths::on_linux().paths;
     paths.sort_by_key(paths::Path::size_bytes);
-    paths.retain(|path| of_path(&lines, path).is_none());
+    paths.retain(|path| !lacking(&lines, path).is_empty());
     announce(&format!("{} paths", paths.len()));
-    let (lines, next) = (Mutex::new(lines), AtomicUsize::new(0));
+    let lines = Mutex::new(lines);
+    let kept = || lines.lock().unwrap_or_else(PoisonError::into_inner);
+    let next = AtomicUsize::new(0);
     (0..paths.len()).into_par_iter().with_max_len(1).try_for_each(|_| {
         // In their order, whichever thread is free.
         let path = &paths[next.fetch_add(1, Ordering::Relaxed)];
         if until.is_some_and(|until| Instant::now() >= until) {
             return Ok(());
         }
-        let Some(fresh) = guest.run(path)? else {
+        let controls = lacking(&kept(), path);
+        let Some(fresh) = guest.run(path, &controls)? else {
             println!("{}: the guest is too slow for it", path.flags().join(" "));
             return Ok(());
         };
-        let times: Vec<f64> = fresh.iter().map(|line| line.completion_s).collect();
-        println!("{}: {times:?} s", path.flags().join(" "));
-        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.retain(|line| !CONTROLS.iter().any(|(_, control)| line.is_of(path, control)));
+        let times = fresh.iter().map(|line| format!("{} {} s", line.control, line.completion_s));
+        println!("{}: {}", path.flags().join(" "), times.collect::<Vec<_>>().join(", "));
+        let mut lines = kept();
         lines.extend(fresh);
         write(&file, &lines).map_err(|problem| Stop::failed(&problem.to_string()))
     })?;
@@ -101,12 +103,12 @@ impl Guest {
         Ok(Self { kernel, programs })
     }
 
-    /// Every control over a path, one after the other; `None` if the link, which is a program in
+    /// These controls over a path, one after the other; `None` if the link, which is a program in
     /// the guest, was too slow for it.
-    fn run(&self, path: &paths::Path) -> Result<Option<Vec<Line>>, Stop> {
+    fn run(&self, path: &paths::Path, controls: &[&str]) -> Result<Option<Vec<Line>>, Stop> {
         let mut job = Image::default();
         job.job(&json!({ "Script": SCRIPT }).to_string());
-        let scenario = path.scenario(&CONTROLS.map(|(_, control)| control));
+        let scenario = path.scenario(controls);
         job.file("scenario.toml", scenario.as_bytes(), false);
         let initramfs = kept(&[&self.programs, &job.archive()?])?;
         let (kernel, initramfs) = (self.kernel.vmlinuz.as_path(), initramfs.path());
@@ -115,12 +117,9 @@ impl Guest {
         machine.run(&AtomicBool::new(false), |line| said += line)?;
         let results: Option<Value> = serde_json::from_str(&said).ok();
         let runs = results.as_ref().and_then(|results| results["runs"].as_array());
-        let runs = runs.filter(|runs| runs.len() == CONTROLS.len()).map_or(&[][..], Vec::as_slice);
-        let lines: Option<Vec<Line>> = runs
-            .iter()
-            .zip(CONTROLS)
-            .map(|(run, (_, control))| Line::of(path, control, run))
-            .collect();
+        let runs = runs.filter(|runs| runs.len() == controls.len()).map_or(&[][..], Vec::as_slice);
+        let lines: Option<Vec<Line>> =
+            runs.iter().zip(controls).map(|(run, control)| Line::of(path, control, run)).collect();
         let lines = lines.filter(|lines| !lines.is_empty());
         let lines =
             lines.ok_or_else(|| Stop::failed(&format!("{}: {said}", path.flags().join(" "))))?;
@@ -145,6 +144,12 @@ fn measured(lines: &[Line]) -> (Set, Runs) {
     let mut done = runs.iter().map(Option::is_some);
     set.paths.retain(|_| done.next() == Some(true));
     (set, vec![runs.into_iter().flatten().collect()])
+}
+
+/// The controls that were not run over a path.
+fn lacking(lines: &[Line], path: &paths::Path) -> Vec<&'static str> {
+    let controls = CONTROLS.iter().map(|(_, control)| *control);
+    controls.filter(|control| !lines.iter().any(|line| line.is_of(path, control))).collect()
 }
 
 /// What every control did on a path; `None` if one was not run.
@@ -232,6 +237,7 @@ mod tests {
         let of = |control: &str| Line::of(&path, control, &run).unwrap();
         let mut lines: Vec<Line> = CONTROLS[1..].iter().map(|(_, control)| of(control)).collect();
         assert!(measured(&lines).1[0].is_empty());
+        assert_eq!(lacking(&lines, &path), [REFERENCE]);
         lines.push(of(REFERENCE));
         let (set, runs) = measured(&lines);
         assert!(Line::of(&path, "scout", &json!({})).is_none());
