@@ -9,10 +9,11 @@ use firstflight_scenario::Rule;
 
 use crate::tables::{head, row};
 
+use super::explained::Explained;
 use super::{Beside, Pair, Run};
 
 /// The page.
-pub(super) fn page(tables: &[(&Pair, Vec<Beside>)]) -> String {
+pub(super) fn page(tables: &[(&Pair, Vec<Beside>)], explained: &Explained) -> String {
     let mut text = HEAD.to_owned();
     let runs = tables.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.kernel.as_ref());
     let cpu_s: f64 = runs.clone().map(|run| run.cpu_s).sum();
@@ -25,10 +26,21 @@ pub(super) fn page(tables: &[(&Pair, Vec<Beside>)]) -> String {
     );
     for (pair, rows) in tables {
         table(&mut text, pair, rows);
+        let ids = differing(rows);
+        if !ids.is_empty() {
+            let why = explained.list(pair.linux, &ids);
+            let _ = writeln!(text, "\nWhy these differ:\n\n{}", why.trim_end());
+        }
     }
     text.push_str(&missing(tables));
     refused(&mut text, tables.first().map_or(&[][..], |(_, rows)| rows));
     text
+}
+
+/// The scenarios on which a control differs in the kernel.
+pub(super) fn differing(rows: &[Beside]) -> Vec<&str> {
+    let far = rows.iter().filter(|row| row.compared().is_some_and(|compared| compared.is_far()));
+    far.map(|row| row.entry.id.as_str()).collect()
 }
 
 fn table(text: &mut String, pair: &Pair, rows: &[Beside]) {
@@ -36,10 +48,7 @@ fn table(text: &mut String, pair: &Pair, rows: &[Beside]) {
     head(text, &title, "scenario", &COLUMNS);
     let mut apart = Vec::new();
     for beside in rows {
-        let Some(run) = beside.kernel.as_ref().filter(|run| run.refused.is_none()) else {
-            continue;
-        };
-        let compared = Compared::of(run, &beside.sim.measured);
+        let Some((run, compared)) = beside.carried().zip(beside.compared()) else { continue };
         apart.extend(compared.apart());
         let pair = |of: fn(&Measured) -> Option<f64>| {
             [of(&run.measured), of(&beside.sim.measured)].map(number).join(", ")
@@ -88,6 +97,15 @@ fn missing(tables: &[(&Pair, Vec<Beside>)]) -> String {
 }
 
 impl Beside {
+    /// The kernel's run, if it carries the scenario.
+    fn carried(&self) -> Option<&Run> {
+        self.kernel.as_ref().filter(|run| run.refused.is_none())
+    }
+
+    fn compared(&self) -> Option<Compared> {
+        self.carried().map(|run| Compared::of(run, &self.sim.measured))
+    }
+
     /// `R1 R2`: the rules that the scenario asks.
     fn head_rules(&self) -> String {
         words(Rule::ALL.into_iter().filter(|rule| self.entry.head.rules.contains(rule)))
@@ -143,13 +161,21 @@ impl Compared {
         Some(if apart.abs() < 0.05 { 0.0 } else { apart })
     }
 
-    fn marked(&self) -> String {
+    /// Whether they differ by more than is let pass.
+    fn is_far(&self) -> bool {
         match self.apart() {
-            None if self.values == [None; 2] => "neither is done".to_owned(),
-            None => "**one is not done**".to_owned(),
-            Some(apart) if apart.abs() > APART => format!("**{apart:+.1} %**"),
-            Some(apart) => format!("{apart:+.1} %"),
+            Some(apart) => apart.abs() > APART,
+            None => self.values != [None; 2],
         }
+    }
+
+    fn marked(&self) -> String {
+        let words = match self.apart() {
+            None if self.is_far() => "one is not done".to_owned(),
+            None => "neither is done".to_owned(),
+            Some(apart) => format!("{apart:+.1} %"),
+        };
+        if self.is_far() { format!("**{words}**") } else { words }
     }
 }
 
@@ -195,7 +221,7 @@ Each scenario was run with one seed. Where something is random, or a value is cl
 threshold, kernel and simulator can get different verdicts by chance. The references are the
 simulator's on both sides. Columns with two numbers have the kernel's first: the completion time in
 seconds, or where nothing ends what the others got; packets lost; packets waiting at most. A
-difference above 15 % is bold.
+difference above 15 % is bold, and its reason (`oracles/judgement-linux.toml`) is below the table.
 ";
 
 const REFUSED: &str = "\
