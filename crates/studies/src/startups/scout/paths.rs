@@ -51,8 +51,9 @@ pub(super) struct Set {
 pub(super) const DRAWN: usize = 200;
 /// How many of them are run over quinn.
 pub(super) const OVER_QUINN: usize = 40;
-/// And over Linux.
+/// And over Linux, in whose guest the link is a program: over faster paths it does not keep up.
 pub(super) const ON_LINUX: usize = 40;
+const ON_LINUX_KBPS: u64 = 200_000;
 pub(super) const SEED: u64 = 20_261_125;
 const PACKET: u64 = 1_448;
 
@@ -84,9 +85,11 @@ pub(super) fn over_quinn() -> Set {
     Set { name: "drawn, over quinn", paths, for_parts: false }
 }
 
-/// The last of them over a kernel in virtual time.
+/// The last of them that a kernel in virtual time carries.
 pub(super) fn on_linux() -> Set {
-    let paths = drawn(Noise::None).split_off(DRAWN - ON_LINUX);
+    let mut paths = drawn(Noise::None);
+    paths.retain(|path| path.rate_kbps <= ON_LINUX_KBPS);
+    let paths = paths.split_off(paths.len().saturating_sub(ON_LINUX));
     Set { name: "drawn, over Linux", paths, for_parts: false }
 }
 
