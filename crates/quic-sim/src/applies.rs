@@ -11,10 +11,6 @@ use firstflight_scenario::{Carrier, Profile, Recovery, Resolved};
 /// # Errors
 /// The key that does not apply, what was found, and what is accepted over QUIC.
 pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
-    if flow.files.is_some_and(|files| files.keep_alive) {
-        let accepted = "keep_alive = false: each file has a connection of its own";
-        return no("files", "keep_alive = true", accepted);
-    }
     if flow.split_acks != 1 {
         let found = format!("split_acks = {}", flow.split_acks);
         return no("split_acks", &found, "1: a packet of QUIC is acknowledged whole");
@@ -38,7 +34,7 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         return no("profile", &found, none);
     }
     let changed = endpoint.switches.changed(&endpoint.usual().switches);
-    match changed.iter().find(|(key, _)| !key.heeded.heeds(Stack::Quinn)) {
+    match changed.iter().find(|(key, found)| !key.heeded.allows(Stack::Quinn, found)) {
         Some((key, found)) => no(key.name, found, "none: a constant of TCP's endpoints"),
         None => Ok(()),
     }
@@ -64,7 +60,6 @@ mod tests {
     fn what_is_tcps_is_refused_by_its_key() {
         for (text, key) in [
             ("split_acks = 2", "split_acks: found split_acks = 2"),
-            ("[[flow]]\nfiles = { size = '1MB', keep_alive = true }", "files: found keep_alive"),
             ("recovery = 'sack'", "recovery: found recovery = \"sack\""),
             ("recovery = 'reno'", "recovery: found recovery = \"reno\""),
             ("profile = 'rfc'", "profile: found profile = \"rfc\""),
@@ -73,8 +68,7 @@ mod tests {
             ("rto_min = '1s'", "rto_min: "),
             ("growth_limit = false", "growth_limit: "),
             ("ack_compression = false", "ack_compression: "),
-            ("quick_acks = false", "quick_acks: "),
-            ("ecn = true\necn_feedback = 'accecn'", "ecn_feedback: found accecn"),
+            ("ecn = true\necn_feedback = 'dctcp'", "ecn_feedback: found dctcp"),
             ("tso = true", "tso: found true"),
             ("slow_start_after_idle = false", "slow_start_after_idle: "),
             ("pacing = true", "pacing: found true"),
@@ -94,8 +88,11 @@ mod tests {
             "duplicate_acks = 4",
             "iw = '4pkt'",
             "delayed_ack = 2",
+            "delayed_ack = 10\nquick_acks = false",
             "ecn = true",
+            "ecn = true\necn_feedback = 'accecn'",
             "[[flow]]\nfiles = { size = '1MB' }",
+            "[[flow]]\nfiles = { size = '1MB', keep_alive = true }",
         ] {
             assert_eq!(judged(text), Ok(()), "{text}");
         }

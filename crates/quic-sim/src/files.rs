@@ -1,5 +1,5 @@
-//! A source of files over QUIC: one after the other, each on a connection of its own, which is told
-//! what the one before has learned of the path.
+//! A source of files over QUIC: one after the other, all on one connection, or each on one of its
+//! own, which is told what the one before has learned of the path.
 
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::sender::StartupExit;
@@ -13,6 +13,8 @@ use crate::setup::{Control, Setup, SetupError};
 pub(crate) struct Files {
     setup: Setup,
     draws: FileDraws,
+    /// All files are sent on the first connection.
+    keep_alive: bool,
     /// What a packet of a file carries, in bytes.
     data_bytes: u64,
     /// The connection under way.
@@ -21,6 +23,8 @@ pub(crate) struct Files {
     packets: u32,
     /// When it began.
     began: Instant,
+    /// Packets sent before it.
+    sent_before: u64,
     /// When the next one begins, after a pause.
     next_at: Option<Instant>,
     /// The run is over.
@@ -43,6 +47,7 @@ impl Files {
     pub(crate) fn new(
         mut setup: Setup,
         mut draws: FileDraws,
+        keep_alive: bool,
         data_bytes: u64,
         open: impl FnOnce(&Setup) -> Result<Pair, SetupError>,
     ) -> Result<Self, SetupError> {
@@ -52,9 +57,11 @@ impl Files {
             pair: open(&setup)?,
             setup,
             draws,
+            keep_alive,
             data_bytes,
             packets,
             began: Instant(0),
+            sent_before: 0,
             next_at: None,
             stopped: false,
             learned: None,
@@ -64,10 +71,20 @@ impl Files {
         })
     }
 
-    /// The connection of the next file.
-    fn open_next(&mut self, now: Instant, out: &mut Vec<Datagram>) {
-        self.packets = self.draws.packets(self.data_bytes);
-        self.setup.size = Some(u64::from(self.packets) * self.data_bytes);
+    /// The next file begins.
+    fn begin_next(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+        (self.packets, self.began) = (self.draws.packets(self.data_bytes), now);
+        self.sent_before = self.totals().counts.sent;
+        let bytes = u64::from(self.packets) * self.data_bytes;
+        match self.keep_alive {
+            true => self.pair.send_more(bytes, now, out),
+            false => self.open(bytes, now, out),
+        }
+    }
+
+    /// A connection that sends so much.
+    fn open(&mut self, bytes: u64, now: Instant, out: &mut Vec<Datagram>) {
+        self.setup.size = Some(bytes);
         self.setup.seed = self.setup.seed.wrapping_add(1);
         if let Control::Ours(factory) = &mut self.setup.control {
             let told = |(learned, at)| PathHint::Own(Learned { age: now.since(at), ..learned });
@@ -77,7 +94,7 @@ impl Files {
         let Ok(pair) = Pair::new(&self.setup) else { return };
         self.before = self.totals();
         self.acked_before += self.pair.state().acked_packets;
-        (self.pair, self.began) = (pair, now);
+        self.pair = pair;
         self.pair.start(now, out);
     }
 
@@ -86,7 +103,7 @@ impl Files {
         let Some(delivered) = self.pair.over().filter(|_| self.next_at.is_none()) else { return };
         self.learned = self.pair.learned().map(|learned| (learned, now)).or(self.learned);
         let (packets, began) = (self.packets, self.began);
-        let sent = self.pair.totals().counts.sent;
+        let sent = self.totals().counts.sent - self.sent_before;
         self.done.push(FileOutcome { packets, sent, began, delivered });
         self.next_at = Some(if self.stopped { NEVER } else { now + self.draws.pause() });
     }
@@ -98,9 +115,9 @@ impl Ends for Files {
         self.pair.start(now, out);
     }
 
-    /// What comes in a pause is of a connection that is over.
+    /// What comes in a pause is of a connection that is over, if each file has its own.
     fn receive(&mut self, now: Instant, datagram: Datagram, out: &mut Vec<Datagram>) {
-        if self.next_at.is_none() {
+        if self.keep_alive || self.next_at.is_none() {
             self.pair.receive(now, datagram, out);
             self.after_event(now);
         }
@@ -108,21 +125,21 @@ impl Ends for Files {
 
     fn on_timer(&mut self, now: Instant, out: &mut Vec<Datagram>) {
         match self.next_at {
-            None => self.pair.on_timer(now, out),
             Some(at) if at <= now => {
                 self.next_at = None;
-                self.open_next(now, out);
+                self.begin_next(now, out);
             }
-            Some(_) => return,
+            Some(_) if !self.keep_alive => return,
+            _ => self.pair.on_timer(now, out),
         }
         self.after_event(now);
     }
 
     fn deadline(&self) -> Option<Instant> {
-        match self.next_at {
-            Some(at) => (at != NEVER).then_some(at),
-            None => self.pair.deadline(),
-        }
+        let next = self.next_at.filter(|at| *at != NEVER);
+        let lives = self.keep_alive || self.next_at.is_none();
+        let pairs = self.pair.deadline().filter(|_| lives);
+        [next, pairs].into_iter().flatten().min()
     }
 
     fn stop(&mut self) {

@@ -150,6 +150,15 @@ impl Pair {
         self.finished_at.filter(|_| Ends::in_flight(self) == Bytes(0))
     }
 
+    /// The application has so many bytes more, on the connection that there is.
+    pub(crate) fn send_more(&mut self, bytes: u64, now: Instant, out: &mut Vec<Datagram>) {
+        for all in [&mut self.to_write, &mut self.size].into_iter().flatten() {
+            *all += bytes;
+        }
+        self.finished_at = None;
+        self.after_event(now, out);
+    }
+
     /// What the sender has learned of its path, if it is one of firstflight's.
     pub(crate) fn learned(&self) -> Option<Learned> {
         self.controller.as_ref()?.look().controller.sender()?.learned()

@@ -65,7 +65,7 @@ impl Foreign for Quic<'_> {
             return Some(NOT_REPLAYABLE.to_owned());
         }
         let mut missing = firstflight_quic::control(&spec.text).ok()?.missing();
-        if group.files.is_some() {
+        if group.files.is_some_and(|files| !files.keep_alive) {
             missing = missing.without(Facilities::MEMORY);
         }
         (!missing.is_empty()).then(|| format!("{}: runs over QUIC without {missing}", spec.text))
@@ -107,7 +107,7 @@ impl Foreign for Quic<'_> {
             None => open(&setup).map(|pair| Box::new(pair) as Box<dyn Ends>),
             Some(files) => {
                 let draws = FileDraws::new(files, flow.resolved.seed, flow.place as u64);
-                Files::new(setup, draws, flow.spec.data_bytes(), open)
+                Files::new(setup, draws, files.keep_alive, flow.spec.data_bytes(), open)
                     .map(|files| Box::new(files) as Box<dyn Ends>)
             }
         };

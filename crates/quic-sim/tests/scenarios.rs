@@ -102,6 +102,25 @@ fn ends_that_wait_for_their_application_or_their_window_take_as_long_with_either
     }
 }
 
+/// Files on one connection: only the first waits for a handshake, and the window that the second
+/// finds is what the first has left.
+#[test]
+fn files_on_one_connection_shake_hands_once_and_keep_the_window() {
+    let text = "controls = ['newreno']\nduration = '20s'\npacket = '1200B'\n\
+        path = { rate = '20Mbps', rtt = '100ms', buffer = '2bdp' }\n\
+        [[flow]]\nfiles = { size = '500KB', pause = '500ms', keep_alive = KEPT }";
+    let files = |kept: &str, on: Option<On<'_>>| {
+        let scenario = Scenario::parse(&text.replace("KEPT", kept), "x.toml").unwrap();
+        let report = run(&scenario, &Options { on, ..Options::default() }).unwrap();
+        report.runs[0].result.flows[0].files.clone().unwrap()
+    };
+    let [kept, each, tcp] = [("true", ON), ("false", ON), ("true", None)].map(|(k, o)| files(k, o));
+    // 417 packets take 0.2 s at the rate of the link, and half a round trip.
+    assert!(kept.last_time_s < 0.26, "{kept:?}");
+    assert!(each.last_time_s > 0.6, "{each:?}");
+    assert!((kept.mean_time_s / tcp.mean_time_s - 1.0).abs() < 0.05, "{kept:?}, {tcp:?}");
+}
+
 #[test]
 fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/quic/geo-small.toml");

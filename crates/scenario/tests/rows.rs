@@ -225,8 +225,12 @@ fn a_key_is_refused_where_no_flow_heeds_it_and_a_profiles_value_never_is() {
     assert_eq!(checked("impatient = true", &both), None, "one flow heeds it");
     assert_eq!(checked("profile = 'linux'", &rack), None, "impatient is true there too");
     let problem = checked("quick_acks = false", &rack).unwrap();
-    let accepted = "the simulator's TCP, where delayed_ack is 2 or more and receiver is linux";
+    let accepted = "the simulator's TCP, where delayed_ack is 2 or more and receiver is linux, or \
+                    as false with quinn's QUIC";
     assert!(problem.ends_with(accepted), "{problem}");
+    let quinn = [runs(0, Stack::Quinn)];
+    assert_eq!(checked("quick_acks = false", &quinn), None, "quinn does so");
+    assert!(checked("quick_acks = true", &quinn).is_some());
     let delayed = [Runs { delayed_ack: 2, ..rack[0] }];
     assert_eq!(checked("quick_acks = false", &delayed), None);
     let switches = Profile::Rfc.constants().switches;

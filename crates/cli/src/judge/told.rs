@@ -13,7 +13,7 @@ use crate::words::count;
 pub(super) fn text(judgement: &Judgement, screen: Screen) -> String {
     let mut text = terminal::table(&table(judgement), screen);
     for judged in &judgement.scenarios {
-        for line in complaints(judged) {
+        for line in complaints(judged, &judgement.on) {
             let _ = write!(text, "\n{}", wrapped(&line, screen.width, "  ").trim_end());
         }
     }
@@ -22,9 +22,9 @@ pub(super) fn text(judgement: &Judgement, screen: Screen) -> String {
 }
 
 /// Which rules do not hold, with the numbers; or why there is no result.
-fn complaints(judged: &Judged) -> Vec<String> {
+fn complaints(judged: &Judged, on: &str) -> Vec<String> {
     if let Some(why) = &judged.not_carried {
-        return vec![format!("{}: not covered: {why}", judged.id)];
+        return vec![format!("{}: not covered on {on}: {why}", judged.id)];
     }
     if let Some(why) = &judged.broken {
         return vec![format!("{}: it came to nothing: {why}", judged.id)];

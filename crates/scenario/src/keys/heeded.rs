@@ -85,6 +85,8 @@ pub struct Heeded {
     by: u16,
     /// Where these hold too, a bit each.
     conditions: u8,
+    /// The value that says what quinn does whatever is set, if one does: it can be set there too.
+    quinns: Option<&'static str>,
 }
 
 impl Stack {
@@ -165,7 +167,7 @@ impl Heeded {
 
     /// Flows of these stacks.
     pub(super) const fn by(stacks: &[Stack]) -> Self {
-        let mut heeded = Self { by: 0, conditions: 0 };
+        let mut heeded = Self { by: 0, conditions: 0, quinns: None };
         let mut at = 0;
         while at < stacks.len() {
             heeded = heeded.and(stacks[at]);
@@ -184,6 +186,11 @@ impl Heeded {
         Self { conditions: self.conditions | 1 << condition as u8, ..self }
     }
 
+    /// What quinn does, whatever is set.
+    pub(super) const fn quinn_does(self, value: &'static str) -> Self {
+        Self { quinns: Some(value), ..self }
+    }
+
     fn conditions(self) -> impl Iterator<Item = Condition> {
         Condition::ALL.into_iter().filter(move |it| self.conditions & 1 << *it as u8 != 0)
     }
@@ -198,8 +205,14 @@ impl Heeded {
         self.by & 1 << stack as u16 != 0
     }
 
-    fn heeds_in(self, runs: &Runs) -> bool {
-        self.heeds(runs.stack) && self.conditions().all(|condition| condition.holds(runs))
+    /// Whether flows of a stack do what this value says.
+    pub fn allows(self, stack: Stack, value: &str) -> bool {
+        self.heeds(stack) || (stack == Stack::Quinn && self.quinns == Some(value))
+    }
+
+    fn allows_in(self, runs: &Runs, value: &str) -> bool {
+        let holds = || self.conditions().all(|condition| condition.holds(runs));
+        self.allows(runs.stack, value) && (!self.heeds(runs.stack) || holds())
     }
 
     /// Where it has an effect: `recovery newreno`; nothing for everywhere.
@@ -219,10 +232,14 @@ impl Heeded {
         let places =
             if stacks.len() == Stack::ALL.len() { String::new() } else { places.join(", or ") };
         let conditions: Vec<&str> = self.conditions().map(Condition::words).collect();
-        match (conditions.join(" and "), places) {
+        let words = match (conditions.join(" and "), places) {
             (none, places) if none.is_empty() => places,
             (conditions, none) if none.is_empty() => format!("where {conditions}"),
             (conditions, places) => format!("{places}, where {conditions}"),
+        };
+        match self.quinns {
+            Some(value) => format!("{words}, or as `{value}` with quinn's QUIC"),
+            None => words,
         }
     }
 }
@@ -239,9 +256,11 @@ impl Scenario {
             let problem = format!("no effect with profile {profile}; accepted: with profile ns2");
             return Err(self.error_at("ns2_release", problem));
         }
-        for Set { group, place, key, .. } in self.set() {
+        for Set { group, place, key, text } in self.set() {
             let concerned = || runs.iter().filter(|runs| group.is_none_or(|i| runs.group == i));
-            if concerned().next().is_none() || concerned().any(|runs| key.heeded.heeds_in(runs)) {
+            if concerned().next().is_none()
+                || concerned().any(|runs| key.heeded.allows_in(runs, &text))
+            {
                 continue;
             }
             let here: Vec<Stack> = concerned().map(|runs| runs.stack).collect();

@@ -183,9 +183,9 @@ keys! {
     /// Whether a receiver that delays ACKs answers the first packets at once, as Linux's do.
     ///
     /// These are the first 11,000, as long as the offered window grows; `false`: `delayed_ack`
-    /// holds from the first packet, as where GRO or QUIC's ACK frequency thin ACKs.
+    /// holds from the first packet, as where GRO thins ACKs, and as quinn does.
     quick_acks: bool = [true, true, true, true], hidden true;
-        Heeded::TCP.only(DelayedAcks).only(LinuxReceiver);
+        Heeded::TCP.only(DelayedAcks).only(LinuxReceiver).quinn_does("false");
 
     /// Whether cwnd grows only as far as the largest flight justifies (twice it in start-up).
     // control_increase_.
@@ -200,15 +200,15 @@ keys! {
 
     /// How receivers tell senders of marks.
     ///
-    /// `dctcp` echoes runs of marks (RFC 8257), `accecn` counts them (RFC 9768); with `ecn`. QUIC's
-    /// ACK frames always count them.
+    /// `dctcp` echoes runs of marks (RFC 8257), `accecn` counts them (RFC 9768), as quinn's ACK
+    /// frames do (RFC 9000 section 13.4); with `ecn`.
     ecn_feedback: EcnFeedback = [
         EcnFeedback::Rfc3168,
         EcnFeedback::Rfc3168,
         EcnFeedback::Rfc3168,
         EcnFeedback::Rfc3168
     ], hidden EcnFeedback::Rfc3168;
-        Heeded::TCP;
+        Heeded::TCP.quinn_does("accecn");
 
     /// Whether a window that a resting source leaves unused is taken back (RFC 2861).
     ///
