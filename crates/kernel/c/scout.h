@@ -4,11 +4,14 @@
  * does over the train decides how the window grows.
  *
  *   begin:   W = 2 IW, half of it the first train; without an RTT W = IW, all of it the train
- *   round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 6 ACKs; the rest at W/srtt;
+ *   round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 3 ACKs; the rest at W/srtt;
  *            cwnd = W + train
  *   train acknowledged: rise of the RTT from its first ACK to its last, time between the two,
  *            pipe = bytes/time * minrtt
- *     fewer than 2 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
+ *     a single ACK:       rise and time count from when its first packet would have been
+ *                           acknowledged: when it left, and the RTT before the train
+ *     none, or one of a train that did not leave at its pace:
+ *                         W = 2 W, or, if the smallest RTT between trains is above
  *                           minrtt + clamp(minrtt/8, 4 ms, 16 ms):
  *                           leave with 1.1 of what arrived in a minrtt
  *     rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
@@ -41,9 +44,11 @@
 #include "slow_start.h"
 #include "view.h"
 
-/* The least of a train, and the ACKs that it should have where receivers thin them. */
+/* The least of a train, and how many ACKs more than the fewest it should have where receivers thin
+ * them.
+ */
 #define SCOUT_TRAIN_SEGMENTS 8
-#define SCOUT_TRAIN_ACKS 6
+#define SCOUT_SPARE_ACKS 2
 /* How often W may stay because nothing could be seen behind a train. */
 #define SCOUT_MOST_REPEATS 2
 /* What a delayed ACK holds back. */
@@ -104,6 +109,9 @@ FF_INLINE void scout_paces(struct scout *s, u64 rate, u64 length, u64 look,
     s->leaves.rate = mul_div(s->rate, look, RATIO_ONE);
     s->leaves.length = length;
     s->leaves.end = plus(v->snd_nxt, length);
+    s->train.began = v->now;
+    s->train.leaves_in =
+        mul_div(v->rtt.smoothed, length, mul_div(s->window, look, RATIO_ONE));
 }
 
 /* Where the handshake has told the RTT, the first window leaves as a train, and what is more than
@@ -142,7 +150,8 @@ FF_INLINE struct ff_step scout_go_on(const struct scout *s, const struct ff_view
 FF_INLINE u64 scout_length(const struct scout *s, ff_knobs *k, u64 window,
                            const struct ff_view *v)
 {
-    u64 heard = times(scout_between_per_ack(&s->between, v->mss), SCOUT_TRAIN_ACKS);
+    u64 acks = k->scout.acks + SCOUT_SPARE_ACKS;
+    u64 heard = times(scout_between_per_ack(&s->between, v->mss), acks);
     u64 length = max_of(window / k->scout.share, min_of(heard, window / 2));
 
     return whole_segments(max_of(length, times(v->mss, SCOUT_TRAIN_SEGMENTS)), v->mss);
@@ -159,6 +168,7 @@ FF_INLINE void scout_round_at(struct scout *s, ff_knobs *k, u64 window, u64 look
     s->train.begin = v->snd_nxt;
     s->train.end = plus(v->snd_nxt, length);
     s->train.acks = 0;
+    s->train.leaves_in = 0;
     scout_between_from(&s->between, v->now, v->delivered);
     s->full.is = 0;
     if (v->rtt.smoothed != 0)
@@ -205,8 +215,9 @@ struct scout_choice {
 FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const struct ff_view *v)
 {
     u64 window = s->window, most = mul_div(window, k->scout.look, RATIO_ONE), used, behind;
+    u64 before = scout_between_is_known(&s->between) ? s->between.floor : v->rtt.min;
     struct scout_verdict verdict =
-        scout_train_verdict(&s->train, k->scout.pass, v->rtt.min, k->scout.acks);
+        scout_train_verdict(&s->train, k->scout.pass, v->rtt.min, before, k->scout.acks);
     struct scout_choice choice = { .leaves = 0 };
     u64 twice = times(window, 2), room = mul_div(window, k->scout.room, RATIO_ONE);
 
@@ -229,7 +240,7 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
         behind = mul_div(scout_train_length(&s->train), k->scout.behind, RATIO_ONE);
         s->full.pipe = verdict.pipe;
         s->full.rise = verdict.rise;
-        s->full.before = scout_between_is_known(&s->between) ? s->between.floor : v->rtt.min;
+        s->full.before = before;
         s->full.end = plus(v->acked, min_of(behind, window));
         s->full.lowest.rtt = NONE;
         s->full.is = 1;

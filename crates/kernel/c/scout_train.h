@@ -23,7 +23,9 @@ struct scout_point {
 };
 
 /* Packets that leave close together, and their first ACK and their last, if `acks` came with an
- * RTT sample. `begin` is SND.NXT before they left, `end` the position of what follows them.
+ * RTT sample. `begin` is SND.NXT before they left, `end` the position of what follows them, `began`
+ * when they could begin to leave, and `leaves_in` how long they take at their pace; 0 if there is
+ * none, as no RTT is known.
  */
 struct scout_train {
     u64 begin;
@@ -31,6 +33,8 @@ struct scout_train {
     struct scout_point first;
     struct scout_point last;
     u64 acks;
+    u64 began;
+    u64 leaves_in;
 };
 
 /* Too few ACKs came; they came as fast as the packets had left; faster, which is not the path's
@@ -51,6 +55,7 @@ FF_INLINE void scout_train_first(struct scout_train *t)
     t->begin = 0;
     t->end = U64_MAX;
     t->acks = 0;
+    t->leaves_in = 0;
 }
 
 FF_INLINE u8 scout_train_is_first(const struct scout_train *t) { return t->begin == 0; }
@@ -66,17 +71,36 @@ FF_INLINE void scout_train_note(struct scout_train *t, const struct scout_point 
     t->last = *point;
 }
 
+/* Whether its rate is known, and from which ACK on; `before` is the RTT of what left before it.
+ * With a single ACK it is taken from when the first of its packets would have been acknowledged,
+ * had its ACK not been held back. Of a train that began to leave later than it could, or left more
+ * slowly than at its pace, that is not known.
+ */
+FF_INLINE u8 scout_train_shows(struct scout_train *t, u64 before, u64 least_acks)
+{
+    if (t->acks < least_acks)
+        return 0;
+    if (t->acks > 1)
+        return 1;
+    t->first.at = plus(t->began, before);
+    t->first.rtt = before;
+    t->first.acked = t->begin;
+    return minus(minus(t->last.at, t->began), t->last.rtt) < t->leaves_in;
+}
+
 /* It passes if the RTT rises by no more than this part of its time. ACKs that come more slowly than
  * the packets had left are spaced by the bottleneck. Of fewer than so many ACKs nothing is said.
  */
-FF_INLINE struct scout_verdict scout_train_verdict(const struct scout_train *t, u64 part,
-                                                   u64 min_rtt, u64 least_acks)
+FF_INLINE struct scout_verdict scout_train_verdict(struct scout_train *t, u64 part, u64 min_rtt,
+                                                   u64 before, u64 least_acks)
 {
-    u64 time = minus(t->last.at, t->first.at), bytes = minus(t->last.acked, t->first.acked);
     struct scout_verdict verdict = { .kind = SCOUT_SILENT };
+    u64 time, bytes;
 
-    if (t->acks < least_acks)
+    if (!scout_train_shows(t, before, least_acks))
         return verdict;
+    time = minus(t->last.at, t->first.at);
+    bytes = minus(t->last.acked, t->first.acked);
     verdict.pipe = rate_over(rate_per(bytes, time), min_rtt);
     verdict.rise = minus(t->last.rtt, t->first.rtt);
     if (minus(t->first.rtt, t->last.rtt) > time / part) {

@@ -10,11 +10,14 @@
 //!
 //! ```text
 //! begin:   W = 2 IW, half of it the first train; without an RTT W = IW, all of it the train
-//! round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 6 ACKs; the rest at W/srtt;
+//! round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 3 ACKs; the rest at W/srtt;
 //!          cwnd = W + train
 //! train acknowledged: rise of the RTT from its first ACK to its last, time between the two,
 //!          pipe = bytes/time * minrtt
-//!   fewer than 2 ACKs:  W = 2 W, or, if the smallest RTT between trains is above
+//!   a single ACK:       rise and time count from when its first packet would have been
+//!                         acknowledged: when it left, and the RTT before the train
+//!   none, or one of a train that did not leave at its pace:
+//!                       W = 2 W, or, if the smallest RTT between trains is above
 //!                         minrtt + clamp(minrtt/8, 4 ms, 16 ms):
 //!                         leave with 1.1 of what arrived in a minrtt
 //!   rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
@@ -35,7 +38,7 @@
 //! the packets had left. That needs no record of what was sent. A train that the window, the
 //! receiver, a timer or segmentation offload held up lets the window grow less, and ends nothing.
 //! A train that says something of the path lets W become no more than 8/7 of what it showed. One
-//! that says nothing (too few ACKs, ACKs faster than the packets, noise) doubles it, as slow start
+//! that says nothing (no ACK, ACKs faster than the packets, noise) doubles it, as slow start
 //! does without having asked.
 //!
 //! Known before: what packets that are sent close together show of the bottleneck (packet pairs
@@ -53,10 +56,11 @@
 //!
 //! The first window is twice an ordinary one (`first`), as Rapid Start's is: what is more leaves at
 //! the pace at which the second window of slow start would come. A transfer of few windows is a
-//! round trip sooner done by it. Two ACKs have a rate, so that two are enough to judge a train
-//! (`acks`); where receivers thin ACKs, a train has no more. While a queue stands between trains,
-//! one that slowed down shows no room (`polite`): the queue is somebody else's, or our own, and the
-//! rate that the train came at is a share of what others send, not what is free.
+//! round trip sooner done by it. A single ACK is enough to judge a train (`acks`): what left before
+//! the train has told what its first packet would have taken. Where receivers thin ACKs, a short
+//! train has no more. While a queue stands between trains, one that slowed down shows no room
+//! (`polite`): the queue is somebody else's, or our own, and the rate that the train came at is a
+//! share of what others send, not what is free.
 //!
 //! `resume=on` is Scouted Resume (`resume.rs`): a train tests what an earlier connection knew.
 
@@ -171,16 +175,14 @@ impl Scout {
     /// (draft-kazuho-ccwg-rapid-start section 3.1).
     fn open_first(&mut self, iw: Bytes, view: &View) -> Step {
         self.window = iw;
-        let rtt = view.rtt.smoothed;
-        if rtt == Span(0) {
+        if view.rtt.smoothed == Span(0) {
             return view.window.hold();
         }
         self.window = iw.scaled(self.first_window, RATIO_ONE);
         if self.window > iw {
             self.train.end = view.snd_nxt + iw;
         }
-        let rate = self.window.per(rtt).max(Rate(1));
-        let pacing = Pacing::at(rate).beginning(iw, rate.scaled(self.look, RATIO_ONE));
+        let pacing = self.pace(iw, self.look, view);
         Window { cwnd: self.window, ..view.window }.hold().pacing(pacing)
     }
 
@@ -195,20 +197,30 @@ impl Scout {
         // 2000).
         self.window = window.max(view.mss * 2);
         let (begin, length) = (view.snd_nxt, self.train_length(self.window, view));
-        self.train = Train { begin, end: begin + length, ends: None, acks: 0 };
+        self.train = Train { begin, end: begin + length, ..Train::FIRST };
         self.between = Between::new(view);
         self.full = None;
         let step = self.go_on(view);
         if view.rtt.smoothed == Span(0) {
             return step;
         }
+        step.pacing(self.pace(length, look, view))
+    }
+
+    /// W per smoothed RTT, and at `look` times that, in millionths, the train that leaves now.
+    fn pace(&mut self, length: Bytes, look: u64, view: &View) -> Pacing {
         let rate = self.window.per(view.rtt.smoothed).max(Rate(1));
-        step.pacing(Pacing::at(rate).beginning(length, rate.scaled(look, RATIO_ONE)))
+        let fast = rate.scaled(look, RATIO_ONE);
+        let most = self.window.scaled(look, RATIO_ONE);
+        self.train.began = view.now;
+        self.train.leaves_in = view.rtt.smoothed.scaled(length.0, most.0);
+        Pacing::at(rate).beginning(length, fast)
     }
 
     fn train_length(&self, window: Bytes, view: &View) -> Bytes {
         let least = view.mss * TRAIN_SEGMENTS;
-        let heard = (self.between.per_ack(view.mss) * TRAIN_ACKS).min(window / 2);
+        let acks = self.least_acks + SPARE_ACKS;
+        let heard = (self.between.per_ack(view.mss) * acks).min(window / 2);
         (window / self.share).max(heard).max(least).whole_segments(view.mss)
     }
 
@@ -259,7 +271,8 @@ impl Scout {
         // from others.
         let polite = self.polite && self.between.is_standing(view.rtt.min);
         let room = if polite { Bytes::MAX } else { window.scaled(self.room, RATIO_ONE) };
-        match self.train.verdict(self.pass, view.rtt.min, self.least_acks) {
+        let before = self.between.known_floor().unwrap_or(view.rtt.min);
+        match self.train.verdict(self.pass, (view.rtt.min, before), self.least_acks) {
             Verdict::Silent => {
                 self.verdicts.silent += 1;
                 if self.between.is_late(view.rtt.min) {
@@ -282,7 +295,6 @@ impl Scout {
             }
             Verdict::Slowed(pipe, rise) => {
                 self.verdicts.slowed += 1;
-                let before = self.between.known_floor().unwrap_or(view.rtt.min);
                 let behind = self.train.length().scaled(self.behind, RATIO_ONE);
                 let end = view.acked + behind.min(window);
                 self.full = Some(Full { pipe, rise, before, end, lowest: None });
@@ -509,7 +521,7 @@ impl Knobs for Scout {
             .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.keeps),
         Knob::new("acks")
             .means("the fewest ACKs of a train that are judged; fewer hear of receivers that thin")
-            .count(2..=16, |p| &mut p.least_acks),
+            .count(1..=16, |p| &mut p.least_acks),
         Knob::new("polite")
             .means("a train that slowed down shows no room while a queue stands between trains")
             .word(words!(|p| p.polite, ["off" = false, "on" = true])),
@@ -526,11 +538,11 @@ const PASS_PART: u64 = 8;
 const ROOM: u64 = 1_100_000;
 /// The least of a train: a delayed ACK for every second segment gives the least number of ACKs.
 const TRAIN_SEGMENTS: u64 = 8;
-/// The fewest ACKs that have a rate.
-const JUDGED_ACKS: u64 = 2;
-/// ACKs that a train should have where receivers thin them: one that came late is then one of
-/// several.
-const TRAIN_ACKS: u64 = 6;
+/// A single ACK has a rate, because what left before the train has told the RTT.
+const JUDGED_ACKS: u64 = 1;
+/// How many ACKs more than the fewest a train should have where receivers thin them: one that came
+/// late is then one of several.
+const SPARE_ACKS: u64 = 2;
 /// How far to look behind a full train, in its lengths, in millionths: the prototype's value, of
 /// which an eighth makes no difference (docs/scout.md).
 const BEHIND_TRAINS: u64 = 4_000_000;

@@ -227,17 +227,40 @@ fn a_tenth_more_than_the_window_is_no_room() {
     assert_eq!(gauge(&drive.scout, "scout_slowed"), Some(1));
 }
 
-#[test]
-fn one_ack_says_nothing_and_the_window_doubles() {
+/// The first train, which leaves within 25 ms at its pace: a single ACK comes so long after its
+/// newest packet has left, and that long after the train could begin to leave.
+fn one_ack(rtt: Span, left_in: Span) -> Drive {
     let mut drive = Drive::new();
-    drive.view.now = drive.view.now + Span::from_millis(10);
+    drive.view.now = drive.view.now + left_in + rtt;
+    drive.view.rtt.latest = rtt;
     drive.view.acked += MSS * 10;
+    drive.view.in_flight = MSS * 10;
     let ack = ack(&drive.view, 10);
     let _ = drive.scout.step(&ack, &drive.view);
-    assert_eq!(drive.scout.window, MSS * 20);
-    assert_eq!(gauge(&drive.scout, "scout_silent"), Some(1));
-    // An ACK for ten segments: a train that six ACKs tell of would be more than half of the window.
-    assert_eq!(drive.scout.train.length(), MSS * 10);
+    drive
+}
+
+#[test]
+fn a_single_ack_is_compared_with_the_rtt_before_the_train() {
+    // Ten segments in 40 ms, by 30 of which the RTT rose.
+    let slowed = one_ack(RTT + Span::from_millis(30), Span::from_millis(10));
+    assert_eq!(gauge(&slowed.scout, "scout_slowed"), Some(1));
+    assert_eq!(slowed.scout.window, MSS * 25);
+    // An ACK for ten segments: a train that three ACKs tell of would be more than half of W.
+    assert_eq!(slowed.scout.train.length(), MSS * 12);
+    // In 24 ms, by 3 of which it rose.
+    let passed = one_ack(RTT + Span::from_millis(3), Span::from_millis(21));
+    assert_eq!(gauge(&passed.scout, "scout_passed"), Some(1));
+    assert_eq!(passed.scout.window, MSS * 40);
+}
+
+#[test]
+fn a_single_ack_of_a_train_that_did_not_leave_at_its_pace_says_nothing() {
+    for (micros, silent, window) in [(24_999, 0, 40), (25_000, 1, 20)] {
+        let drive = one_ack(RTT, Span::from_micros(micros));
+        assert_eq!(gauge(&drive.scout, "scout_silent"), Some(silent), "{micros}");
+        assert_eq!(drive.scout.window, MSS * window, "{micros}");
+    }
 }
 
 #[test]

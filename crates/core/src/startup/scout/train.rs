@@ -24,6 +24,10 @@ pub(super) struct Train {
     pub(super) ends: Option<(Point, Point)>,
     /// How many of its ACKs had an RTT sample.
     pub(super) acks: u64,
+    /// When it could begin to leave.
+    pub(super) began: Instant,
+    /// How long it takes to leave at its pace; zero while there is none, as no RTT is known.
+    pub(super) leaves_in: Span,
 }
 
 /// What the ACKs of a train say of the path.
@@ -41,7 +45,14 @@ pub(super) enum Verdict {
 
 impl Train {
     /// The first window: where it ends is known when its first ACK comes.
-    pub(super) const FIRST: Self = Self { begin: Bytes(0), end: Bytes::MAX, ends: None, acks: 0 };
+    pub(super) const FIRST: Self = Self {
+        begin: Bytes(0),
+        end: Bytes::MAX,
+        ends: None,
+        acks: 0,
+        began: Instant(0),
+        leaves_in: Span(0),
+    };
 
     pub(super) fn is_first(&self) -> bool {
         self.begin == Bytes(0)
@@ -59,10 +70,29 @@ impl Train {
         }
     }
 
+    /// Between which ACKs its rate is taken, if there are at least so many; `before` is the RTT of
+    /// what left before it. With a single ACK it is taken from when the first of its packets would
+    /// have been acknowledged, had its ACK not been held back. Of a train that began to leave later
+    /// than it could, or left more slowly than at its pace, that is not known.
+    fn points(&self, least_acks: u64, before: Span) -> Option<(Point, Point)> {
+        let (first, last) = self.ends.filter(|_| self.acks >= least_acks)?;
+        if self.acks > 1 {
+            return Some((first, last));
+        }
+        let origin = Point { at: self.began + before, rtt: before, acked: self.begin };
+        let left_in = last.at.since(self.began) - last.rtt;
+        (left_in < self.leaves_in).then_some((origin, last))
+    }
+
     /// It passes if the RTT rises by no more than this part of its time. Of fewer than so many ACKs
-    /// nothing is said.
-    pub(super) fn verdict(&self, part: u64, min_rtt: Span, least_acks: u64) -> Verdict {
-        let Some((first, last)) = self.ends.filter(|_| self.acks >= least_acks) else {
+    /// nothing is said. `before` is the RTT of what left before it.
+    pub(super) fn verdict(
+        &self,
+        part: u64,
+        (min_rtt, before): (Span, Span),
+        least_acks: u64,
+    ) -> Verdict {
+        let Some((first, last)) = self.points(least_acks, before) else {
             return Verdict::Silent;
         };
         // Ours: ACKs that come more slowly than the packets had left are spaced by the bottleneck.

@@ -35,7 +35,8 @@ fn rtts_that_scatter_by_as_much_as_they_are_late_show_no_queue() {
     assert!(!stands(107));
 }
 
-/// A train of which one ACK tells, after packets with this RTT.
+/// A train of which one ACK tells, and which left more slowly than at its pace, after packets with
+/// this RTT.
 fn silent_train_behind(between: Span) -> Step {
     let mut drive = Drive::new();
     let _ = drive.first_train_passes();
@@ -43,6 +44,7 @@ fn silent_train_behind(between: Span) -> Step {
     drive.scout.train.begin = drive.view.acked + MSS * 32;
     drive.scout.train.end = drive.scout.train.begin + MSS * 8;
     let _ = drive.acks(32, Span::from_millis(3), between, Span(0));
+    drive.scout.train.leaves_in = Span(0);
     drive.view.now = drive.view.now + Span::from_millis(24);
     (drive.view.acked, drive.view.delivered) =
         (drive.view.acked + MSS * 8, drive.view.delivered + MSS * 8);

@@ -19,16 +19,26 @@ fn scout(other: bool) -> Scout {
 
 /// The most that W may be after a step: 8/7 of what the train's ACKs came at in a minrtt, no less
 /// than W, if they say something; twice W, if they are few, came faster than the packets had left,
-/// or what is behind them has just said that they were noise.
+/// or what is behind them has just said that they were noise. A single ACK counts from the train's
+/// beginning and the RTT before it, if the train has left at its pace.
 fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
     let twice = before.window * 2;
     let Train { begin, end, .. } = before.train;
-    let of_train: Vec<&Point> =
-        points.iter().filter(|point| point.acked > begin && point.acked <= end).collect();
+    let of_train: Vec<Point> =
+        points.iter().copied().filter(|point| point.acked > begin && point.acked <= end).collect();
     let says = of_train.len() as u64 >= before.least_acks && before.full.is_none();
-    let (Some(first), Some(last), true) = (of_train.first(), of_train.last(), says) else {
+    let (Some(mut first), Some(last), true) =
+        (of_train.first().copied(), of_train.last().copied(), says)
+    else {
         return twice;
     };
+    let rtt = before.between.known_floor().unwrap_or(min_rtt);
+    if of_train.len() == 1 {
+        if last.at.since(before.train.began) - last.rtt >= before.train.leaves_in {
+            return twice;
+        }
+        first = Point { at: before.train.began + rtt, rtt, acked: begin };
+    }
     let time = last.at.since(first.at);
     if first.rtt - last.rtt > time / 8 {
         return twice;
