@@ -1,5 +1,6 @@
 //! What travels: TCP connections, by the lab's own source or by iperf3, and datagrams.
 
+mod descriptors;
 mod files;
 pub(crate) mod iperf;
 pub(crate) mod own;

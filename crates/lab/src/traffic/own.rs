@@ -14,6 +14,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use firstflight_sim::FileDraws;
 
+use super::descriptors::make_room;
 use super::files::Files;
 use super::{FlowOutcome, LONGEST_SLEEP, Schedule};
 use crate::error::LabError;
@@ -57,13 +58,15 @@ impl Own {
     /// Makes the sockets.
     ///
     /// # Errors
-    /// The kernel gives no socket, or does not take what one is told.
+    /// The kernel gives no socket, or does not take what one is told; or there are more connections
+    /// than a process may have open.
     pub(crate) fn new(
         near: &Namespace,
         far: &Namespace,
         job: &Job,
         clock: Clock,
     ) -> Result<Self, LabError> {
+        make_room(job.flows.len()).map_err(|error| failed("have room for", &error))?;
         let listeners = far.run(|| {
             let listen = |flow: &FlowJob| listen(flow, &job.groups[flow.group]);
             job.flows.iter().map(listen).collect::<io::Result<Vec<Socket>>>()
