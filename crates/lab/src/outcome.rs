@@ -16,7 +16,7 @@ use firstflight_scenario::{
 use crate::bed::LinkKind;
 use crate::control::LinuxControl;
 use crate::job::{FlowJob, Job};
-use crate::link::{LinkReport, Timing};
+use crate::link::{DirectionReport, LinkReport, Timing};
 use crate::tcp_info::{CaState, TcpInfo};
 use crate::traffic::FlowOutcome;
 
@@ -53,7 +53,7 @@ impl Measured<'_> {
             transport: "linux".to_owned(),
             profile: self.resolved.endpoint.profile.to_string(),
             seed: self.job.link.seed,
-            bottleneck: self.bottleneck(),
+            bottleneck: bottleneck(&self.link.forward),
             note: self.note(),
             lab: Some(lab_figures(self.link, self.kind, self.generator, self.rtt_ns())),
             ..RunResult::of_flows(flows, self.job.duration_ns, (self.wall, events))
@@ -108,18 +108,6 @@ impl Measured<'_> {
         Some(Left { drops_in_round: drops, ..left })
     }
 
-    fn bottleneck(&self) -> Bottleneck {
-        let way = &self.link.forward;
-        Bottleneck {
-            drops: way.dropped_packets + way.lost_packets,
-            random_losses: way.lost_packets,
-            marks: way.marked_packets,
-            utilization: way.utilization,
-            peak_queue_packets: way.peak_queue_packets,
-            mean_queue_packets: way.mean_queue_packets,
-        }
-    }
-
     fn note(&self) -> Option<String> {
         let disturbance = self.link.disturbance(self.rtt_ns());
         let problems = self.flows.iter().filter_map(|flow| flow.problem.clone());
@@ -129,6 +117,18 @@ impl Measured<'_> {
 
     fn rtt_ns(&self) -> u64 {
         self.job.link.forward.delay_ns + self.job.link.backward.delay_ns
+    }
+}
+
+/// What the bottleneck did with the data's direction.
+pub(crate) fn bottleneck(way: &DirectionReport) -> Bottleneck {
+    Bottleneck {
+        drops: way.dropped_packets + way.lost_packets,
+        random_losses: way.lost_packets,
+        marks: way.marked_packets,
+        utilization: way.utilization,
+        peak_queue_packets: way.peak_queue_packets,
+        mean_queue_packets: way.mean_queue_packets,
     }
 }
 

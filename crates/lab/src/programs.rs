@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Bottleneck, Flown, LabFigures, Resolved, RunResult, Scenario};
+use firstflight_scenario::{Flown, LabFigures, Resolved, RunResult, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::bed::LinkKind;
 use crate::error::LabError;
 use crate::job::{self, link_spec};
 use crate::link::{DirectionSpec, FlowSeen, LinkReport, LinkSpec};
-use crate::outcome::lab_figures;
+use crate::outcome::{bottleneck, lab_figures};
 use crate::tool::{self, Carried, Ends, Prints};
 use crate::trace;
 
@@ -196,14 +196,7 @@ impl Measured<'_> {
             transport: "linux".to_owned(),
             profile: resolved.endpoint.profile.to_string(),
             seed: self.seed,
-            bottleneck: Bottleneck {
-                drops: way.dropped_packets + way.lost_packets,
-                random_losses: way.lost_packets,
-                marks: way.marked_packets,
-                utilization: way.utilization,
-                peak_queue_packets: way.peak_queue_packets,
-                mean_queue_packets: way.mean_queue_packets,
-            },
+            bottleneck: bottleneck(way),
             note: self.note(link, rtt_ns),
             lab: Some(lab_figures(link, LinkKind::Tun, GENERATOR, rtt_ns)),
             ..RunResult::of_flows(

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::{digits, drawing::FONT, helvetica::text_width, svg::escaped};
+use crate::element::{heading, label, opened};
+use crate::{digits, helvetica::text_width, svg::escaped};
 
 /// A table of colours.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,14 +64,8 @@ impl HeatMap {
         let count = (self.groups.len() * self.columns.len()).max(1);
         let width = (WIDTH - LEFT - RIGHT) / count as f64;
         let bottom = TOP + ROW * self.rows.len() as f64;
-        let mut text = format!(
-            "<svg width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
-             role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{FONT}\" \
-             font-size=\"11\" fill=\"{INK}\">\n<title>{}</title>\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-            escaped(&self.title),
-            height = bottom + FOOT,
-        );
+        let mut text = opened(&self.title, WIDTH, bottom + FOOT);
+        heading(&mut text, (6, 18), &self.title);
         self.head(&mut text, width);
         for (at, (name, values)) in self.rows.iter().enumerate() {
             let top = TOP + ROW * at as f64;
@@ -94,13 +89,8 @@ impl HeatMap {
         text
     }
 
-    /// Title, subtitle and the names of the columns.
+    /// The subtitle and the names of the columns.
     fn head(&self, text: &mut String, width: f64) {
-        let _ = writeln!(
-            text,
-            "<text x=\"6\" y=\"18\" font-size=\"14\" font-weight=\"bold\">{}</text>",
-            escaped(&self.title)
-        );
         // As wide as in Helvetica, so that a wider font does not run out of the picture.
         let wide = text_width(&self.subtitle, false) * 0.011;
         let _ = writeln!(
@@ -161,12 +151,6 @@ impl Colors {
     }
 }
 
-fn label(text: &mut String, (x, y): (f64, f64), anchor: &str, words: &str) {
-    let words = escaped(words);
-    let _ =
-        writeln!(text, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
-}
-
 /// Pixels, as the rest.
 const WIDTH: f64 = 440.0;
 const LEFT: f64 = 104.0;
@@ -177,7 +161,6 @@ const FOOT: f64 = 46.0;
 /// Between groups of columns.
 const GAP: f64 = 3.0;
 
-const INK: &str = "#1b1f24";
 /// Around every cell: white ones would not be seen.
 const EDGE: &str = "#d5d9df";
 const NONE: &str = "#c9ced6";

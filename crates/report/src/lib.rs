@@ -19,12 +19,14 @@
 
 pub mod csv;
 pub mod html;
+pub mod markdown;
 pub mod pdf;
 pub mod svg;
 pub mod terminal;
 
 mod digits;
 mod drawing;
+mod element;
 mod error;
 mod figure;
 mod heat;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::{digits, drawing::FONT, svg::escaped};
+use crate::element::{heading, label, opened};
+use crate::{digits, svg::escaped};
 
 /// A picture as SVG that stands on a page as it is, and beside it as a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +77,7 @@ impl Multiples {
         let rows = self.cells.len().div_ceil(ACROSS).max(1);
         let height = HEAD + rows as f64 * (CELL.1 + NAME) + MARGIN;
         let mut text = opened(&self.title, WIDE, height);
+        heading(&mut text, (8, 20), &self.title);
         for (place, cell) in self.cells.iter().enumerate() {
             let left = MARGIN + (place % ACROSS) as f64 * (CELL.0 + BETWEEN);
             let top = HEAD + (place / ACROSS) as f64 * (CELL.1 + NAME);
@@ -148,6 +150,7 @@ impl Plane {
     /// The SVG text, of the width of a page.
     pub fn svg(&self) -> String {
         let mut text = opened(&self.title, WIDE, PLANE);
+        heading(&mut text, (8, 20), &self.title);
         let (x, y) = (Scale::of(self.points.iter().map(|of| of.1)), self.up());
         let (left, bottom) = (52.0, PLANE - 40.0);
         let at = |(right, up): (f64, f64)| {
@@ -251,17 +254,6 @@ impl Scale {
     }
 }
 
-fn opened(title: &str, width: f64, height: f64) -> String {
-    let title = escaped(title);
-    format!(
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-         xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{FONT}\" font-size=\"11\" \
-         fill=\"{INK}\">\n<title>{title}</title>\n<rect width=\"100%\" height=\"100%\" \
-         fill=\"#fff\"/>\n<text x=\"8\" y=\"20\" font-size=\"14\" \
-         font-weight=\"bold\">{title}</text>\n"
-    )
-}
-
 fn path(text: &mut String, points: impl Iterator<Item = (f64, f64)>, color: &str, width: f64) {
     let mut line = String::new();
     for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
@@ -279,12 +271,6 @@ fn line(text: &mut String, from: (f64, f64), to: (f64, f64)) {
     path(text, [from, to].into_iter(), FAINT, 0.7);
 }
 
-fn label(text: &mut String, (x, y): (f64, f64), anchor: &str, words: &str) {
-    let words = escaped(words);
-    let _ =
-        writeln!(text, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
-}
-
 /// Pixels, as the rest.
 const WIDE: f64 = 880.0;
 const PLANE: f64 = 520.0;
@@ -296,7 +282,6 @@ const NAME: f64 = 16.0;
 const BETWEEN: f64 = 8.0;
 const ACROSS: usize = 8;
 
-const INK: &str = "#1b1f24";
 const SOFT: &str = "#5a6472";
 const FAINT: &str = "#c9ced6";
 /// Two of Okabe and Ito's colours.

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use firstflight_report::markdown::{cell, line};
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::error::ReproduceError;
@@ -80,7 +81,7 @@ fn title(paper: &Paper) -> String {
 }
 
 fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
-    let _ = writeln!(text, "\n## {}\n\n{}", title(paper), plain(&paper.head.citation));
+    let _ = writeln!(text, "\n## {}\n\n{}", title(paper), line(&paper.head.citation));
     text.push_str(
         "\n| id | claim, and what is checked | paper | firstflight | difference | must be \
         | seeds | preset | verdict |\n",
@@ -118,7 +119,7 @@ fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
         }
         let _ = writeln!(text, "\n#### Findings: {}", laid.data.title);
         for finding in &laid.data.findings {
-            let _ = writeln!(text, "\n{}", plain(finding));
+            let _ = writeln!(text, "\n{}", line(finding));
         }
     }
 }
@@ -180,7 +181,7 @@ fn verdict(row: &Row) -> String {
 fn analysis(row: &Row) -> String {
     let note = row.note.as_deref().unwrap_or("");
     let text =
-        format!("**{}**, {}, {}. {}", row.id, row.verdict.name(), row.class.name(), plain(note));
+        format!("**{}**, {}, {}. {}", row.id, row.verdict.name(), row.class.name(), line(note));
     text.trim_end().to_owned()
 }
 
@@ -202,23 +203,6 @@ fn shown(value: &Value, unit: &str) -> String {
         },
         Value::Text(text) => cell(text),
     }
-}
-
-/// Text that does not end a table's cell and is not taken for HTML or emphasis.
-fn cell(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        if matches!(c, '|' | '<' | '>' | '*' | '[' | ']') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
-}
-
-/// A paragraph on one line.
-fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -332,10 +316,5 @@ mod tests {
         let lab = LabOrigin { kernel: "6.18".to_owned(), date: "2026-11-22".to_owned() };
         let row = Row { lab: Some(lab), ..row(vec![check()]) };
         assert!(lines(&row).ends_with("**pass** by the lab of 2026-11-22 on Linux 6.18 |\n"));
-    }
-
-    #[test]
-    fn what_would_break_a_table_is_escaped() {
-        assert_eq!(cell("a | b <\nc [1]"), r"a \| b \< c \[1\]");
     }
 }

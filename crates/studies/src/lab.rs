@@ -20,6 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::{Parser, value_parser};
 use firstflight_guest::{Cache, DEFAULT_KERNEL, Kernel};
 use serde_json::Value;
 
@@ -60,16 +61,23 @@ struct Route {
 }
 
 /// What was asked for.
+#[derive(Debug, Parser)]
+#[command(name = "lab", no_binary_name = true, after_help = "--random N has options of its own")]
 struct Options {
     /// Runs of one point until one is not disturbed.
+    #[arg(long, default_value_t = 3, value_parser = value_parser!(u32).range(1..=100))]
     tries: u32,
     /// Begin nothing new after so many minutes.
+    #[arg(long, value_parser = value_parser!(u64).range(1..=100))]
     minutes: Option<u64>,
     /// Forget what is kept.
+    #[arg(long)]
     again: bool,
     /// On the running kernel instead of one in virtual time, with the link's own benchmark.
+    #[arg(long)]
     real_time: bool,
     /// The papers' rows alone.
+    #[arg(long)]
     rows: bool,
 }
 
@@ -98,7 +106,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     if args.iter().any(|arg| arg == "--random") {
         return random::run(root, args);
     }
-    let options = options(args)?;
+    let options: Options = crate::options(args)?;
     // Asked for now, not after half an hour.
     if options.real_time {
         step::has_tools("lab", &["ip", "iperf3", "ping"], "iproute2 iperf3 iputils-ping")?;
@@ -193,33 +201,6 @@ fn goes_on() -> Result<(), Stop> {
     Ok(())
 }
 
-fn options(args: &[String]) -> Result<Options, Stop> {
-    let mut options =
-        Options { tries: 3, minutes: None, again: false, real_time: false, rows: false };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut number = || {
-            let value = args.next().ok_or(Stop::usage(&format!("{arg} needs a value")))?;
-            let number = value.parse().ok().filter(|number: &u32| (1..=100).contains(number));
-            let problem = format!("{arg}: found `{value}`, accepted: 1 to 100");
-            number.ok_or(Stop::usage(&problem))
-        };
-        match arg.as_str() {
-            "--again" => options.again = true,
-            "--real-time" => options.real_time = true,
-            "--rows" => options.rows = true,
-            "--minutes" => options.minutes = Some(number()?.into()),
-            "--tries" => options.tries = number()?,
-            _ => {
-                let accepted = "--tries, --minutes, --again, --real-time, --rows, --random";
-                let problem = format!("unknown argument `{arg}`; accepted: {accepted}");
-                return Err(Stop::usage(&problem));
-            }
-        }
-    }
-    Ok(options)
-}
-
 const DOCUMENT: &str = "docs/lab.md";
 const VALUES: &str = "papers/lab.toml";
 const KEPT: &str = "firstflight-out/lab/kept";
@@ -231,13 +212,13 @@ mod tests {
 
     #[test]
     fn options_are_read_and_slips_are_refused() {
-        let read =
-            |args: &[&str]| options(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
-        let some = read(&["--minutes", "4", "--again"]).ok().unwrap();
+        let read = crate::testing::options::<Options>;
+        let some = read("--minutes 4 --again").unwrap();
         assert_eq!((some.minutes, some.tries, some.again), (Some(4), 3, true));
-        assert!(!some.rows && read(&["--rows"]).ok().unwrap().rows);
-        assert!(read(&["--tries", "0"]).is_err() && read(&["--tris", "1"]).is_err());
-        assert!(read(&["--minutes"]).is_err());
+        assert!(!some.rows && read("--rows").unwrap().rows);
+        for wrong in ["--tries 0", "--tris 1", "--minutes"] {
+            assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use xtask::{Stop, no_arguments, root, step};
 mod bench;
 mod choice;
 mod cpu;
+mod draw;
 mod judge;
 mod kept;
 mod lab;
@@ -43,6 +44,11 @@ fn number(arg: &str, value: &str, accepted: RangeInclusive<u64>) -> Result<u64, 
     })
 }
 
+/// What a study's arguments ask for.
+fn options<T: clap::Parser>(args: &[String]) -> Result<T, Stop> {
+    T::try_parse_from(args).map_err(|error| Stop::usage(error.to_string().trim_end()))
+}
+
 type Study = fn(&std::path::Path, &[String]) -> Result<(), Stop>;
 
 const STUDIES: [(&str, Study); 9] = [
@@ -56,3 +62,11 @@ const STUDIES: [(&str, Study); 9] = [
     ("stacks", stacks::run),
     ("startups", startups::run),
 ];
+
+#[cfg(test)]
+mod testing {
+    /// What a command line asks for.
+    pub(crate) fn options<T: clap::Parser>(line: &str) -> Result<T, crate::Stop> {
+        crate::options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+}

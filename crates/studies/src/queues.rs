@@ -11,17 +11,16 @@ mod models;
 mod packets;
 mod table;
 
-use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
 
+use clap::{Parser, value_parser};
 use rayon::prelude::*;
 
 use crate::Stop;
 use crate::kept::Kept;
 use crate::lab::{of_guests, sources_of};
-use crate::step::{self, announce, kernel_features, unable};
-use crate::tables::between_marks;
+use crate::step::{self, announce, kernel_features};
+use crate::tables::write_between;
 
 use draw::{Beside, DISCIPLINES, Discipline, Point};
 use measured::Measured;
@@ -30,24 +29,32 @@ use packets::Captures;
 use table::Row;
 
 /// What was asked for.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Parser)]
+#[command(name = "queues", no_binary_name = true)]
 struct Options {
     /// Points of each discipline.
+    #[arg(long = "random", default_value_t = 10, value_parser = value_parser!(u64).range(1..=999))]
     count: u64,
+    /// Where the points begin.
+    #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Runs of a discipline that draws random numbers, each with a seed of its own.
+    #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..=99))]
     runs: u64,
     /// Disciplines by their names; none are all.
+    #[arg(long, value_parser = DISCIPLINES.map(|it| it.name))]
     only: Vec<String>,
     /// Give each queue of ours the very packets that came to the kernel's, too.
+    #[arg(long)]
     packets: bool,
-    /// Write the table.
+    /// Write the table, which is of all disciplines.
+    #[arg(long, conflicts_with = "only")]
     page: bool,
 }
 
 /// Draws the points, measures what is not kept, and prints both side by side.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let options = options(args)?;
+    let options: Options = crate::options(args)?;
     if kernel_features()?.is_empty() {
         return Err(Stop::lacks(&step::no_kernel("queues")));
     }
@@ -68,28 +75,15 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         })
         .collect();
     announce(&format!("{} points", points.len()));
-    let stop: Mutex<Option<Stop>> = Mutex::new(None);
-    let rows = points.into_par_iter().with_max_len(1).map(|point| {
-        if stop.lock().is_ok_and(|stop| stop.is_some()) {
-            return None;
-        }
-        study
-            .row(point)
-            .inspect(|row| println!("{}", row.line()))
-            .map_err(|problem| stop.lock().map(|mut stop| *stop = Some(problem)))
-            .ok()
-    });
-    let rows: Vec<Option<Row>> = rows.collect();
-    if let Some(stop) = stop.into_inner().unwrap_or_default() {
-        return Err(stop);
-    }
-    let rows: Vec<Row> = rows.into_iter().flatten().collect();
+    let rows = points.into_par_iter().with_max_len(1);
+    let rows = rows.map(|point| study.row(point).inspect(|row| println!("{}", row.line())));
+    let rows: Vec<Row> = rows.collect::<Result<_, Stop>>()?;
     println!("{}", table::summary(&rows));
     let models = study.models(&options)?;
     models.iter().for_each(|model| println!("{}", model.row()));
     if options.page {
         let text = table::page(&rows, &options.words()) + &models::page(&models);
-        write(&root.join(PAGE), &text)?;
+        write_between(root, PAGE, MARKS, &text)?;
         println!("queues: {PAGE} is written");
     }
     let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
@@ -101,13 +95,6 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
             table::ACCEPTED
         ))),
     }
-}
-
-fn write(page: &Path, text: &str) -> Result<(), Stop> {
-    let old = fs::read_to_string(page).map_err(|error| unable(PAGE, &error))?;
-    let new = between_marks(&old, MARKS, text)
-        .ok_or_else(|| Stop::failed(&format!("{PAGE}: no marks {} and {}", MARKS.0, MARKS.1)))?;
-    fs::write(page, new).map_err(|error| unable(PAGE, &error))
 }
 
 /// What every point needs.
@@ -171,46 +158,6 @@ impl Options {
     }
 }
 
-fn options(args: &[String]) -> Result<Options, Stop> {
-    let only = Vec::new();
-    let mut options = Options { count: 10, seed: 1, runs: 3, only, packets: false, page: false };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let switch = match arg.as_str() {
-            "--packets" => Some(&mut options.packets),
-            "--page" => Some(&mut options.page),
-            _ => None,
-        };
-        if let Some(switch) = switch {
-            *switch = true;
-            continue;
-        }
-        let accepted = ["--random", "--seed", "--runs", "--only", "--packets", "--page"];
-        if !accepted.contains(&arg.as_str()) {
-            let accepted = accepted.join(", ");
-            let problem = format!("unknown argument `{arg}`; accepted: {accepted}");
-            return Err(Stop::usage(&problem));
-        }
-        let value = args.next().ok_or(Stop::usage(&format!("{arg} needs a value")))?;
-        let number = |least, most| crate::number(arg, value, least..=most);
-        match arg.as_str() {
-            "--random" => options.count = number(1, 999)?,
-            "--seed" => options.seed = number(0, u64::MAX)?,
-            "--runs" => options.runs = number(1, 99)?,
-            _ if DISCIPLINES.iter().any(|it| it.name == value) => options.only.push(value.clone()),
-            _ => {
-                let names = DISCIPLINES.map(|it| it.name).join(", ");
-                let problem = format!("--only: found `{value}`, accepted: {names}");
-                return Err(Stop::usage(&problem));
-            }
-        }
-    }
-    if options.page && !options.only.is_empty() {
-        return Err(Stop::usage("--page is of all disciplines, without --only"));
-    }
-    Ok(options)
-}
-
 const PAGE: &str = "docs/queues.md";
 const MARKS: (&str, &str) = ("<!-- kernel -->", "<!-- end of kernel -->");
 const KEPT: &str = "firstflight-out/queues";
@@ -223,8 +170,7 @@ mod tests {
 
     #[test]
     fn options_are_read_and_slips_are_refused() {
-        let read =
-            |line: &str| options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let read = crate::testing::options::<Options>;
         let some = read("--random 4 --seed 7 --runs 2 --only red --only pie").unwrap();
         assert_eq!((some.count, some.seed, some.runs, some.only.len()), (4, 7, 2, 2));
         let both = read("--packets --page").unwrap();
@@ -237,6 +183,6 @@ mod tests {
     #[test]
     fn the_page_has_the_marks_between_which_the_table_is() {
         let page = include_str!("../../../docs/queues.md");
-        assert!(between_marks(page, MARKS, "").is_some());
+        assert!(crate::tables::between_marks(page, MARKS, "").is_some());
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::step::{self, announce};
-use crate::tables::{between_marks, head, measure, row};
+use crate::tables::{head, measure, row, write_between};
 use crate::{Stop, no_arguments};
 
 /// Measures, and writes the tables between the two marks of the document.
@@ -24,11 +24,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     presets(root, &program, &mut text)?;
     announce("against simulated TCP");
     agreement(&program, &mut text)?;
-    let file = root.join(DOCUMENT);
-    let old = fs::read_to_string(&file).map_err(|error| step::unable(DOCUMENT, &error))?;
-    let new = between_marks(&old, (BEGIN, END), &text)
-        .ok_or_else(|| Stop::failed(&format!("{DOCUMENT}: no lines `{BEGIN}` and `{END}`")))?;
-    fs::write(&file, new).map_err(|error| step::unable(DOCUMENT, &error))?;
+    write_between(root, DOCUMENT, (BEGIN, END), &text)?;
     println!("quic: the tables of {DOCUMENT} are written");
     Ok(())
 }

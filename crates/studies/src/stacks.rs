@@ -6,7 +6,6 @@
 
 use std::cell::OnceCell;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -14,7 +13,7 @@ use serde_json::Value;
 use crate::Stop;
 use crate::kept::Kept;
 use crate::step::{self, announce};
-use crate::tables::{between_marks, head, measure, row};
+use crate::tables::{head, measure, row, write_between};
 
 /// Measures what is not kept, and writes the tables between the marks of the document.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
@@ -34,11 +33,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         compared.table(&kept, &mut text)?;
     }
     late(&kept, &mut text)?;
-    let file = root.join(DOCUMENT);
-    let old = fs::read_to_string(&file).map_err(|error| step::unable(DOCUMENT, &error))?;
-    let new = between_marks(&old, (BEGIN, END), text.trim_end())
-        .ok_or_else(|| Stop::failed(&format!("{DOCUMENT}: no lines `{BEGIN}` and `{END}`")))?;
-    fs::write(&file, new).map_err(|error| step::unable(DOCUMENT, &error))?;
+    write_between(root, DOCUMENT, (BEGIN, END), text.trim_end())?;
     println!("stacks: the tables of {DOCUMENT} are written");
     Ok(())
 }
@@ -262,6 +257,8 @@ const LATE: [(&str, Stack); 3] = [
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::json;
 
     use super::*;

@@ -1,6 +1,7 @@
 //! Tables in documents that a command measures and writes between two marks.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -31,6 +32,21 @@ pub(crate) fn head(text: &mut String, title: &str, first: &str, names: &[&str]) 
 pub(crate) fn row(text: &mut String, first: &str, cells: impl Iterator<Item = String>) {
     let cells: Vec<String> = cells.map(|cell| format!(" {cell} |")).collect();
     let _ = writeln!(text, "| {first} |{}", cells.concat());
+}
+
+/// Writes `text` between the marks of a document, named from the repository's root.
+pub(crate) fn write_between(
+    root: &Path,
+    document: &str,
+    marks: (&str, &str),
+    text: &str,
+) -> Result<(), Stop> {
+    let file = root.join(document);
+    let old = fs::read_to_string(&file).map_err(|error| step::unable(document, &error))?;
+    let new = between_marks(&old, marks, text).ok_or_else(|| {
+        Stop::failed(&format!("{document}: no lines `{}` and `{}`", marks.0, marks.1))
+    })?;
+    fs::write(&file, new).map_err(|error| step::unable(document, &error))
 }
 
 /// `old` with `text` in place of what is between the marks.

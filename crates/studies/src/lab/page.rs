@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use firstflight_report::markdown;
 use serde_json::Value;
 
 use super::points::Table;
@@ -60,7 +61,8 @@ fn of_rows(rows: &[Value]) -> String {
     let mut page =
         String::from("| id | claim | expected | measured | verdict |\n|---|---|---|---|---|\n");
     for row in rows {
-        let cells = ["id", "what", "expected", "measured", "verdict"].map(|key| cell(&row[key]));
+        let cells = ["id", "what", "expected", "measured", "verdict"]
+            .map(|key| markdown::cell(&text(&row[key])));
         let unit = text(&row["unit"]);
         let [id, what, expected, measured, verdict] = cells;
         let unit = if unit.is_empty() { unit } else { format!(" {unit}") };
@@ -73,7 +75,7 @@ fn of_rows(rows: &[Value]) -> String {
     }
     for row in failed {
         let note = text(&row["note"]);
-        let _ = writeln!(page, "\n**{}**: {}", text(&row["id"]), plain(&note));
+        let _ = writeln!(page, "\n**{}**: {}", text(&row["id"]), markdown::line(&note));
     }
     page
 }
@@ -109,23 +111,6 @@ fn points(page: &mut String, table: &Table, file: &File) {
     }
     let most = table.points.iter().map(|point| point.percent().abs()).fold(0.0, f64::max);
     let _ = writeln!(page, "\nThe largest difference is {most:.1} %.");
-}
-
-/// Text that does not end a table's cell and is not taken for HTML or emphasis.
-fn cell(value: &Value) -> String {
-    let mut escaped = String::new();
-    for c in plain(&text(value)).chars() {
-        if matches!(c, '|' | '<' | '>' | '*' | '[' | ']') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
-}
-
-/// A paragraph on one line.
-fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 const HEAD: &str = "\

@@ -11,8 +11,8 @@ mod table;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
+use clap::{Parser, value_parser};
 use firstflight_guest::DEFAULT_KERNEL;
 use rayon::prelude::*;
 
@@ -25,23 +25,32 @@ use measured::Measured;
 use table::Row;
 
 /// What was asked for.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Parser)]
+#[command(name = "lab --random", no_binary_name = true)]
 struct Options {
+    /// How many points.
+    #[arg(long = "random", value_parser = value_parser!(u64).range(1..=9_999))]
     count: u64,
+    /// Where the points begin.
+    #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Points by their number.
+    #[arg(long, value_parser = value_parser!(u64).range(0..=9_998))]
     only: Vec<u64>,
     /// The kernel's image, or `running`.
+    #[arg(long, default_value = DEFAULT_KERNEL)]
     kernel: String,
     /// Controls of today.
+    #[arg(long)]
     today: bool,
     /// Write the page.
+    #[arg(long, conflicts_with = "today")]
     page: bool,
 }
 
 /// Draws the points, measures what is not kept, and prints both side by side.
 pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let options = options(args)?;
+    let options: Options = crate::options(args)?;
     if kernel_features()?.is_empty() {
         return Err(Stop::lacks(&step::no_kernel("lab --random")));
     }
@@ -53,24 +62,11 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         numbers.filter(|n| options.only.is_empty() || options.only.contains(n)).collect();
     announce(&format!("{} points", wanted.len()));
     println!("{}", table::HEAD);
-    let stop: Mutex<Option<Stop>> = Mutex::new(None);
-    let rows: Vec<Option<Row>> = wanted
-        .par_iter()
-        .with_max_len(1)
-        .map(|number| {
-            if stop.lock().is_ok_and(|stop| stop.is_some()) {
-                return None;
-            }
-            let row = lab.row(Point::draw(options.seed, *number, options.today));
-            row.inspect(|row| println!("{}", row.line()))
-                .map_err(|problem| stop.lock().map(|mut stop| *stop = Some(problem)))
-                .ok()
-        })
-        .collect();
-    if let Some(stop) = stop.into_inner().unwrap_or_default() {
-        return Err(stop);
-    }
-    let rows: Vec<Row> = rows.into_iter().flatten().collect();
+    let rows = wanted.par_iter().with_max_len(1).map(|number| {
+        let row = lab.row(Point::draw(options.seed, *number, options.today));
+        row.inspect(|row| println!("{}", row.line()))
+    });
+    let rows: Vec<Row> = rows.collect::<Result<_, Stop>>()?;
     let differ = rows.iter().filter(|row| row.differs() && !row.is_own_range()).count();
     println!("{}", table::summary(&rows));
     if options.page {
@@ -171,42 +167,6 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn options(args: &[String]) -> Result<Options, Stop> {
-    let kernel = DEFAULT_KERNEL.to_owned();
-    let only = Vec::new();
-    let mut options = Options { count: 0, seed: 1, only, kernel, today: false, page: false };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let switch = match arg.as_str() {
-            "--page" => Some(&mut options.page),
-            "--today" => Some(&mut options.today),
-            _ => None,
-        };
-        if let Some(switch) = switch {
-            *switch = true;
-            continue;
-        }
-        let accepted = ["--random", "--seed", "--only", "--kernel", "--today", "--page"];
-        if !accepted.contains(&arg.as_str()) {
-            let accepted = accepted.join(", ");
-            let problem = format!("unknown argument `{arg}`; accepted with --random: {accepted}");
-            return Err(Stop::usage(&problem));
-        }
-        let value = args.next().ok_or(Stop::usage(&format!("{arg} needs a value")))?;
-        let number = |least, most| crate::number(arg, value, least..=most);
-        match arg.as_str() {
-            "--random" => options.count = number(1, 9_999)?,
-            "--seed" => options.seed = number(0, u64::MAX)?,
-            "--only" => options.only.push(number(0, 9_998)?),
-            _ => options.kernel.clone_from(value),
-        }
-    }
-    if options.today && options.page {
-        return Err(Stop::usage("--page is of the points without --today"));
-    }
-    Ok(options)
-}
-
 const PAGE: &str = "docs/lab-random.md";
 const KEPT: &str = "firstflight-out/lab/random";
 /// The simulator is there only as far as the lab's link runs it.
@@ -225,8 +185,7 @@ mod tests {
 
     #[test]
     fn options_are_read_and_slips_are_refused() {
-        let read =
-            |line: &str| options(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let read = crate::testing::options::<Options>;
         let some = read("--random 60 --seed 7 --only 3 --only 5 --page --kernel x.deb").unwrap();
         assert_eq!((some.count, some.seed, some.only, some.page), (60, 7, vec![3, 5], true));
         assert_eq!((some.kernel.as_str(), some.today), ("x.deb", false));

@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
+use crate::draw::{Draw, rounded};
 
 /// `count` points by their ids, each as `oracles/points.toml` says it; all of one `agent`, or each
 /// of one of [`AGENTS`].
@@ -16,21 +15,14 @@ pub(crate) fn points(seed: u64, count: u64, agent: Option<&str>) -> BTreeMap<Str
     (0..count).map(|number| (format!("random-{seed}-{number:04}"), point(number))).collect()
 }
 
-struct Draw(Pcg64Mcg);
-
 impl Draw {
-    fn new(seed: u64, number: u64) -> Self {
-        let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
-        Self(Pcg64Mcg::seed_from_u64(base ^ number))
-    }
-
     fn point(&mut self, agent: Option<&str>) -> String {
         let drawn = self.one_of(&AGENTS[..6]);
         let alg = agent.unwrap_or(drawn);
-        let (rate, rtt) = (self.spread(0.5, 200.0), self.spread(5.0, 600.0));
+        let (rate, rtt) = (self.spread(0.5, 200.0, 3), self.spread(5.0, 600.0, 3));
         let pkt = self.one_of(&[500.0, 512.0, 576.0, 1000.0, 1200.0, 1460.0, 1500.0]);
         let bdp = rate * 1e3 * rtt / (8.0 * pkt);
-        let buf = self.spread(3.0, (2.0 * bdp).max(4.0)).floor();
+        let buf = self.spread(3.0, (2.0 * bdp).max(4.0), 3).floor();
         let seconds = PACKETS * 8e-6 * pkt / rate;
         let dur = seconds.clamp(5.0, 60.0).ceil();
         let mut said = format!("{alg} rate={rate} rtt={rtt} buf={buf} pkt={pkt} dur={dur}");
@@ -63,7 +55,7 @@ impl Draw {
                 self.list(said, "adelays", flows, |draw| draw.within(0.0, rtt / 4.0));
             }
             if self.one_in(3) {
-                self.list(said, "accesses", flows, |draw| rate * draw.spread(0.7, 50.0));
+                self.list(said, "accesses", flows, |draw| rate * draw.spread(0.7, 50.0, 3));
             }
         }
     }
@@ -78,35 +70,6 @@ impl Draw {
         let values: Vec<String> = (0..flows).map(|_| rounded(value(self), 3).to_string()).collect();
         let _ = write!(said, " {key}={}", values.join(","));
     }
-
-    /// Uniform from 0 to 1, 1 excluded.
-    fn share(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn within(&mut self, from: f64, to: f64) -> f64 {
-        from + (to - from) * self.share()
-    }
-
-    /// A number drawn evenly on a logarithmic scale, to three digits.
-    fn spread(&mut self, from: f64, to: f64) -> f64 {
-        let value = from * (to / from).powf(self.share());
-        rounded(value, 2 - value.log10().floor() as i32)
-    }
-
-    fn one_in(&mut self, many: usize) -> bool {
-        (self.share() * many as f64) < 1.0
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[(self.share() * choices.len() as f64) as usize]
-    }
-}
-
-/// To so many digits behind the point.
-fn rounded(value: f64, digits: i32) -> f64 {
-    let digits = usize::try_from(digits).unwrap_or(0);
-    format!("{value:.digits$}").parse().unwrap_or(value)
 }
 
 /// The agents of points. The last, TCP/Linux, is not drawn but asked for, so that seeds keep their

@@ -8,6 +8,8 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::RangedU64ValueParser;
+use clap::{Parser, value_parser};
 use rayon::prelude::*;
 
 use super::explained::Explained;
@@ -20,22 +22,37 @@ use super::table::{Comparison, Row};
 use crate::Stop;
 
 /// What to compare.
-#[derive(Clone, Debug)]
+#[derive(Debug, Parser)]
+#[command(name = "oracle", no_binary_name = true)]
 pub(super) struct Options {
-    /// Prefixes of the ids of the points wanted; empty for all points.
+    /// Prefixes of the ids of the points wanted; none for all points.
+    #[arg(long)]
     pub(super) only: Vec<String>,
     /// How many random points to run, instead of those of the file.
+    #[arg(long, value_parser = value_parser!(u64).range(1..=9_999))]
     pub(super) random: Option<u64>,
     /// The agent of all random points; otherwise each has one of its own.
+    #[arg(long, value_parser = random::AGENTS)]
     pub(super) agent: Option<String>,
     /// Where the random points begin.
+    #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
     /// The release of ns-2 whose constants the random points have.
+    #[arg(long, default_value = "2.35", value_parser = ["2.1b6", "2.26", "2.35"])]
     pub(super) release: String,
-    /// Whether to run ns-3 too.
-    pub(super) with_ns3: bool,
+    /// Runs ns-2 alone.
+    #[arg(long)]
+    pub(super) no_ns3: bool,
     /// How many points run at a time.
+    #[arg(long, default_value_t = rayon::current_num_threads(), value_parser = jobs())]
     pub(super) jobs: usize,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+fn jobs() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=1_024)
 }
 
 /// A comparison ready to run.
@@ -65,7 +82,7 @@ impl Study {
         let explained =
             Explained::read(&root.join("oracles/explained.toml"), options.random.is_none())?;
         let cache = root.join("target/oracle-cache");
-        let peers = Peers::new(root, &cache, options.with_ns3)?;
+        let peers = Peers::new(root, &cache, !options.no_ns3)?;
         Ok(Self { points, explained, peers, cache, jobs: options.jobs })
     }
 

@@ -1,8 +1,6 @@
 //! Points drawn at random. A point depends on the seed, the discipline and its number alone.
 
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
-
+use crate::draw::{Draw, digits};
 use crate::lab::{LINUX_CUBIC, LINUX_RENO};
 
 /// A discipline of the kernel, or netem with its own queue.
@@ -71,8 +69,8 @@ impl Point {
     pub(super) const KERNEL: usize = 1;
 
     pub(super) fn draw(seed: u64, discipline: &'static Discipline, number: u64) -> Self {
-        let mut draw = Draw::of(seed, discipline.name, number);
-        let (mbps, rtt_ms) = (draw.spread(4.0, 25.0), draw.spread(10.0, 100.0));
+        let mut draw = stream(seed, discipline.name, number);
+        let (mbps, rtt_ms) = (draw.spread(4.0, 25.0, 2), draw.spread(10.0, 100.0, 2));
         let shape = Shape {
             mbps,
             rtt_ms,
@@ -140,25 +138,25 @@ impl Point {
 }
 
 fn netem(draw: &mut Draw, shape: &Shape) -> String {
-    let buffer = (draw.spread(0.2, 3.0) * shape.bdp_packets()).max(4.0).round();
-    let loss = if draw.one_of(&[true, false]) { draw.spread(0.02, 1.0) } else { 0.0 };
+    let buffer = (draw.spread(0.2, 3.0, 2) * shape.bdp_packets()).max(4.0).round();
+    let loss = if draw.one_of(&[true, false]) { draw.spread(0.02, 1.0, 2) } else { 0.0 };
     format!("buffer = '{buffer}pkt'\nloss = '{loss}%'\n")
 }
 
 fn tbf(draw: &mut Draw, shape: &Shape) -> String {
     let rate = digits(shape.mbps * draw.within(0.2, 0.7), 2);
-    let burst = draw.spread(2.0, 60.0).round();
-    let limit = (draw.spread(0.3, 3.0) * shape.bdp_packets()).max(6.0).round();
+    let burst = draw.spread(2.0, 60.0, 2).round();
+    let limit = (draw.spread(0.3, 3.0, 2) * shape.bdp_packets()).max(6.0).round();
     format!("queue = 'tbf(rate={rate}Mbps,burst={burst}pkt,limit={limit}pkt)'\n")
 }
 
 fn red(draw: &mut Draw, shape: &Shape) -> String {
-    let min = (draw.spread(0.1, 0.8) * shape.bdp_packets()).max(3.0).round();
+    let min = (draw.spread(0.1, 0.8, 2) * shape.bdp_packets()).max(3.0).round();
     let (max, limit) = (3.0 * min, 12.0 * min);
     let probability = draw.one_of(&[2, 5, 10, 20]);
     format!(
         "queue = 'red(limit={limit}pkt,min={min}pkt,max={max}pkt,probability={probability}%{})'\n",
-        draw.ecn(shape)
+        ecn(draw, shape)
     )
 }
 
@@ -171,7 +169,7 @@ fn codel_rules(draw: &mut Draw, shape: &Shape) -> String {
 
 fn codel(draw: &mut Draw, shape: &Shape) -> String {
     let rules = codel_rules(draw, shape);
-    format!("queue = 'codel({rules}{})'\n", draw.ecn(shape))
+    format!("queue = 'codel({rules}{})'\n", ecn(draw, shape))
 }
 
 fn fq_codel(draw: &mut Draw, shape: &Shape) -> String {
@@ -182,49 +180,20 @@ fn fq_codel(draw: &mut Draw, shape: &Shape) -> String {
 }
 
 fn pie(draw: &mut Draw, shape: &Shape) -> String {
-    let target = draw.spread(5.0, 40.0);
+    let target = draw.spread(5.0, 40.0, 2);
     let tupdate = draw.one_of(&[8, 15, 30]);
-    format!("queue = 'pie(target={target}ms,tupdate={tupdate}ms{})'\n", draw.ecn(shape))
+    format!("queue = 'pie(target={target}ms,tupdate={tupdate}ms{})'\n", ecn(draw, shape))
 }
 
-/// Random numbers of a point.
-pub(super) struct Draw(Pcg64Mcg);
-
-impl Draw {
-    /// Those of a kind of point and its number.
-    pub(super) fn of(seed: u64, kind: &str, number: u64) -> Self {
-        let name = kind.bytes().fold(0_u64, |sum, byte| 31 * sum + u64::from(byte));
-        let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
-        Self(Pcg64Mcg::seed_from_u64(base ^ (name << 16) ^ number))
-    }
-
-    /// Uniform from 0 to 1, 1 excluded.
-    fn share(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn within(&mut self, from: f64, to: f64) -> f64 {
-        from + (to - from) * self.share()
-    }
-
-    /// Even on a logarithmic scale, to two digits.
-    pub(super) fn spread(&mut self, from: f64, to: f64) -> f64 {
-        digits(from * (to / from).powf(self.share()), 2)
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[(self.share() * choices.len() as f64) as usize]
-    }
-
-    /// The queue marks where the ends understand it, and in one of three points drops even so.
-    fn ecn(&mut self, shape: &Shape) -> &'static str {
-        if shape.ecn && self.one_of(&[true, true, false]) { ",ecn=on" } else { "" }
-    }
+/// The random numbers of a kind of point and its number.
+pub(super) fn stream(seed: u64, kind: &str, number: u64) -> Draw {
+    let name = kind.bytes().fold(0_u64, |sum, byte| 31 * sum + u64::from(byte));
+    Draw::new(seed, (name << 16) ^ number)
 }
 
-fn digits(value: f64, digits: i32) -> f64 {
-    let after = usize::try_from(digits - 1 - value.log10().floor() as i32).unwrap_or(0);
-    format!("{value:.after$}").parse().unwrap_or(value)
+/// The queue marks where the ends understand it, and in one of three points drops even so.
+fn ecn(draw: &mut Draw, shape: &Shape) -> &'static str {
+    if shape.ecn && draw.one_of(&[true, true, false]) { ",ecn=on" } else { "" }
 }
 
 const PAIRS: [(&str, &str); 2] = [(LINUX_RENO, "linux-reno"), (LINUX_CUBIC, "linux-cubic")];

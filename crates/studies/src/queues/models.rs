@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use firstflight_core::units::{Instant, Span};
 use firstflight_sim::element::jitter::Jitter;
 use firstflight_sim::element::overtaking::Overtaking;
-use firstflight_sim::{Crossing, Element, Uniform, stream};
+use firstflight_sim::{Crossing, Element, Uniform};
 
-use super::draw::Draw;
+use super::draw::stream;
 use super::measured::mean;
 use super::packets::Captures;
 use super::table::ACCEPTED;
@@ -34,11 +34,11 @@ pub(super) struct Compared {
 impl Model {
     /// The model of this number: jitter of both kinds in turn, and then reordering.
     pub(super) fn draw(seed: u64, number: u64, jitters: u64) -> Self {
-        let mut draw = Draw::of(seed, "models", number);
+        let mut draw = stream(seed, "models", number);
         let ns = |ms: f64| (ms * 1e6).round() as u64;
-        let by = draw.spread(1.0, 20.0);
+        let by = draw.spread(1.0, 20.0, 2);
         if number >= jitters {
-            let share = draw.spread(7.0, 40.0);
+            let share = draw.spread(7.0, 40.0, 2);
             return Self {
                 netem: format!("delay {by}ms reorder {}%", 100.0 - share),
                 key: format!("reorder = {{ share = \"{share}%\", by = \"{by}ms\" }}"),
@@ -49,7 +49,7 @@ impl Model {
             };
         }
         // At most 0.4 of the mean, so that no delay would be less than nothing.
-        let (average, spread) = (5.0 * by, draw.spread(0.05 * by, by));
+        let (average, spread) = (5.0 * by, draw.spread(0.05 * by, by, 2));
         if number.is_multiple_of(2) {
             let (from, until) = (average - spread, average + spread);
             let (from_ns, until_ns) = (ns(from), ns(until));
@@ -77,7 +77,7 @@ impl Model {
         let arrivals = captures.arrivals(&settings)?;
         let kernel: Vec<(u64, u64)> =
             arrivals.iter().filter_map(|packet| Some((packet.at, packet.left?.0))).collect();
-        let (mut element, mut random) = (self.here, stream(seed, 0));
+        let (mut element, mut random) = (self.here, firstflight_sim::stream(seed, 0));
         let mut pass = |at: u64| {
             let packet = Crossing {
                 at: Instant(at),

@@ -1,9 +1,7 @@
 //! Points drawn at random. A point depends on the seed and its number alone, so that one of many
 //! can be run again by itself.
 
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
-
+use crate::draw::Draw;
 use crate::lab::{LINUX_BBR, LINUX_CUBIC, LINUX_RENO};
 
 /// One path with its flows, and the controls that are held to each other on it.
@@ -20,8 +18,7 @@ impl Point {
     /// With `today` the path is the same, and the control one of [`TODAY`]. One that remembers is
     /// given transfers of which most begin after another's end.
     pub(super) fn draw(seed: u64, number: u64, today: bool) -> Self {
-        let base = Pcg64Mcg::seed_from_u64(seed).next_u64();
-        let mut draw = Draw(Pcg64Mcg::seed_from_u64(base ^ number));
+        let mut draw = Draw::new(seed, number);
         let pairs: &[Pair] = if today { &TODAY } else { &PAIRS };
         let (pair, mut flags) = (draw.one_of(pairs), draw.flags(number));
         if pair.0 == REMEMBERS {
@@ -82,12 +79,10 @@ fn one_after_another(flags: &mut Vec<(&'static str, String)>) {
     flags.push(("size", format!("{kilobytes}KB")));
 }
 
-struct Draw(Pcg64Mcg);
-
 impl Draw {
     fn flags(&mut self, number: u64) -> Vec<(&'static str, String)> {
-        let (rate, rtt) = (self.spread(2.0, 200.0), self.spread(10.0, 600.0));
-        let buffer = self.spread(0.1, 4.0);
+        let (rate, rtt) = (self.spread(2.0, 200.0, 2), self.spread(10.0, 600.0, 2));
+        let buffer = self.spread(0.1, 4.0, 2);
         let bdp = rate * 1e3 * rtt / (8.0 * PACKET);
         let seconds = (PACKETS * 8e-6 * PACKET / rate).clamp(4.0, 30.0).ceil();
         let mut flags = vec![
@@ -102,7 +97,7 @@ impl Draw {
             flags.push(("ssthresh", format!("{}pkt", self.one_of(&[32.0, near_bdp]))));
         }
         if self.one_in(3) {
-            flags.push(("loss", format!("{}%", self.spread(0.01, 1.0))));
+            flags.push(("loss", format!("{}%", self.spread(0.01, 1.0, 2))));
         }
         let flows = if self.one_in(2) { 1.0 } else { self.within(2.0, 9.0).floor() };
         flags.push(("flows", flows.to_string()));
@@ -113,34 +108,10 @@ impl Draw {
         }
         if self.one_in(4) {
             let most = (rate * 1e6 / 8.0 * seconds / 2.0 / flows).max(2e5);
-            flags.push(("size", format!("{}KB", (self.spread(5e4, most) / 1e3).round())));
+            flags.push(("size", format!("{}KB", (self.spread(5e4, most, 2) / 1e3).round())));
         }
         flags.push(("seed", (number + 1).to_string()));
         flags
-    }
-
-    /// Uniform from 0 to 1, 1 excluded.
-    fn share(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn within(&mut self, from: f64, to: f64) -> f64 {
-        from + (to - from) * self.share()
-    }
-
-    /// A random value, even on a logarithmic scale, to two digits.
-    fn spread(&mut self, from: f64, to: f64) -> f64 {
-        let value = from * (to / from).powf(self.share());
-        let digits = usize::try_from(1 - value.log10().floor() as i32).unwrap_or(0);
-        format!("{value:.digits$}").parse().unwrap_or(value)
-    }
-
-    fn one_in(&mut self, many: usize) -> bool {
-        (self.share() * many as f64) < 1.0
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[(self.share() * choices.len() as f64) as usize]
     }
 }
 
