@@ -16,16 +16,23 @@ use crate::step::{self, announce};
 use crate::tables::{between_marks, head, measure, row};
 
 /// What was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "choice", no_binary_name = true)]
 struct Asked {
+    /// In the kernel too.
+    #[arg(long)]
     linux: bool,
+    /// Only rows of which a control is missing.
+    #[arg(long)]
     missing: bool,
+    /// Measures nothing, and writes the page from what is kept.
+    #[arg(long)]
     page: bool,
 }
 
 /// Measures, keeps what was measured, and writes the tables between the marks of the document.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let asked = read(args)?;
+    let asked: Asked = crate::options(args)?;
     let data = root.join(DATA);
     let mut kept = Kept::load(&data)?;
     if !asked.page {
@@ -42,23 +49,6 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     fs::write(&file, page(&old, &kept)?).map_err(|error| step::unable(DOCUMENT, &error))?;
     println!("choice: the tables of {DOCUMENT} are written from {DATA}");
     Ok(())
-}
-
-fn read(args: &[String]) -> Result<Asked, Stop> {
-    let mut asked = Asked::default();
-    for arg in args {
-        match arg.as_str() {
-            "--linux" => asked.linux = true,
-            "--missing" => asked.missing = true,
-            "--page" => asked.page = true,
-            other => {
-                return Err(Stop::usage(&format!(
-                    "choice: found `{other}`; accepted: --linux, --missing, --page"
-                )));
-            }
-        }
-    }
-    Ok(asked)
 }
 
 /// The document with its tables as the measurements give them.

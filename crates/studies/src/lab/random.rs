@@ -120,16 +120,8 @@ impl Lab<'_> {
     }
 
     fn measure(&self, words: &[String]) -> Result<Measured, Stop> {
-        let output = step::bound(&self.program)
-            .args(words)
-            .output()
-            .map_err(|error| unable("firstflight", &error))?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let stop = if output.status.code() == Some(3) { Stop::lacks } else { Stop::failed };
-            return Err(stop(&format!("firstflight {}: {}", words.join(" "), said.trim())));
-        }
-        Measured::read(&output.stdout).ok_or_else(|| {
+        let output = step::output("lab", step::bound(&self.program).args(words))?;
+        Measured::read(output.as_bytes()).ok_or_else(|| {
             Stop::failed(&format!("firstflight {}: no results in its document", words.join(" ")))
         })
     }
