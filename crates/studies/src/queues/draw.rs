@@ -235,4 +235,17 @@ mod tests {
             assert!(words.iter().any(|said| said.contains(word)), "{word}");
         }
     }
+
+    #[test]
+    fn the_points_of_the_page_are_those_that_are_drawn() {
+        let page = include_str!("../../../../docs/queues.md");
+        let (_, said) = page.split_once(" --seed ").unwrap();
+        let seed = said.split_once(' ').unwrap().0.parse().unwrap();
+        for discipline in &DISCIPLINES {
+            for number in 0..5 {
+                let row = format!("| {} |", Point::draw(seed, discipline, number).words());
+                assert!(page.contains(&row), "{row}");
+            }
+        }
+    }
 }

@@ -200,4 +200,16 @@ mod tests {
         assert!(rates.iter().all(|rate| (2.0..=200.0).contains(rate)));
         assert!(rates.iter().any(|rate| *rate < 4.0) && rates.iter().any(|rate| *rate > 100.0));
     }
+
+    #[test]
+    fn the_points_of_the_page_are_those_that_are_drawn() {
+        let page = include_str!("../../../../../docs/lab-random.md");
+        let (_, said) = page.split_once(", seed ").unwrap();
+        let seed = said.split_once('.').unwrap().0.parse().unwrap();
+        for number in 0..10 {
+            let point = Point::draw(seed, number, false);
+            let row = format!("| {number} | `{}` | {} |", point.pair.1, point.path());
+            assert!(page.contains(&row), "{row}");
+        }
+    }
 }
