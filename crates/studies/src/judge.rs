@@ -1,8 +1,10 @@
 //! `docs/judgement.md`: every start-up judged on the catalogue, quinn's own over QUIC, and the
 //! published numbers beside ours.
 
+mod compared;
 mod linux;
 mod pictures;
+mod quic;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,22 +26,19 @@ use crate::tables::{head, row};
 /// Judges what is not kept, and writes the page.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let (on_linux, page_only) = match words[..] {
-        [] => (false, false),
-        ["--linux"] => (true, false),
-        ["--linux", "--page"] => (true, true),
-        _ => {
-            let found = args.join(" ");
-            let problem = format!("judge: found `{found}`; accepted: --linux, --linux --page");
-            return Err(Stop::usage(&problem));
-        }
-    };
     let shelf = Shelf::new(step::target(root).join("judge"), "json");
     let program = std::env::current_exe().and_then(std::fs::read);
     let program = program.map_err(|error| step::unable("judge", &error))?;
     let judges = Judges { shelf, who: content_name(&program) };
-    if on_linux {
-        return linux::run(root, &judges, page_only);
+    match words[..] {
+        [] => {}
+        ["--linux"] => return linux::run(root, &judges, false),
+        ["--linux", "--page"] => return linux::run(root, &judges, true),
+        ["--quic"] => return quic::run(root, &judges),
+        _ => {
+            let (found, accepted) = (args.join(" "), "--linux, --linux --page, --quic");
+            return Err(Stop::usage(&format!("judge: found `{found}`; accepted: {accepted}")));
+        }
     }
     let mut names: Vec<String> = startups().iter().map(|card| card.name.to_owned()).collect();
     names.extend(PAIRS.map(str::to_owned));

@@ -119,10 +119,11 @@ usage: cargo xtask TASK
       [TABLE]... CONTROL...        `together`, `hostile`; `held` is for when they are done
   startups --scout --linux         run 40 of its paths over a kernel in virtual time, as far as
       [--minutes N]                docs/scout-linux.csv has not got them (qemu; an hour)
-  judge [--linux [--page]]         write docs/judgement.md: every start-up judged on the catalogue
-                                   (a quarter of an hour; what was measured is kept); --linux: the
+  judge [--quic]                   write docs/judgement.md: every start-up judged on the catalogue
+        [--linux [--page]]         (a quarter of an hour; what was measured is kept); --linux: the
                                    kernel's own controls, docs/judgement-linux.md (qemu; half an
-                                   hour, goes on with what is kept); --page: only write that page
+                                   hour, goes on with what is kept); --page: only write that page;
+                                   --quic: some over quinn, docs/judgement-quic.md (minutes)
   stacks [--again]                 write the tables of docs/stacks.md: Linux's and quinn's controls
                                    beside ours (qemu, ten minutes; what was measured is kept)
   choice [--linux] [--missing]     measure what `predict` and docs/which-control.md say of controls

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use firstflight_judge::rules::{Numbers, judge};
 use firstflight_judge::{Measured, Verdict};
-use firstflight_report::digits;
 use firstflight_scenario::Rule;
 
 use crate::tables::{head, row};
 
+use super::super::compared::{Compared, number, tell_apart, words};
 use super::explained::Explained;
 use super::{Beside, Pair, Run};
 
@@ -64,16 +64,7 @@ fn table(text: &mut String, pair: &Pair, rows: &[Beside]) {
         ];
         row(text, &beside.entry.id, cells.into_iter());
     }
-    apart.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    if let Some(median) = apart.get(apart.len() / 2) {
-        let far = apart.iter().filter(|apart| apart.abs() > APART).count();
-        let _ = writeln!(
-            text,
-            "\nOf {} scenarios {far} differ by more than {APART} %; the median difference is {} %.",
-            apart.len(),
-            digits(median.abs(), 2)
-        );
-    }
+    tell_apart(text, apart);
 }
 
 /// What is yet to be measured, but for what is known to be refused.
@@ -103,17 +94,13 @@ impl Beside {
     }
 
     fn compared(&self) -> Option<Compared> {
-        self.carried().map(|run| Compared::of(run, &self.sim.measured))
+        self.carried().map(|run| Compared::of(&run.measured, &self.sim.measured))
     }
 
     /// `R1 R2`: the rules that the scenario asks.
     fn head_rules(&self) -> String {
         words(Rule::ALL.into_iter().filter(|rule| self.entry.head.rules.contains(rule)))
     }
-}
-
-fn words(rules: impl Iterator<Item = Rule>) -> String {
-    rules.map(Rule::name).collect::<Vec<_>>().join(" ")
 }
 
 /// The rules that do not hold, of what was measured in the kernel, or simulated.
@@ -131,58 +118,6 @@ fn failing(beside: &Beside, kernel: Option<&Measured>) -> String {
     if fails.is_empty() { "none".to_owned() } else { fails }
 }
 
-/// The quantity by which a scenario is compared, in the kernel and simulated.
-struct Compared {
-    unit: &'static str,
-    values: [Option<f64>; 2],
-}
-
-impl Compared {
-    /// The completion time; where neither was done, what others got.
-    fn of(run: &Run, sim: &Measured) -> Self {
-        let both = |of: fn(&Measured) -> Option<f64>| [of(&run.measured), of(sim)];
-        let quantities =
-            [(" s", both(|it| it.completion_s)), (" of the others", both(|it| it.others_share))];
-        let found = quantities.into_iter().find(|(_, values)| values.iter().any(Option::is_some));
-        let (unit, values) = found.unwrap_or(("", [None; 2]));
-        Self { unit, values }
-    }
-
-    fn words(&self) -> String {
-        format!("{}{}", self.values.map(number).join(", "), self.unit)
-    }
-
-    /// Percent by which the kernel has more.
-    fn apart(&self) -> Option<f64> {
-        let [kernel, sim] = self.values;
-        let (kernel, sim) = kernel.zip(sim)?;
-        // Below what one digit shows it is zero, so that no `-0.0` is printed.
-        let apart = 100.0 * (kernel / sim - 1.0);
-        Some(if apart.abs() < 0.05 { 0.0 } else { apart })
-    }
-
-    /// Whether they differ by more than is let pass.
-    fn is_far(&self) -> bool {
-        match self.apart() {
-            Some(apart) => apart.abs() > APART,
-            None => self.values != [None; 2],
-        }
-    }
-
-    fn marked(&self) -> String {
-        let words = match self.apart() {
-            None if self.is_far() => "one is not done".to_owned(),
-            None => "neither is done".to_owned(),
-            Some(apart) => format!("{apart:+.1} %"),
-        };
-        if self.is_far() { format!("**{words}**") } else { words }
-    }
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(|| "not done".to_owned(), |value| digits(value, 3))
-}
-
 /// What the kernel does not carry, by the reason.
 fn refused(text: &mut String, rows: &[Beside]) {
     let _ = writeln!(text, "\n## What the kernel does not carry\n\n{REFUSED}\n");
@@ -192,9 +127,6 @@ fn refused(text: &mut String, rows: &[Beside]) {
         }
     }
 }
-
-/// Percent from which a difference is marked.
-const APART: f64 = 15.0;
 
 const COLUMNS: [&str; 7] = [
     "asks",
@@ -226,24 +158,3 @@ difference above 15 % is bold, and its reason (`oracles/judgement-linux.toml`) i
 
 const REFUSED: &str = "\
 These scenarios need what no run in the kernel has. A8 is left out: it is 600 points.";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_compared_first_and_a_large_difference_is_bold() {
-        let measured = |json: &str| -> Measured { serde_json::from_str(json).unwrap() };
-        let compared = |kernel: &str, sim: &str| {
-            let run = Run { measured: measured(kernel), ..Run::default() };
-            let compared = Compared::of(&run, &measured(sim));
-            (compared.words(), compared.marked())
-        };
-        let said = compared(r#"{"completion_s":1.16,"others_share":0.5}"#, r#"{"completion_s":1}"#);
-        assert_eq!(said, ("1.16, 1 s".to_owned(), "**+16.0 %**".to_owned()));
-        let said = compared(r#"{"others_share":0.5}"#, r#"{"others_share":0.5}"#);
-        assert_eq!(said, ("0.5, 0.5 of the others".to_owned(), "+0.0 %".to_owned()));
-        let said = compared("{}", r#"{"completion_s":1}"#);
-        assert_eq!(said.1, "**one is not done**");
-    }
-}

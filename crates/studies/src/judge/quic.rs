@@ -1,0 +1,134 @@
+//! `docs/judgement-quic.md`: controls on the catalogue over quinn in virtual time, beside the
+//! simulator's own QUIC, which has the profile `quic`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use firstflight_judge::{Entry, Judged, Measured, Question, select};
+use firstflight_report::write_file;
+use firstflight_scenario::{Profile, Rule};
+
+use crate::Stop;
+use crate::tables::{head, row};
+
+use super::compared::{Compared, number, tell_apart, words};
+use super::{Judges, fails_in, question};
+
+/// Measures what is not kept, and writes the page.
+pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
+    let entries: Vec<Entry> = select(&[])
+        .map_err(|problem| Stop::failed(&format!("judge: {problem}")))?
+        .into_iter()
+        .filter(|entry| entry.head.matrix.is_none())
+        .collect();
+    let simulated: Vec<Entry> = entries.iter().map(of_profile_quic).collect();
+    let mut text = HEAD.to_owned();
+    for name in CONTROLS {
+        let judge = |entries: &[Entry], over_quic| {
+            let question = Question { seeds: Some(1), ..question(name, entries.to_vec())? };
+            judges.answer(&question, over_quic)
+        };
+        let [over_quinn, sim] = [judge(&entries, true)?, judge(&simulated, false)?];
+        table(&mut text, name, over_quinn.scenarios.iter().zip(&sim.scenarios));
+    }
+    text.push_str(WHY);
+    let failed = |error| Stop::failed(&format!("judge: {error}"));
+    write_file(&root.join(PAGE), text).map_err(failed)?;
+    println!("judge: {PAGE} is written");
+    Ok(())
+}
+
+/// The scenario as the simulator's QUIC runs it. Sources of files it has over TCP only.
+fn of_profile_quic(entry: &Entry) -> Entry {
+    let mut entry = entry.clone();
+    if entry.scenario.flows.iter().all(|flow| flow.files.is_none()) {
+        let own = &mut entry.scenario.endpoint;
+        own.profile = Some(Profile::Quic);
+        // They say what QUIC does anyway, and the profile has no such keys.
+        (own.switches.ecn_feedback, own.switches.quick_acks) = (None, None);
+    }
+    entry
+}
+
+fn table<'a>(text: &mut String, name: &str, rows: impl Iterator<Item = (&'a Judged, &'a Judged)>) {
+    head(text, &format!("`{name}`"), "scenario", &COLUMNS);
+    let mut apart = Vec::new();
+    let mut refused = String::new();
+    for (quinn, sim) in rows {
+        let sides = [("over quinn", &quinn.not_carried), ("simulated", &sim.not_carried)];
+        if let Some((side, why)) =
+            sides.iter().find_map(|(side, why)| Some((side, (*why).as_ref()?)))
+        {
+            let _ = writeln!(refused, "- {}, {side}: {why}", quinn.id);
+            continue;
+        }
+        let compared = Compared::of(&quinn.measured, &sim.measured);
+        apart.extend(compared.apart());
+        let both = |of: fn(&Measured) -> Option<f64>| {
+            [of(&quinn.measured), of(&sim.measured)].map(number).join(", ")
+        };
+        let cells = [
+            failing(quinn),
+            failing(sim),
+            compared.words(),
+            compared.marked(),
+            both(|it| it.lost_packets),
+            both(|it| it.peak_queue_packets),
+        ];
+        row(text, &quinn.id, cells.into_iter());
+    }
+    tell_apart(text, apart);
+    if !refused.is_empty() {
+        let _ = writeln!(text, "\nNot compared:\n\n{}", refused.trim_end());
+    }
+}
+
+fn failing(judged: &Judged) -> String {
+    let fails = words(Rule::ALL.into_iter().filter(|rule| fails_in(judged, *rule)));
+    if fails.is_empty() { "none".to_owned() } else { fails }
+}
+
+const PAGE: &str = "docs/judgement-quic.md";
+/// What people run, what this repository proposes, and the two that Linux has.
+const CONTROLS: [&str; 4] = ["hystart-pp", "scout", "bbr", "cubic"];
+
+const COLUMNS: [&str; 6] = [
+    "fails over quinn",
+    "fails simulated",
+    "time: quinn, simulated",
+    "apart",
+    "lost",
+    "peak queue",
+];
+
+const HEAD: &str = "\
+# Controls judged over QUIC
+
+What [the judge](judge.md) says of controls over quinn, whose stack runs unchanged in virtual time,
+and over the simulator's own QUIC (profile `quic`), which follows RFC 9002. `cargo xtask judge
+--quic` writes this page; `firstflight judge scout --on quic --seeds 1 --only A1` runs one row over
+quinn, with pictures (`--out DIR`). [judgement.md](judgement.md) has every start-up over the
+simulator's TCP, with 20 seeds.
+
+Each scenario was run with one seed, and the references over the stack under test. Where something
+is random, or a value is close to a threshold, the two can get different verdicts by chance. Columns
+with two numbers have quinn's first: the completion time in seconds, or where nothing ends what the
+others got; packets lost; packets waiting at most. A difference above 15 % is bold. Sources of files
+(B2, G4, G5a, G5b, G6) the simulator has over TCP only, and A8 is left out: it is 600 points.
+";
+
+const WHY: &str = "
+## Why they differ
+
+- **G4, G6.** The simulator's side is TCP, which takes a window back that a resting source has left
+  unused (RFC 2861); quinn keeps it. With `slow_start_after_idle = false` the simulator takes 0.80 s
+  on G4 and 0.258 s on G6 under `hystart-pp`, quinn 0.77 and 0.232 s.
+- **F5b under `bbr`.** Four handshakes of 500 do not end within the minute, although the path is
+  idle from the eighth second on. A handshake of quinn's can come to a halt at losses, whatever
+  control it has: at 40 % of random loss, 40 ms and 400 connections one of `quinn-newreno` has not
+  delivered a byte after two minutes.
+- **F2a, F2c under `bbr`.** quinn sends what is lost behind everything that its application has
+  written ([stacks.md](stacks.md)), so that less has come in order; a share is of that (inferred).
+
+The other differences are not explained.
+";
