@@ -34,6 +34,7 @@ pub fn set_up(seed: u64) -> Result<(), LabError> {
         }
     }
     sys::seed_randomness(seed).map_err(|error| broke("/dev/random", &error))?;
+    fs::write(TCP_MEMORY.0, TCP_MEMORY.1).map_err(|error| broke(TCP_MEMORY.0, &error))?;
     load_modules(Path::new("/modules")).map_err(|error| broke("/modules", &error))
 }
 
@@ -103,6 +104,10 @@ fn broke(what: &str, error: &std::io::Error) -> LabError {
     LabError::Failed(format!("the guest: {what}: {error}"))
 }
 
+/// Pages that all of TCP may hold: as many as the largest windows take at both ends. From a
+/// sixteenth of the memory on a kernel is under pressure, and its receivers offer four packets
+/// (`tcp_mem` in ip-sysctl, `__tcp_select_window`).
+const TCP_MEMORY: (&str, &str) = ("/proc/sys/net/ipv4/tcp_mem", "131072 131072 196608");
 const PORT: &str = "/dev/ttyS1";
 const MOUNTS: [(&str, &str); 6] = [
     ("proc", "/proc"),
