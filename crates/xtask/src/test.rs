@@ -43,7 +43,7 @@ fn whole(root: &Path) -> Result<(), Stop> {
     count.add(counted(example::command(root, "test")?.arg("--no-fail-fast"))?);
     steps.begin();
     peers::run(root, &[])?;
-    check::outcome(root, features, &mut steps)?;
+    check::outcome(root, features, true, &mut steps)?;
     steps.begin();
     count.add(of_python(root)?);
     steps.finish(root);
