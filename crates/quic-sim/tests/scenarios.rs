@@ -112,7 +112,7 @@ fn files_on_one_connection_shake_hands_once_and_keep_the_window() {
     let files = |kept: &str, on: Option<On<'_>>| {
         let scenario = Scenario::parse(&text.replace("KEPT", kept), "x.toml").unwrap();
         let report = run(&scenario, &Options { on, ..Options::default() }).unwrap();
-        report.runs[0].result.flows[0].files.clone().unwrap()
+        report.runs[0].result.flows[0].files.unwrap()
     };
     let [kept, each, tcp] = [("true", ON), ("false", ON), ("true", None)].map(|(k, o)| files(k, o));
     // 417 packets take 0.2 s at the rate of the link, and half a round trip.
