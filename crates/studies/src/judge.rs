@@ -267,8 +267,10 @@ const HEAD: &str = "\
 
 What [the judge](judge.md) says of every start-up of this repository, historical and of today,
 each with its usual avoidance, and of quinn's own. Linux's CUBIC is `hystart` here and its BBR
-`bbr`, which [stacks.md](stacks.md) compares with the kernel. `cargo xtask judge` writes this page;
-`firstflight judge NAME --out DIR` has the numbers and pictures of one.
+`bbr`, which [stacks.md](stacks.md) compares with the kernel; the kernel's own two are judged in
+[judgement-linux.md](judgement-linux.md), and four controls over quinn on the whole catalogue in
+[judgement-quic.md](judgement-quic.md). `cargo xtask judge` writes this page; `firstflight judge
+NAME --out DIR` has the numbers and pictures of one.
 
 The rules in short: R1 fast, R2 gentle, R3 safe to others, R4 never stuck, R5 dominated by no
 reference. They are strict, and the historical start-ups were made for other paths. The references
