@@ -93,6 +93,9 @@ pub struct Judged {
     /// Why there is no result: the programs under judgement came to nothing. No rule holds then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
+    /// Why the numbers may be the lab's and not the control's: its link was not in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_doubt: Option<String>,
     /// Curves of the control and of the references with the first seed, for pictures.
     #[serde(skip)]
     pub curves: Vec<(String, Curves)>,
@@ -203,6 +206,7 @@ impl Question {
         let measured = ours.as_ref().map(|kept| mean(entry, kept)).unwrap_or_default();
         let numbers = Numbers { head: &entry.head, control: &measured, references: &references };
         let broken = ours.iter().flatten().find_map(|kept| kept.broken.clone());
+        let in_doubt = ours.iter().flatten().find_map(|kept| kept.in_doubt.clone());
         let ruled = |rule: Rule| match (&ours, &broken) {
             (Ok(_), None) => judge(rule, &numbers),
             (Ok(_), Some(why)) if entry.head.rules.contains(&rule) => {
@@ -242,6 +246,7 @@ impl Question {
             source: entry.source().to_owned(),
             not_carried: ours.err(),
             broken,
+            in_doubt,
             curves,
         }
     }

@@ -1,7 +1,7 @@
 //! What is measured of a run for its verdicts, and the mean of several.
 
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::{Flow, FlowResult, Resolved, Scenario, Series};
+use firstflight_scenario::{Flow, FlowResult, LabFigures, Resolved, Scenario, Series};
 use serde::{Deserialize, Serialize};
 
 /// Declares the measures: name, unit, meaning.
@@ -76,6 +76,9 @@ pub(crate) struct Kept {
     /// Why programs under judgement came to nothing.
     #[serde(default)]
     pub(crate) broken: Option<String>,
+    /// Why the numbers may be the lab's and not the control's.
+    #[serde(default)]
+    pub(crate) in_doubt: Option<String>,
 }
 
 /// The first flow under judgement and the bottleneck over time, thinned.
@@ -139,8 +142,19 @@ impl Kept {
         let curves = Curves { window: thin(window, end_s), queue: thin(queue, end_s), end_s };
         let is_of_programs = run.result.lab.as_ref().is_some_and(|lab| lab.generator == PROGRAMS);
         let broken = run.result.note.clone().filter(|_| is_of_programs && completion_s.is_none());
-        Some(Self { measured, exit_reason, curves, broken })
+        let in_doubt = run.result.lab.as_ref().and_then(late);
+        Some(Self { measured, exit_reason, curves, broken, in_doubt })
     }
+}
+
+/// What is said of an emulated link that was not in time.
+fn late(lab: &LabFigures) -> Option<String> {
+    let is_late = matches!(lab.timing.as_str(), "degraded" | "invalid");
+    is_late.then(|| {
+        let late_ms = lab.late_p99_us / 1e3;
+        let timing = &lab.timing;
+        format!("one packet of a hundred left the emulated link {late_ms:.1} ms late ({timing})")
+    })
 }
 
 /// A run with its traces.
@@ -293,6 +307,18 @@ mod tests {
         let mean = Measured::mean(&[run(Some(1.0), 2.0), run(None, 4.0)]);
         assert_eq!((mean.completion_s, mean.lost_packets), (None, Some(3.0)));
         assert_eq!(Measured::mean(&[]), Measured::default());
+    }
+
+    #[test]
+    fn numbers_of_a_late_link_are_in_doubt() {
+        let of = |timing: &str| {
+            let timing = timing.to_owned();
+            late(&LabFigures { timing, late_p99_us: 7_250.0, ..LabFigures::default() })
+        };
+        assert_eq!(["valid", "unknown"].map(of), [None, None]);
+        let [degraded, invalid] = ["degraded", "invalid"].map(|timing| of(timing).unwrap());
+        assert!(degraded.ends_with("7.2 ms late (degraded)"), "{degraded}");
+        assert!(invalid.ends_with("(invalid)"), "{invalid}");
     }
 
     #[test]

@@ -84,11 +84,17 @@ fn summary(judgement: &Judgement) -> Section {
 /// What does not hold, and by which numbers.
 fn reasons(judgement: &Judgement) -> Option<Section> {
     let columns = ["scenario", "rule", "numbers"].map(Column::text);
-    let mut table =
-        Table::new("failed", "Rules that do not hold, and scenarios not covered", columns);
+    let mut table = Table::new(
+        "failed",
+        "Rules that do not hold, and scenarios not covered or in doubt",
+        columns,
+    );
     for judged in &judgement.scenarios {
         if let Some(why) = &judged.not_carried {
             table.push([judged.id.as_str().into(), "not covered".into(), why.as_str().into()]);
+        }
+        if let Some(why) = &judged.in_doubt {
+            table.push([judged.id.as_str().into(), "in doubt".into(), why.as_str().into()]);
         }
         for (rule, why) in &judged.reasons {
             if judged.verdicts.get(rule) == Some(&Verdict::Fail) {

@@ -21,7 +21,8 @@ pub(super) fn text(judgement: &Judgement, screen: Screen) -> String {
     text
 }
 
-/// Which rules do not hold, with the numbers; or why there is no result.
+/// Which rules do not hold, with the numbers, and whether these are in doubt; or why there is no
+/// result.
 fn complaints(judged: &Judged, on: &str) -> Vec<String> {
     if let Some(why) = &judged.not_carried {
         return vec![format!("{}: not covered on {on}: {why}", judged.id)];
@@ -31,7 +32,9 @@ fn complaints(judged: &Judged, on: &str) -> Vec<String> {
     }
     let failed = judged.reasons.iter();
     let failed = failed.filter(|(rule, _)| judged.verdicts.get(*rule) == Some(&Verdict::Fail));
-    failed.map(|(rule, why)| format!("{} {rule}: {why}", judged.id)).collect()
+    let failed = failed.map(|(rule, why)| format!("{} {rule}: {why}", judged.id));
+    let doubt = judged.in_doubt.iter().map(|why| format!("{} is in doubt: {why}", judged.id));
+    failed.chain(doubt).collect()
 }
 
 /// `R1 holds in 30 of 40 scenarios, R2 in 31 of 38.`
