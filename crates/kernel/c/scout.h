@@ -100,9 +100,11 @@ FF_RESTARTS_WITH_ONE(scout)
 FF_FIRST_WINDOW_OF_KNOBS(scout)
 FF_FIRST_SSTHRESH_OF_KNOBS(scout)
 
-/* The pace from now on, and at how many times of it `length` leaves before, in millionths. */
-FF_INLINE void scout_paces(struct scout *s, u64 rate, u64 length, u64 look,
-                           const struct ff_view *v)
+/* The pace from now on, and at how many times of it `length` leaves before, in millionths. With a
+ * stack of its own, because a verifier allows 512 bytes along all calls.
+ */
+FF_APART void scout_paces(struct scout *s, u64 rate, u64 length, u64 look,
+                          const struct ff_view *v)
 {
     s->paces = 1;
     s->rate = max_of(rate, 1);
