@@ -133,17 +133,18 @@ const WHY: &str = "
 
 | scenario | control | quinn | simulator |
 |---|---|---|---|
-| A6 | `scout` | 0.152, 0.173, 0.702 | 0.138, 0.251, 0.604 |
+| A6 | `scout` | 0.134, 0.227, 0.61 | 0.144, 0.246, 0.746 |
 | B5b | `scout` | 80.8, 147, 186 | 63.7, 141, 179 |
 | E3c | `hystart-pp` | 5.86, 6.9, 6.99 | 6.83, 6.88, 7 |
 | E4a, E4b | `hystart-pp` | 4.69, 5.29, 5.51 | 4.85, 5.37, 6.87 |
 | E4a, E4b | `bbr` | 5.75, 6.86, 7.09 | 5.77, 6.77, 6.94 |
-| F1c | `scout` | 3.03, 3.09, 4.97 | 3.06, 3.66, 4.11 |
+| F1c | `scout` | 3.04, 3.09, 4.97 | 3.12, 3.73, 4.39 |
 | F2c | `bbr` | 0.497, 0.521, 0.537 | 0.166, 0.482, 0.515 |
 | F3a | `hystart-pp` | 0.334, 0.432, 0.551 | 0.333, 0.428, 0.542 |
 | F3a | `cubic` | 0.344, 0.421, 0.514 | 0.364, 0.425, 0.532 |
 
 Not explained are E3c under `cubic` (quinn 6.15, 6.97, 8.23 s, simulator 7.14, 8.66, 9.41), F2a
 under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662), F3b, where the flow with the longer RTT
-gets more over quinn, and B7b, B8, C5a, C5b, E5 and G2 under `scout`, B7b under `bbr`.
+gets more over quinn, C5a under `scout` (6.33, 12.2, 17.7 and 12.9, 15, 24.4), B7b, B8, E5 and G2
+under `scout`, and B7b under `bbr`.
 ";
