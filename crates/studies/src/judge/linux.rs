@@ -50,7 +50,7 @@ pub(super) struct Beside {
     kernel: Option<Run>,
 }
 
-/// Measures what is not kept, but with `page_only`, and writes the page.
+/// Measures what is not kept, unless only the page is asked for, and writes the page.
 pub(super) fn run(root: &Path, judges: &Judges, page_only: bool) -> Result<(), Stop> {
     let entries: Vec<Entry> = select(&[])
         .map_err(|problem| Stop::failed(&format!("judge: {problem}")))?
