@@ -520,7 +520,7 @@ impl Knobs for Scout {
             .means("what a landing leaves of what arrived")
             .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.keeps),
         Knob::new("acks")
-            .means("the fewest ACKs of a train that are judged; fewer hear of receivers that thin")
+            .means("the fewest ACKs by which a train is judged")
             .count(1..=16, |p| &mut p.least_acks),
         Knob::new("polite")
             .means("a train that slowed down shows no room while a queue stands between trains")

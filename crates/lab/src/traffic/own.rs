@@ -58,8 +58,8 @@ impl Own {
     /// Makes the sockets.
     ///
     /// # Errors
-    /// The kernel gives no socket, or does not take what one is told; or there are more connections
-    /// than a process may have open.
+    /// The kernel gives no socket or refuses one of its options, or the flows need more open files
+    /// than the process may have.
     pub(crate) fn new(
         near: &Namespace,
         far: &Namespace,

@@ -36,7 +36,7 @@ impl Compared {
         Some(if apart.abs() < 0.05 { 0.0 } else { apart })
     }
 
-    /// Whether they differ by more than is let pass.
+    /// Whether they differ by more than [`APART`], or only one of the two is done.
     pub(super) fn is_far(&self) -> bool {
         match self.apart() {
             Some(apart) => apart.abs() > APART,

@@ -191,7 +191,7 @@ pub(super) fn stream(seed: u64, kind: &str, number: u64) -> Draw {
     Draw::new(seed, (name << 16) ^ number)
 }
 
-/// The queue marks where the ends understand it, and in one of three points drops even so.
+/// Flows with ECN have a queue that marks in two points of three, and one that drops in the third.
 fn ecn(draw: &mut Draw, shape: &Shape) -> &'static str {
     if shape.ecn && draw.one_of(&[true, true, false]) { ",ecn=on" } else { "" }
 }

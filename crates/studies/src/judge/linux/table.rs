@@ -67,7 +67,7 @@ fn table(text: &mut String, pair: &Pair, rows: &[Beside]) {
     tell_apart(text, apart);
 }
 
-/// What is yet to be measured, but for what is known to be refused.
+/// The scenarios that have not been measured yet, without those that a kernel refuses.
 fn missing(tables: &[(&Pair, Vec<Beside>)]) -> String {
     let all = || tables.iter().flat_map(|(_, rows)| rows);
     let is_refused = |id: &str| {

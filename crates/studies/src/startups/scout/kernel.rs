@@ -21,7 +21,7 @@ use crate::Stop;
 use crate::lab::of_guests;
 use crate::step::{self, announce, kernel_features, unable};
 
-/// The kernel's own CUBIC, whose avoidance differs from that of the others, is beside them.
+/// `linux-cubic` is the kernel's own CUBIC; the others share an avoidance, which is not the same.
 const CONTROLS: [&str; 5] = [REFERENCE, GENTLE, "linux-cubic", FAST, SCOUT];
 const SCOUT: &str = "scout";
 
