@@ -21,9 +21,10 @@
 //!                         minrtt + clamp(minrtt/8, 4 ms, 16 ms):
 //!                         leave with 1.1 of what arrived in a minrtt
 //!   rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
-//!   pipe > 1.1 W, and no queue stands between trains:
-//!                       W = pipe, up to 4 W; a queue stands if their smallest RTT is above minrtt
-//!                         by more than minrtt/64 and by more than it is below their mean
+//!   pipe > 1.1 W:       over four trains' length behind it the RTT
+//!     falls by rise/2:              W = what is free, from W to pipe and to 4 W:
+//!                                     (bytes left + pipe/minrtt * fall)/time left in * minrtt
+//!     does not:                     leave with W
 //!   (in none of these beyond 4 times the flight, so that an unused W does not grow)
 //!   otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
 //!     higher by rise/2:             leave with min(W, pipe)
@@ -45,7 +46,8 @@
 //! and trains; HyStart's ACK train, Ha and Rhee 2011; chirps, RFC 6077 section 5.3), spreading a
 //! window over a round (Aggarwal and others, INFOCOM 2000), and the landing (draft-kazuho-ccwg-
 //! rapid-start section 3.3). Ours: a train at the head of every round at the rate after next, its
-//! judgement by the RTTs alone, and the look behind a train that left no room.
+//! judgement by the RTTs alone, and the look behind a train that slowed down. That a train comes out
+//! at its share of what all send is known, too (TOPP, Melander and others, GLOBECOM 2000).
 //!
 //! What is missing: a policer lets trains pass up to its bucket, ACKs in lumps as long as a train
 //! say nothing of it, and jitter as long as a train hides it. Trains only choose the growth, and
@@ -58,9 +60,8 @@
 //! the pace at which the second window of slow start would come. A transfer of few windows is a
 //! round trip sooner done by it. A single ACK is enough to judge a train (`acks`): what left before
 //! the train has told what its first packet would have taken. Where receivers thin ACKs, a short
-//! train has no more. While a queue stands between trains, one that slowed down shows no room
-//! (`polite`): the queue is somebody else's, or our own, and the rate that the train came at is a
-//! share of what others send, not what is free.
+//! train has no more. The rate at which a train came is a share of what others send, more than what
+//! is free; how fast its queue drains behind it tells how much that is (`polite`).
 //!
 //! `resume=on` is Scouted Resume (`resume.rs`): a train tests what an earlier connection knew.
 
@@ -77,10 +78,12 @@ use crate::startup::slow_start::double;
 use crate::units::{Bytes, Rate, Span};
 use crate::view::{View, Window};
 
+mod behind;
 mod between;
 mod resume;
 mod train;
 
+use behind::{Behind, Seen};
 use between::Between;
 use resume::Resume;
 use train::{Point, Train, Verdict};
@@ -99,13 +102,13 @@ pub struct Scout {
     pass: u64,
     /// From how much more than W on a train that slowed down shows room, in millionths.
     room: u64,
-    /// How far to look behind a full train, in its lengths, in millionths.
-    behind: u64,
+    /// How far to look behind a train that slowed down, in its lengths, in millionths.
+    look_behind: u64,
     /// What a landing leaves of what arrived, in millionths.
     keeps: u64,
     /// The fewest ACKs of a train that are judged.
     least_acks: u64,
-    /// While a queue stands between trains, none that slowed down shows room.
+    /// Of the room that a train shows no more is taken than is free behind it.
     polite: bool,
     /// It is the first slow start of the connection.
     first: bool,
@@ -118,8 +121,8 @@ pub struct Scout {
     train: Train,
     /// What arrived since the last train.
     between: Between,
-    /// The train of this round left no room.
-    full: Option<Full>,
+    /// What follows the train of this round, which slowed down.
+    behind: Option<Behind>,
     /// How often W stayed because nothing could be seen behind a train.
     repeats: u64,
     /// The recovery of the first loss.
@@ -131,19 +134,6 @@ pub struct Scout {
     resume: Resume,
 }
 
-/// A train left no room: the packets behind it must be late, or it was noise.
-#[derive(Clone, Copy, Debug)]
-struct Full {
-    pipe: Bytes,
-    rise: Span,
-    /// The smallest RTT before the train.
-    before: Span,
-    /// How far to look.
-    end: Bytes,
-    /// The ACK behind the train with the smallest RTT, the first of such.
-    lowest: Option<Point>,
-}
-
 /// How often which verdict was given, for traces.
 #[derive(Clone, Copy, Debug, Default)]
 struct Verdicts {
@@ -151,22 +141,6 @@ struct Verdicts {
     passed: u64,
     slowed: u64,
     refuted: u64,
-}
-
-impl Full {
-    /// Whether all packets behind the train, of which `last` is the last ACK, were late by at least
-    /// half of what the train rose; `None` if the least late of them left so long after the train
-    /// that its queue had time to drain.
-    fn is_confirmed(&self, last: Point, lowest: Point, min_rtt: Span) -> Option<bool> {
-        let half = self.rise / 2;
-        // From the train's last packet on, because what drains in a gap behind it is not there any
-        // more for those that follow: Linux leaves a millisecond behind what leaves as one block
-        // (tcp_tso_autosize), in which the queue of a train of an RTT of 20 ms drains by half.
-        let left_in = lowest.at.since(last.at) + last.rtt - lowest.rtt;
-        let forwarded_in = min_rtt.scaled((lowest.acked - last.acked).0, self.pipe.0);
-        let late = lowest.rtt - self.before >= half;
-        (late || left_in - forwarded_in <= half).then_some(late)
-    }
 }
 
 impl Scout {
@@ -199,7 +173,7 @@ impl Scout {
         let (begin, length) = (view.snd_nxt, self.train_length(self.window, view));
         self.train = Train { begin, end: begin + length, ..Train::FIRST };
         self.between = Between::new(view);
-        self.full = None;
+        self.behind = None;
         let step = self.go_on(view);
         if view.rtt.smoothed == Span(0) {
             return step;
@@ -267,10 +241,6 @@ impl Scout {
                 (most.min(used), (window * 2).min(used))
             }
         };
-        // Ours: a train that slowed down in a queue that stood there before it shows what it took
-        // from others.
-        let polite = self.polite && self.between.is_standing(view.rtt.min);
-        let room = if polite { Bytes::MAX } else { window.scaled(self.room, RATIO_ONE) };
         let before = self.between.known_floor().unwrap_or(view.rtt.min);
         match self.train.verdict(self.pass, (view.rtt.min, before), self.least_acks) {
             Verdict::Silent => {
@@ -289,40 +259,53 @@ impl Scout {
                 // No more than what it showed, of which no less than W: that has just left.
                 self.grow(next.max(window).min(most), Bytes::MAX, view)
             }
-            Verdict::Slowed(pipe, _) if pipe > room => {
+            Verdict::Slowed { pipe, rise, last } => {
                 self.verdicts.slowed += 1;
-                self.grow(pipe.min(most), pipe, view)
-            }
-            Verdict::Slowed(pipe, rise) => {
-                self.verdicts.slowed += 1;
-                let behind = self.train.length().scaled(self.behind, RATIO_ONE);
-                let end = view.acked + behind.min(window);
-                self.full = Some(Full { pipe, rise, before, end, lowest: None });
-                self.go_on(view)
+                let room = (pipe > window.scaled(self.room, RATIO_ONE)).then_some(pipe.min(most));
+                match room {
+                    Some(room) if !self.polite || !self.is_followed() => {
+                        self.grow(room, pipe, view)
+                    }
+                    _ => {
+                        let far = self.train.length().scaled(self.look_behind, RATIO_ONE);
+                        let end = view.acked + far.min(window);
+                        let (train, lowest) = (last, None);
+                        let behind = Behind { train, pipe, rise, before, end, room, lowest };
+                        self.behind = Some(behind);
+                        self.go_on(view)
+                    }
+                }
             }
         }
     }
 
-    /// A packet behind a train that left no room.
-    fn look_behind(&mut self, mut full: Full, point: Point, view: &View) -> Step {
-        // Ours: a train that left no room must be followed by packets that are late.
-        let lowest = full.lowest.filter(|lowest| lowest.rtt <= point.rtt).unwrap_or(point);
-        full.lowest = Some(lowest);
-        self.full = Some(full);
-        if view.acked < full.end {
-            return self.go_on(view);
-        }
-        let (_, last) = self.train.ends.unwrap_or((lowest, lowest));
-        match full.is_confirmed(last, lowest, view.rtt.min) {
-            Some(false) => {
+    /// What follows the train tells of it, too. Nothing does in a first window that is all train,
+    /// and where a train has a single ACK, what follows is acknowledged by the receiver's timer.
+    fn is_followed(&self) -> bool {
+        let is_all = self.train.is_first() && self.window <= self.train.length();
+        !is_all && self.train.acks > 1
+    }
+
+    /// A packet behind a train that slowed down.
+    fn look_behind(&mut self, mut behind: Behind, point: Point, view: &View) -> Step {
+        // Ours: what a train that slowed down says must be seen behind it, too.
+        let seen = behind.note(point, view.rtt.min);
+        self.behind = Some(behind);
+        match seen {
+            Seen::Little => self.go_on(view),
+            Seen::Free(free) => {
+                let next = free.max(self.window).min(behind.room.unwrap_or(Bytes::MAX));
+                self.grow(next, behind.pipe, view)
+            }
+            Seen::Noise => {
                 self.verdicts.refuted += 1;
                 self.round(self.window * 2, view)
             }
-            None if self.repeats < MOST_REPEATS => {
+            Seen::Hidden if self.repeats < MOST_REPEATS => {
                 self.repeats += 1;
                 self.round(self.window, view)
             }
-            Some(true) | None => self.leave(full.pipe, view),
+            Seen::Late | Seen::Hidden => self.leave(behind.pipe, view),
         }
     }
 
@@ -400,7 +383,7 @@ impl Startup for Scout {
     fn enter(&mut self, why: Entry, view: &View) {
         self.first = why == Entry::Connect;
         self.window = view.window.cwnd;
-        (self.train, self.between, self.full) = (Train::FIRST, Between::NEVER, None);
+        (self.train, self.between, self.behind) = (Train::FIRST, Between::NEVER, None);
         (self.repeats, self.landing, self.pipe, self.reopened) = (0, None, None, false);
         self.resume.enter(why);
     }
@@ -422,14 +405,23 @@ impl Startup for Scout {
             self.between = Between::new(view);
         }
         let point = ack.rtt.map(|rtt| Point { at: ack.now, rtt, acked: view.acked });
-        if let Some(full) = self.full {
-            return match point {
-                Some(point) => self.look_behind(full, point, view),
-                None => self.go_on(view),
-            };
+        let step = match self.behind {
+            Some(_) => self.go_on(view),
+            None => {
+                self.note(ack, point);
+                if view.acked < self.train.end {
+                    return self.go_on(view);
+                }
+                self.judge(view)
+            }
+        };
+        // The ACK by which a train is judged may tell of what follows it, too.
+        match (self.behind, point) {
+            (Some(behind), Some(point)) if view.acked > self.train.end => {
+                self.look_behind(behind, point, view)
+            }
+            _ => step,
         }
-        self.note(ack, point);
-        if view.acked >= self.train.end { self.judge(view) } else { self.go_on(view) }
     }
 
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
@@ -476,7 +468,7 @@ impl Default for Scout {
             share: 8,
             pass: PASS_PART,
             room: ROOM,
-            behind: BEHIND_TRAINS,
+            look_behind: BEHIND_TRAINS,
             keeps: BETA,
             least_acks: JUDGED_ACKS,
             polite: true,
@@ -485,7 +477,7 @@ impl Default for Scout {
             window: Bytes(0),
             train: Train::FIRST,
             between: Between::NEVER,
-            full: None,
+            behind: None,
             repeats: 0,
             landing: None,
             pipe: None,
@@ -514,8 +506,8 @@ impl Knobs for Scout {
             .means("from how much more than W on a train that slowed down shows room")
             .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.room),
         Knob::new("behind")
-            .means("how far to look behind a train that shows none, in its lengths")
-            .ratio(RATIO_ONE..=8 * RATIO_ONE, |p| &mut p.behind),
+            .means("how far to look behind a train that slowed down, in its lengths")
+            .ratio(RATIO_ONE..=8 * RATIO_ONE, |p| &mut p.look_behind),
         Knob::new("keeps")
             .means("what a landing leaves of what arrived")
             .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.keeps),
@@ -523,7 +515,7 @@ impl Knobs for Scout {
             .means("the fewest ACKs by which a train is judged")
             .count(1..=16, |p| &mut p.least_acks),
         Knob::new("polite")
-            .means("a train that slowed down shows no room while a queue stands between trains")
+            .means("of the room that a train shows no more is taken than is free behind it")
             .word(words!(|p| p.polite, ["off" = false, "on" = true])),
         Knob::new("resume")
             .means("what an earlier connection knew of the path is tested by a train (RFC 9959)")
@@ -543,7 +535,7 @@ const JUDGED_ACKS: u64 = 1;
 /// How many ACKs more than the fewest a train should have where receivers thin them: one that came
 /// late is then one of several.
 const SPARE_ACKS: u64 = 2;
-/// How far to look behind a full train, in its lengths, in millionths: the prototype's value, of
+/// How far to look behind a train that slowed down, in its lengths, in millionths: the prototype's value, of
 /// which an eighth makes no difference (docs/scout.md).
 const BEHIND_TRAINS: u64 = 4_000_000;
 /// How often W may stay because nothing could be seen behind a train.

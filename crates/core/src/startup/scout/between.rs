@@ -15,8 +15,6 @@ pub(super) struct Between {
     floor: Span,
     /// How many such RTTs there were.
     samples: u64,
-    /// Their sum.
-    rtts: Span,
     /// All ACKs, those of the train too.
     pub(super) acks: u64,
     /// What all ACKs since then acknowledged.
@@ -35,7 +33,6 @@ impl Between {
         delivered: Bytes(0),
         floor: Span::MAX,
         samples: 0,
-        rtts: Span(0),
         acks: 0,
         acked: Bytes(0),
     };
@@ -52,19 +49,10 @@ impl Between {
         self.known_floor().is_some_and(|floor| floor > threshold)
     }
 
-    /// Whether a queue as long as half a train, which lasts minrtt/32, stands between trains. RTTs
-    /// that scatter by as much as their floor is late do not show one.
-    pub(super) fn is_standing(&self, min_rtt: Span) -> bool {
-        let Some(floor) = self.known_floor() else { return false };
-        let scatter = self.rtts / self.samples - floor;
-        floor - min_rtt > scatter.max(min_rtt / STANDING_PART)
-    }
-
     /// Counts the RTT of a packet that is in no train.
     pub(super) fn note(&mut self, rtt: Span) {
         self.floor = self.floor.min(rtt);
         self.samples += 1;
-        self.rtts += rtt;
     }
 
     /// What arrives in a minrtt.
@@ -81,8 +69,6 @@ impl Between {
 
 /// The fewest RTTs whose minimum is trusted: a delayed-ACK timer may have lengthened two of them.
 const LEAST_SAMPLES: u64 = 4;
-/// Half of a train of W/8 at four times the rate.
-const STANDING_PART: u64 = 64;
 /// RFC 9406 section 4.3, `MIN_RTT_THRESH`.
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
 /// RFC 9406 section 4.3, `MAX_RTT_THRESH`.

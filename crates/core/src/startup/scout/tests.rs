@@ -223,7 +223,7 @@ fn a_tenth_more_than_the_window_is_no_room() {
     drive.view.rtt.min = Span::from_millis(110);
     let step = drive.acks(10, Span::from_millis(10), RTT, Span::from_millis(2));
     assert_eq!((step.pace, drive.scout.window), (None, MSS * 10));
-    assert!(drive.scout.full.is_some());
+    assert!(drive.scout.behind.is_some());
     assert_eq!(gauge(&drive.scout, "scout_slowed"), Some(1));
 }
 

@@ -3,7 +3,7 @@
 use crate::units::{Bytes, Instant, Span};
 
 /// An ACK with an RTT sample.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Point {
     /// When it came.
     pub(super) at: Instant,
@@ -39,8 +39,9 @@ pub(super) enum Verdict {
     Passed(Bytes),
     /// They came faster than the packets had left, which is not the path's doing.
     Compressed,
-    /// They came more slowly: the path holds this much, and the RTT rose by that.
-    Slowed(Bytes, Span),
+    /// They came more slowly, the last of them being `last`: the path holds `pipe`, and the RTT rose
+    /// by `rise`.
+    Slowed { pipe: Bytes, rise: Span, last: Point },
 }
 
 impl Train {
@@ -104,7 +105,7 @@ impl Train {
         } else if rise <= time / part {
             Verdict::Passed(pipe.scaled(part, part - 1))
         } else {
-            Verdict::Slowed(pipe, rise)
+            Verdict::Slowed { pipe, rise, last }
         }
     }
 }

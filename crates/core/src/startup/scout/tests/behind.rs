@@ -1,4 +1,4 @@
-//! What follows a train that left no room.
+//! What follows a train that slowed down.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn a_gap_behind_the_train_in_which_its_queue_drains_refutes_nothing() {
         let _ = drive.first_train_finds_no_room();
         drive.view.snd_nxt = MSS * 40;
         let rtt = Span::from_millis(late) - Span::from_micros(250);
-        drive.scout.full.as_mut().unwrap().before = rtt;
+        drive.scout.behind.as_mut().unwrap().before = rtt;
         let step = drive.acks(10, Span::from_millis(10), rtt, Span(0));
         assert_eq!((step.exit, drive.scout.window), (None, MSS * window), "{late}");
     }
@@ -65,4 +65,105 @@ fn where_nothing_can_be_seen_behind_a_train_the_window_stays_twice() {
     let _ = drive.first_train_finds_no_room();
     let step = drive.acks(10, Span::from_millis(30), RTT, Span(0));
     assert_eq!(step.exit, Some(Exit::Heuristic));
+}
+
+/// A connection whose first window of 20 segments, half of it a train, has left.
+fn begun(scout: Scout) -> Drive {
+    let mut drive = Drive::with(scout);
+    drive.view.snd_nxt = Bytes(0);
+    let _ = drive.scout.begin(&drive.view);
+    drive.view.snd_nxt = MSS * 20;
+    drive
+}
+
+/// A first train of ten segments, which left every 1.25 ms, behind which a segment leaves every
+/// 5 ms. A bottleneck of `capacity` kB/s also forwards `others` kB/s.
+fn train_beside(others: u64, capacity: u64) -> Drive {
+    let mut drive = begun(Scout::default());
+    let gap = gap(800, others, capacity);
+    let _ = drive.acks(10, gap, RTT, gap - Span::from_micros(1_250));
+    drive
+}
+
+/// How far ACKs of segments are apart that left at `rate` kB/s, while a queue stands.
+fn gap(rate: u64, others: u64, capacity: u64) -> Span {
+    Span(1_000_000_000 / rate * (rate + others) / capacity)
+}
+
+/// So many segments behind such a train. W, or the window that start-up ends with.
+fn after(drive: &mut Drive, segments: u64, others: u64, capacity: u64) -> (Option<Exit>, Bytes) {
+    let gap = gap(200, others, capacity);
+    let falls = Span::from_millis(5) - gap;
+    for _ in 0..segments {
+        let rtt = drive.view.rtt.latest - falls;
+        let _ = drive.acks(1, gap, rtt, Span(0));
+    }
+    (drive.step.unwrap().exit, drive.scout.window)
+}
+
+#[test]
+fn alone_all_of_the_bottleneck_is_free() {
+    let mut drive = train_beside(0, 250);
+    assert_eq!(drive.scout.behind.unwrap().room, Some(MSS * 25));
+    // The RTT rose by 9 times 2.75 ms, and falls by 1 ms per segment.
+    assert_eq!(after(&mut drive, 12, 0, 250), (None, MSS * 20));
+    assert_eq!(after(&mut drive, 1, 0, 250), (None, MSS * 25));
+}
+
+#[test]
+fn beside_others_no_more_is_taken_than_they_leave_free() {
+    // The train came at 381 kB/s; 250 kB/s are free.
+    let mut drive = train_beside(250, 500);
+    assert_eq!(drive.scout.behind.unwrap().room, Some(Bytes(38_095)));
+    let (exit, window) = after(&mut drive, 13, 250, 500);
+    assert_eq!(exit, None);
+    assert!(window > MSS * 23 && window <= MSS * 25, "{window:?}");
+}
+
+#[test]
+fn where_nothing_is_free_start_up_ends_with_what_has_just_been_sent() {
+    // As much is free as is sent, and the train came at 444 kB/s.
+    let mut drive = train_beside(300, 500);
+    assert!(drive.scout.behind.unwrap().room > Some(MSS * 22));
+    assert_eq!(after(&mut drive, 19, 300, 500), (None, MSS * 20));
+    assert_eq!(after(&mut drive, 1, 300, 500).0, Some(Exit::Heuristic));
+    assert_eq!(drive.step.unwrap().window.cwnd, MSS * 22);
+}
+
+#[test]
+fn what_others_take_is_taken_at_once_where_that_is_asked_for() {
+    let mut scout = Scout::default();
+    assert!(scout.set("polite", KnobValue::Word("off")));
+    let mut drive = begun(scout);
+    let gap = gap(800, 300, 500);
+    let _ = drive.acks(10, gap, RTT, gap - Span::from_micros(1_250));
+    assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, Bytes(36_363)));
+}
+
+#[test]
+fn what_follows_an_ordinary_first_window_or_a_single_ack_is_not_waited_for() {
+    let mut drive = Drive::new();
+    let _ = drive.acks(10, Span::from_millis(5), RTT, Span::from_micros(2_500));
+    assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, MSS * 20));
+    let mut drive = begun(Scout::default());
+    drive.view.now = drive.view.now + Span::from_millis(140);
+    drive.view.rtt.latest = Span::from_millis(131);
+    drive.view.acked += MSS * 10;
+    let ack = ack(&drive.view, 10);
+    let _ = drive.scout.step(&ack, &drive.view);
+    assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, MSS * 25));
+}
+
+#[test]
+fn the_ack_that_ends_a_train_may_tell_of_what_follows_it() {
+    let mut drive = train_beside(0, 250);
+    drive.scout.behind = None;
+    drive.scout.train.end += MSS;
+    // It is of the train's last segment and of two behind it, for which the queue was gone.
+    drive.view.now = drive.view.now + Span::from_millis(4);
+    drive.view.rtt.latest = Span::from_millis(110);
+    drive.view.acked += MSS * 3;
+    let ack = ack(&drive.view, 3);
+    let _ = drive.scout.step(&ack, &drive.view);
+    assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, MSS * 25));
 }

@@ -2,39 +2,6 @@
 
 use super::*;
 
-#[test]
-fn a_polite_train_that_slowed_in_a_standing_queue_shows_no_room() {
-    let full = |polite, between| {
-        let mut scout = ordinary();
-        assert!(scout.set("polite", KnobValue::Word(polite)));
-        let mut drive = Drive::with(scout);
-        let _ = drive.first_train_passes();
-        drive.scout.train.begin = drive.view.acked + MSS * 32;
-        drive.scout.train.end = drive.scout.train.begin + MSS * 8;
-        let _ = drive.acks(32, Span::from_millis(3), Span::from_micros(between), Span(0));
-        // A segment every ms: 100 per minrtt, with a window of 40.
-        let _ = drive.acks(8, Span::from_millis(1), Span::from_millis(105), Span::from_micros(500));
-        drive.scout.full.is_some()
-    };
-    assert!(!full("off", 101_563));
-    assert!(full("on", 101_563), "above minrtt + minrtt/64");
-    assert!(!full("on", 101_562));
-}
-
-#[test]
-fn rtts_that_scatter_by_as_much_as_they_are_late_show_no_queue() {
-    let stands = |others_ms: u64| {
-        let mut between = Between::new(&Drive::new().view);
-        for rtt in [103, others_ms, others_ms, others_ms] {
-            between.note(Span::from_millis(rtt));
-        }
-        between.is_standing(RTT)
-    };
-    // The floor is 3 ms late, and so far is the mean above it from 107 ms on.
-    assert!(stands(106));
-    assert!(!stands(107));
-}
-
 /// A train of which one ACK tells, and which left more slowly than at its pace, after packets with
 /// this RTT.
 fn silent_train_behind(between: Span) -> Step {

@@ -19,14 +19,18 @@ fn scout(other: bool) -> Scout {
 
 /// The most that W may be after a step: 8/7 of what the train's ACKs came at in a minrtt, no less
 /// than W, if they say something; twice W, if they are few, came faster than the packets had left,
-/// or what is behind them has just said that they were noise. A single ACK counts from the train's
+/// or what is behind them has just said that they were noise. Of the room that a train has shown
+/// before, no more than that. A single ACK counts from the train's
 /// beginning and the RTT before it, if the train has left at its pace.
 fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
     let twice = before.window * 2;
+    if let Some(room) = before.behind.and_then(|behind| behind.room) {
+        return room;
+    }
     let Train { begin, end, .. } = before.train;
     let of_train: Vec<Point> =
         points.iter().copied().filter(|point| point.acked > begin && point.acked <= end).collect();
-    let says = of_train.len() as u64 >= before.least_acks && before.full.is_none();
+    let says = of_train.len() as u64 >= before.least_acks && before.behind.is_none();
     let (Some(mut first), Some(last), true) =
         (of_train.first().copied(), of_train.last().copied(), says)
     else {
