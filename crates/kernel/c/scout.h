@@ -15,9 +15,10 @@
  *                           minrtt + clamp(minrtt/8, 4 ms, 16 ms):
  *                           leave with 1.1 of what arrived in a minrtt
  *     rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
- *     pipe > 1.1 W, and no queue stands between trains:
- *                         W = pipe, up to 4 W; a queue stands if their smallest RTT is above minrtt
- *                           by more than minrtt/64 and by more than it is below their mean
+ *     pipe > 1.1 W:       over four trains' length behind it the RTT
+ *       falls by rise/2:              W = what is free, from W to pipe and to 4 W:
+ *                                       (bytes left + pipe/minrtt * fall)/time left in * minrtt
+ *       does not:                     leave with W
  *     (in none of these beyond 4 times the flight, so that an unused W does not grow)
  *     otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
  *       higher by rise/2:             leave with min(W, pipe)
@@ -39,6 +40,7 @@
 #define FF_FINDS_PIPE
 
 #include "landing_by_counting.h"
+#include "scout_behind.h"
 #include "scout_resume.h"
 #include "scout_train.h"
 #include "slow_start.h"
@@ -56,25 +58,13 @@
 /* No exit leaves less: the loss of one packet is then still repaired without a timeout. */
 #define SCOUT_LEAST_SEGMENTS 4
 
-/* A train left no room: the packets behind it must be late, or it was noise. */
-struct scout_full {
-    u64 pipe;
-    u64 rise;
-    /* The smallest RTT before the train, and how far to look. */
-    u64 before;
-    u64 end;
-    /* The ACK behind the train with the smallest RTT, the first of such; NONE as yet. */
-    struct scout_point lowest;
-    u8 is;
-};
-
 struct scout {
     /* W, in bytes. */
     u64 window;
     /* The train of this round, and what arrived since the last one. */
     struct scout_train train;
     struct scout_between between;
-    struct scout_full full;
+    struct scout_behind behind;
     u64 repeats;
     /* What the path holds, 0 before trains or the ACKs between them have told. */
     u64 pipe;
@@ -172,7 +162,7 @@ FF_INLINE void scout_round_at(struct scout *s, ff_knobs *k, u64 window, u64 look
     s->train.acks = 0;
     s->train.leaves_in = 0;
     scout_between_from(&s->between, v->now, v->delivered);
-    s->full.is = 0;
+    s->behind.is = 0;
     if (v->rtt.smoothed != 0)
         scout_paces(s, rate_per(s->window, v->rtt.smoothed), length, look, v);
 }
@@ -213,20 +203,26 @@ struct scout_choice {
     u8 leaves;
 };
 
+/* What follows the train tells of it, too. Nothing does in a first window that is all train, and
+ * where a train has a single ACK, what follows is acknowledged by the receiver's timer.
+ */
+FF_INLINE u8 scout_is_followed(const struct scout *s)
+{
+    return s->train.acks > 1
+           && (!scout_train_is_first(&s->train) || s->window > scout_train_length(&s->train));
+}
+
 /* The train has been acknowledged. */
 FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const struct ff_view *v)
 {
-    u64 window = s->window, most = mul_div(window, k->scout.look, RATIO_ONE), used, behind;
+    u64 window = s->window, most = mul_div(window, k->scout.look, RATIO_ONE), used, far;
     u64 before = scout_between_is_known(&s->between) ? s->between.floor : v->rtt.min;
     struct scout_verdict verdict =
         scout_train_verdict(&s->train, k->scout.pass, v->rtt.min, before, k->scout.acks);
     struct scout_choice choice = { .leaves = 0 };
-    u64 twice = times(window, 2), room = mul_div(window, k->scout.room, RATIO_ONE);
+    u64 twice = times(window, 2), room = 0;
 
     most = scout_resume_end(&s->resume, most, v);
-    /* A train that slowed down in a queue that stood there before it took from others. */
-    if (k->scout.polite == SCOUT_POLITE_ON && scout_between_is_standing(&s->between, v->rtt.min))
-        room = U64_MAX;
     /* A window that is not used grows no further (draft-ietf-ccwg-ratelimited-increase-10). */
     if (!scout_train_is_first(&s->train)) {
         used = max_of(mul_div(v->in_flight, k->scout.look, RATIO_ONE), window);
@@ -238,18 +234,22 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
         choice.leaves = 1;
         return choice;
     }
-    if (verdict.kind == SCOUT_SLOWED && verdict.pipe <= room) {
-        behind = mul_div(scout_train_length(&s->train), k->scout.behind, RATIO_ONE);
-        s->full.pipe = verdict.pipe;
-        s->full.rise = verdict.rise;
-        s->full.before = before;
-        s->full.end = plus(v->acked, min_of(behind, window));
-        s->full.lowest.rtt = NONE;
-        s->full.is = 1;
+    if (verdict.pipe > mul_div(window, k->scout.room, RATIO_ONE))
+        room = min_of(verdict.pipe, most);
+    if (verdict.kind == SCOUT_SLOWED
+        && (room == 0 || (k->scout.polite == SCOUT_POLITE_ON && scout_is_followed(s)))) {
+        far = mul_div(scout_train_length(&s->train), k->scout.behind, RATIO_ONE);
+        s->behind.pipe = verdict.pipe;
+        s->behind.rise = verdict.rise;
+        s->behind.before = before;
+        s->behind.end = plus(v->acked, min_of(far, window));
+        s->behind.room = room;
+        s->behind.lowest.rtt = NONE;
+        s->behind.is = 1;
         return choice;
     }
     if (verdict.kind == SCOUT_SLOWED)
-        window = min_of(verdict.pipe, most);
+        window = room;
     else if (verdict.kind == SCOUT_PASSED)
         /* No more than what it showed, of which no less than W: that has just left. */
         window = min_of(max_of(verdict.pipe, window), most);
@@ -259,38 +259,35 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
     return choice;
 }
 
-/* A packet behind a train that left no room: all must be late by at least half of what the train
- * rose, unless the least late of them left so long after the train that its queue had time to
- * drain. That counts from the train's last packet on, because TCP leaves a millisecond behind what
- * leaves as one block (tcp_tso_autosize).
- */
+/* A packet behind a train that slowed down. */
 FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
                                                 const struct scout_point *point,
                                                 const struct ff_view *v)
 {
     struct scout_choice choice = { .leaves = 0 };
-    struct scout_full *full = &s->full;
-    struct scout_point *lowest = &full->lowest, *last = &s->train.last;
-    u64 half = full->rise / 2, left_in, forwarded_in;
-    u8 late, shows;
+    u64 free = 0, next;
 
-    if (lowest->rtt > point->rtt)
-        *lowest = *point;
-    if (v->acked < full->end)
+    switch (scout_behind_note(&s->behind, &s->train.last, point, v->rtt.min, &free)) {
+    case SCOUT_LITTLE:
         return choice;
-    left_in = minus(plus(minus(lowest->at, last->at), last->rtt), lowest->rtt);
-    forwarded_in = mul_div(v->rtt.min, minus(lowest->acked, last->acked), full->pipe);
-    late = minus(lowest->rtt, full->before) >= half;
-    shows = late || minus(left_in, forwarded_in) <= half;
-    if (shows && !late) {
+    case SCOUT_FREE:
+        next = min_of(max_of(free, s->window), s->behind.room);
+        scout_grow(s, k, next, s->behind.pipe, v);
+        return choice;
+    case SCOUT_NOISE:
         scout_round_at(s, k, times(s->window, 2), k->scout.look, v);
-    } else if (!shows && s->repeats < SCOUT_MOST_REPEATS) {
+        return choice;
+    case SCOUT_HIDDEN:
+        if (s->repeats >= SCOUT_MOST_REPEATS)
+            break;
         s->repeats++;
         scout_round_at(s, k, s->window, k->scout.look, v);
-    } else {
-        choice.pipe = full->pipe;
-        choice.leaves = 1;
+        return choice;
+    case SCOUT_LATE:
+        break;
     }
+    choice.pipe = s->behind.pipe;
+    choice.leaves = 1;
     return choice;
 }
 
@@ -327,7 +324,7 @@ FF_INLINE void scout_enter(struct scout *s, ff_knobs *k, enum entry why, const s
     s->window = v->window.cwnd;
     scout_train_first(&s->train);
     scout_between_from(&s->between, 0, 0);
-    s->full.is = 0;
+    s->behind.is = 0;
     s->repeats = 0;
     s->pipe = 0;
     s->lands = 0;
@@ -344,14 +341,14 @@ FF_APART u64 scout_decide(struct scout *s, ff_knobs *k, const struct ff_ack *ack
     struct scout_point point = { .at = ack->now, .rtt = ack->rtt, .acked = v->acked };
     struct scout_choice choice = { .leaves = 0 };
 
-    if (s->full.is) {
-        if (ack->rtt != NONE)
-            choice = scout_look_behind(s, k, &point, v);
-    } else {
+    if (!s->behind.is) {
         scout_note(s, ack, &point);
         if (v->acked >= s->train.end)
             choice = scout_judge(s, k, v);
     }
+    /* The ACK by which a train is judged may tell of what follows it, too. */
+    if (s->behind.is && ack->rtt != NONE && v->acked > s->train.end)
+        choice = scout_look_behind(s, k, &point, v);
     return choice.leaves ? min_of(choice.pipe, NONE - 1) : NONE;
 }
 

@@ -9,8 +9,6 @@
 
 /* The fewest RTTs between trains. */
 #define SCOUT_LEAST_SAMPLES 4
-/* Half of a train of W/8 at four times the rate. */
-#define SCOUT_STANDING_PART 64
 /* RFC 9406 section 4.3, MIN_RTT_THRESH and MAX_RTT_THRESH. */
 #define SCOUT_MIN_RTT_THRESH 4000000ULL
 #define SCOUT_MAX_RTT_THRESH 16000000ULL
@@ -118,12 +116,9 @@ FF_INLINE struct scout_verdict scout_train_verdict(struct scout_train *t, u64 pa
 struct scout_between {
     u64 began;
     u64 delivered;
-    /* The smallest RTT of packets that are in no train, how many such RTTs there were, and their
-     * sum.
-     */
+    /* The smallest RTT of packets that are in no train, and how many such RTTs there were. */
     u64 floor;
     u64 samples;
-    u64 rtts;
     /* All ACKs, those of the train too, and what they acknowledged. */
     u64 acks;
     u64 acked;
@@ -135,7 +130,7 @@ FF_INLINE void scout_between_from(struct scout_between *b, u64 now, u64 delivere
     b->began = now;
     b->delivered = delivered;
     b->floor = NONE;
-    b->samples = b->rtts = b->acks = b->acked = 0;
+    b->samples = b->acks = b->acked = 0;
 }
 
 FF_INLINE u8 scout_between_is_known(const struct scout_between *b)
@@ -156,18 +151,6 @@ FF_INLINE void scout_between_note(struct scout_between *b, u64 rtt)
 {
     b->floor = min_of(b->floor, rtt);
     b->samples = plus(b->samples, 1);
-    b->rtts = plus(b->rtts, rtt);
-}
-
-/* Whether a queue as long as half a train stands between trains. RTTs that scatter by as much as
- * their floor is late do not show one.
- */
-FF_INLINE u8 scout_between_is_standing(const struct scout_between *b, u64 min_rtt)
-{
-    u64 scatter = minus(b->rtts / max_of(b->samples, 1), b->floor);
-
-    return scout_between_is_known(b)
-           && minus(b->floor, min_rtt) > max_of(scatter, min_rtt / SCOUT_STANDING_PART);
 }
 
 /* What arrives in a minrtt. */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * What follows a train that slowed down: whether its queue is there at all, and how fast it drains,
+ * which is what the path has free. crates/core/src/startup/scout/behind.rs tells why.
+ */
+#ifndef FF_SCOUT_BEHIND_H
+#define FF_SCOUT_BEHIND_H
+
+#include "scout_train.h"
+#include "view.h"
+
+/* The packets behind a train that slowed down, if there `is` one, each by its ACK. */
+struct scout_behind {
+    /* What the path holds by the rate at which the ACKs of the train came, and by how much the RTT
+     * rose over it.
+     */
+    u64 pipe;
+    u64 rise;
+    /* The smallest RTT before the train, and how far to look. */
+    u64 before;
+    u64 end;
+    /* The largest window of the next round; 0 if the train showed no more room than W. */
+    u64 room;
+    /* The ACK with the smallest RTT, the first of such; NONE as yet. */
+    struct scout_point lowest;
+    u8 is;
+};
+
+/* What was seen: not enough so far; the queue of a train that showed room drains by half; all that
+ * followed was as late as the train had made it; it was not although it left soon enough to be; it
+ * left so slowly that the queue had time to drain.
+ */
+enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE, SCOUT_HIDDEN };
+
+/* In which time what is acknowledged from the train's end up to this ACK left. From the train's
+ * last packet on, because TCP leaves a millisecond behind what leaves as one block
+ * (tcp_tso_autosize).
+ */
+FF_INLINE u64 scout_behind_left_in(const struct scout_point *last, const struct scout_point *point)
+{
+    return plus(minus(point->at, last->at), minus(last->rtt, point->rtt));
+}
+
+/* What the path has free in a smallest RTT: what left behind the train and what drained of its
+ * queue meanwhile, over the time in which they left.
+ */
+FF_INLINE u64 scout_behind_free(const struct scout_behind *b, const struct scout_point *last,
+                                const struct scout_point *point, u64 min_rtt)
+{
+    u64 drained = rate_over(rate_per(b->pipe, min_rtt), minus(last->rtt, point->rtt));
+    u64 left = plus(minus(point->acked, last->acked), drained);
+
+    return rate_over(rate_per(left, scout_behind_left_in(last, point)), min_rtt);
+}
+
+/* Counts an ACK behind the train, of which `last` is the last ACK. `free` is set with SCOUT_FREE. */
+FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct scout_point *last,
+                                            const struct scout_point *point, u64 min_rtt, u64 *free)
+{
+    struct scout_point *lowest = &b->lowest;
+    u64 half = b->rise / 2, forwarded_in;
+
+    if (lowest->rtt > point->rtt)
+        *lowest = *point;
+    if (b->room != 0 && minus(last->rtt, point->rtt) >= half) {
+        *free = scout_behind_free(b, last, point, min_rtt);
+        return SCOUT_FREE;
+    }
+    if (point->acked < b->end)
+        return SCOUT_LITTLE;
+    if (b->room != 0)
+        return SCOUT_LATE;
+    forwarded_in = mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe);
+    if (minus(lowest->rtt, b->before) >= half)
+        return SCOUT_LATE;
+    if (minus(scout_behind_left_in(last, lowest), forwarded_in) <= half)
+        return SCOUT_NOISE;
+    return SCOUT_HIDDEN;
+}
+
+#endif
