@@ -28,7 +28,7 @@
 use crate::estimate::ack_history::AckHistory;
 use crate::event::{Ack, Loss, LossKind};
 use crate::hint::PathHint;
-use crate::landing::{BETA, Landing};
+use crate::landing::{BETA, LEAST_SEGMENTS, Landing};
 use crate::needs::Facilities;
 use crate::policy::{Answer, Entry, Exit, Found, Startup, Step};
 use crate::units::{Bytes, Rate, Span};
@@ -208,9 +208,6 @@ impl<S: Startup> Startup for Landed<S> {
         self.climb.refutes_hint()
     }
 }
-
-/// No landing leaves less: the loss of one packet is then still repaired without a timeout.
-const LEAST_SEGMENTS: u64 = 4;
 
 #[cfg(test)]
 #[allow(clippy::panic, reason = "it fails the test")]

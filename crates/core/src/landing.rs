@@ -27,7 +27,7 @@ use crate::view::{View, Window};
 pub(crate) struct Landing {
     /// W0, in bytes.
     pub(crate) pre_recovery_cwnd: Bytes,
-    /// Where it ends at the lowest.
+    /// Where it ends at the lowest: W0/6 in the draft.
     pub(crate) least: Bytes,
     /// What was in flight as the recovery began.
     pub(crate) outstanding: Bytes,
@@ -57,11 +57,13 @@ impl Landing {
     }
 
     /// The landing that `loss` begins from what is outstanding, and not from the window, which may
-    /// be several times what ever arrived, as behind a policer.
+    /// be several times what ever arrived, as behind a policer. There the draft's least window,
+    /// a sixth of W0, too may be several times what arrives in a round trip, and all of it is sent
+    /// again and again until the recovery is over; so only [`LEAST_SEGMENTS`] stand in its place.
     pub(crate) fn from_outstanding(loss: &Loss, view: &View, beta: u64) -> Self {
         // draft-kazuho-ccwg-rapid-start section 3.3, with W0 and beta of ours.
         let outstanding = view.snd_nxt - view.acked;
-        let least = (outstanding / 6).max(view.mss * 2);
+        let least = view.mss * LEAST_SEGMENTS;
         let mut landing = Self::new((outstanding, least), outstanding, beta, K);
         landing.on_loss(&Loss { again: false, ..*loss });
         landing
@@ -111,5 +113,7 @@ impl Landing {
 /// What a landing from what is outstanding leaves of what arrived, in millionths: it arrived while
 /// a queue was full, too.
 pub(crate) const BETA: u64 = 850_000;
+/// No landing leaves less: the loss of one packet is then still repaired without a timeout.
+pub(crate) const LEAST_SEGMENTS: u64 = 4;
 /// Rapid Start's K (draft-kazuho-ccwg-rapid-start section 3.3.1).
 const K: (u64, u64) = (2, 3);

@@ -26,7 +26,7 @@
  *       not, but the packets behind it
  *       left so slowly after it that
  *       it need not be:               W stays, twice at most; then leave with min(W, pipe)
- *   loss:    land at 0.85 of what arrives of what is outstanding, as Rapid Start does; leave
+ *   loss:    land at 0.85 of what arrives of what is outstanding, much as Rapid Start does; leave
  *
  * Only the first slow start has it. crates/core/src/startup/scout.rs tells what was known before
  * and what is ours, and what is missing.
@@ -55,7 +55,7 @@
 #define SCOUT_MOST_REPEATS 2
 /* What a delayed ACK holds back. */
 #define SCOUT_SLACK_SEGMENTS 2
-/* No exit leaves less: the loss of one packet is then still repaired without a timeout. */
+/* No exit and no landing leaves less: the loss of one packet is then still repaired without a timeout. */
 #define SCOUT_LEAST_SEGMENTS 4
 
 struct scout {
@@ -374,8 +374,8 @@ FF_INLINE struct ff_step scout_step(struct scout *s, ff_knobs *k, const struct f
     return pipe == NONE ? scout_go_on(s, v) : scout_leave(s, pipe, v);
 }
 
-/* The landing begins from what is outstanding and not from W: on a path with a policer W may be
- * several times what ever arrived.
+/* The landing begins from what is outstanding and not from W, and its least window is not a share
+ * of that: on a path with a policer both may be several times what ever arrives.
  */
 FF_INLINE struct ff_answer scout_answer(struct scout *s, ff_knobs *k, const struct ff_loss *loss,
                                         const struct ff_view *v)
@@ -387,7 +387,7 @@ FF_INLINE struct ff_answer scout_answer(struct scout *s, ff_knobs *k, const stru
         return answer;
     scout_resume_meet_congestion(&s->resume, v);
     l->window = l->outstanding = minus(v->snd_nxt, v->acked);
-    l->least = max_of(l->outstanding / 6, times(v->mss, 2));
+    l->least = times(v->mss, SCOUT_LEAST_SEGMENTS);
     l->beta = min_of(k->scout.keeps, RATIO_ONE);
     l->ack_factor = (RATIO_ONE - l->beta) * 2 / 3;
     l->acked = 0;

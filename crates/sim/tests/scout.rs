@@ -1,4 +1,5 @@
-//! Scout on clean paths: what it loses, what it queues, and how far a train lets the window grow.
+//! Scout on clean paths: what it loses, what it queues, and how far a train lets the window grow;
+//! and what it takes beside others and behind a policer.
 
 mod common;
 
@@ -6,9 +7,11 @@ use common::{flow, link, network};
 use firstflight_core::knob::KnobValue;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
-use firstflight_core::units::{Bytes, Span};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_sim::element::policer::Policer;
 use firstflight_sim::{
-    Endpoint, FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, core_control, run,
+    Endpoint, FlowOutcome, FlowSpec, LinkSpec, Network, Pattern, Recovery, UdpSpec, core_control,
+    run,
 };
 use proptest::prelude::*;
 
@@ -49,6 +52,48 @@ fn scout_fills_the_path_and_loses_nothing() {
     }
 }
 
+/// The window with which start-up ends beside others who take so many of 40 Mbit/s, and how many
+/// packets it has lost by the end. A BDP is 500 packets, and a fourth of that is the buffer.
+fn beside(others_mbps: u64, startup: &str) -> (u64, u64) {
+    let udp = UdpSpec {
+        path: vec![0],
+        rate_bps: others_mbps * 1_000_000,
+        pattern: Pattern::Constant,
+        packet_bytes: 1_000,
+        start: Instant(0),
+        stop: None,
+    };
+    let links = vec![link(40, 50, 125)];
+    let network = network(links, vec![transfer(startup, 2_000, 50)], 60_000);
+    let flow = run(&Network { udp: vec![udp], ..network }).flows.remove(0);
+    (flow.startup.exit.unwrap().cwnd.0 / 1_000, flow.drops)
+}
+
+/// A train comes at its share of what all send, which is more than what others leave free.
+#[test]
+fn beside_others_it_takes_what_is_free_and_loses_less_than_slow_start_does() {
+    for others in [8, 16, 24] {
+        let free = 500 * (40 - others) / 40;
+        let (cwnd, lost) = beside(others, "scout");
+        let (_, of_slow_start) = beside(others, "slow-start");
+        // A train passes at up to 8/7 of the path's rate, that of others included.
+        assert!(cwnd * 10 >= free * 8 && cwnd <= free + 500 / 7, "{others}: {cwnd} of {free}");
+        assert!(lost * 10 < of_slow_start, "{others}: {lost}, slow start {of_slow_start}");
+    }
+}
+
+/// A policer of 10 Mbit/s lets 1 MB pass at once, at a gigabit per second: W is several times what
+/// comes in a round trip by then. A landing that goes no lower than a sixth of it loses 39,000
+/// packets, most of them again and again.
+#[test]
+fn behind_a_policer_no_packet_is_lost_twice_in_the_mean() {
+    let policer = Policer::new(10_000_000, 1_000_000);
+    let link = LinkSpec { elements: vec![Box::new(policer)], ..link(1_000, 20, 5_000) };
+    let packets = 5_000;
+    let (flow, _) = one(transfer("scout", packets, 20), link);
+    assert!(flow.drops < packets.into(), "{}", flow.drops);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -56,7 +101,7 @@ proptest! {
     /// 1/7 BDP of it queues; the next train is an eighth of that, 1/7 BDP, and queues no more than
     /// itself. A window is at most four times the one before it, and the train and what delayed
     /// ACKs hold back on top. So with the knobs that change how it begins, how few ACKs are enough
-    /// and what a standing queue means.
+    /// and what it takes of the room that a train shows.
     #[test]
     fn a_train_queues_no_more_than_itself_and_growth_is_what_it_has_shown(
         mbps in 2..200_u64,

@@ -32,7 +32,7 @@
 //!     not, but the packets behind it
 //!     left so slowly after it that
 //!     it need not be:               W stays, twice at most; then leave with min(W, pipe)
-//! loss:    land at 0.85 of what arrives of what is outstanding, as Rapid Start does; leave
+//! loss:    land at 0.85 of what arrives of what is outstanding, much as Rapid Start does; leave
 //! ```
 //!
 //! `now - rtt` is when a packet left, so `rise/time` is by how much the ACKs came more slowly than
@@ -69,7 +69,7 @@ use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::hint::PathHint;
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
-use crate::landing::{BETA, Landing};
+use crate::landing::{BETA, LEAST_SEGMENTS, Landing};
 use crate::needs::{Facilities, Needs};
 use crate::opening::{Opening, opening_of_own_end};
 use crate::pacing::Pacing;
@@ -542,8 +542,6 @@ const BEHIND_TRAINS: u64 = 4_000_000;
 const MOST_REPEATS: u64 = 2;
 /// What a delayed ACK holds back.
 const SLACK_SEGMENTS: u64 = 2;
-/// No exit leaves less: the loss of one packet is then still repaired without a timeout.
-const LEAST_SEGMENTS: u64 = 4;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "it fails the test")]

@@ -314,7 +314,7 @@ fn a_loss_lands_at_a_share_of_what_arrives_of_what_was_outstanding() {
 }
 
 #[test]
-fn what_begins_a_recovery_counts_as_lost_and_a_landing_ends_at_two_segments() {
+fn what_begins_a_recovery_counts_as_lost_and_a_landing_ends_at_four_segments() {
     let answer = |outstanding: u64, again| {
         let mut drive = Drive::new();
         drive.view.snd_nxt = MSS * outstanding;
@@ -322,9 +322,9 @@ fn what_begins_a_recovery_counts_as_lost_and_a_landing_ends_at_two_segments() {
         let Answer::Land(window) = drive.scout.answer(&loss, &drive.view) else { panic!() };
         window.cwnd
     };
-    // 0.95 (10 - 1), whether or not what is lost is a repair; 0.95 (3 - 1) are less than two.
+    // 0.95 (10 - 1), whether or not what is lost is a repair; 0.95 (5 - 1) are less than four.
     assert_eq!([answer(10, false), answer(10, true)], [Bytes(8_550); 2]);
-    assert_eq!(answer(3, false), MSS * 2);
+    assert_eq!(answer(5, false), MSS * 4);
 }
 
 #[test]
