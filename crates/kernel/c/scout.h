@@ -267,7 +267,7 @@ FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
     struct scout_choice choice = { .leaves = 0 };
     u64 free = 0, next;
 
-    switch (scout_behind_note(&s->behind, &s->train.last, point, v->rtt.min, &free)) {
+    switch (scout_behind_note(&s->behind, &s->train, point, v->rtt.min, &free)) {
     case SCOUT_LITTLE:
         return choice;
     case SCOUT_FREE:

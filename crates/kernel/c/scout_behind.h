@@ -26,9 +26,13 @@ struct scout_behind {
     u8 is;
 };
 
-/* What was seen: not enough so far; the queue of a train that showed room drains by half; all that
- * followed was as late as the train had made it; it was not although it left soon enough to be; it
- * left so slowly that the queue had time to drain.
+/* A queue is gone if no more is left of the rise of the RTT than a train that passes may have. */
+#define SCOUT_EMPTY_PART 8
+
+/* What was seen: not enough so far; the queue of a train that showed room drains by half, or is gone
+ * at once, or what follows left with the train; all that followed was as late as the train had made
+ * it; it was not although it left soon enough to be; it left so slowly that the queue had time to
+ * drain.
  */
 enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE, SCOUT_HIDDEN };
 
@@ -38,7 +42,7 @@ enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE, SCOUT_HIDDE
  */
 FF_INLINE u64 scout_behind_left_in(const struct scout_point *last, const struct scout_point *point)
 {
-    return plus(minus(point->at, last->at), minus(last->rtt, point->rtt));
+    return minus(plus(minus(point->at, last->at), last->rtt), point->rtt);
 }
 
 /* What the path has free in a smallest RTT: what left behind the train and what drained of its
@@ -53,27 +57,35 @@ FF_INLINE u64 scout_behind_free(const struct scout_behind *b, const struct scout
     return rate_over(rate_per(left, scout_behind_left_in(last, point)), min_rtt);
 }
 
-/* Counts an ACK behind the train, of which `last` is the last ACK. `free` is set with SCOUT_FREE. */
-FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct scout_point *last,
+/* Counts an ACK behind the train `t`. `free` is set with SCOUT_FREE. */
+FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct scout_train *t,
                                             const struct scout_point *point, u64 min_rtt, u64 *free)
 {
+    const struct scout_point *last = &t->last;
     struct scout_point *lowest = &b->lowest;
-    u64 half = b->rise / 2, forwarded_in;
+    u64 half = b->rise / 2, left_in, pace;
 
     if (lowest->rtt > point->rtt)
         *lowest = *point;
-    if (b->room != 0 && minus(last->rtt, point->rtt) >= half) {
+    if (b->room != 0) {
+        /* It left more than twice as fast as the train was to leave: no queue drains. */
+        pace = mul_div(t->leaves_in, minus(point->acked, last->acked), scout_train_length(t));
+        *free = b->room;
+        if (scout_behind_left_in(last, point) < pace / 2)
+            return SCOUT_FREE;
+        if (minus(point->rtt, b->before) <= b->rise / SCOUT_EMPTY_PART)
+            return SCOUT_FREE;
         *free = scout_behind_free(b, last, point, min_rtt);
-        return SCOUT_FREE;
+        if (minus(last->rtt, point->rtt) >= half)
+            return SCOUT_FREE;
+        return point->acked < b->end ? SCOUT_LITTLE : SCOUT_LATE;
     }
     if (point->acked < b->end)
         return SCOUT_LITTLE;
-    if (b->room != 0)
-        return SCOUT_LATE;
-    forwarded_in = mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe);
     if (minus(lowest->rtt, b->before) >= half)
         return SCOUT_LATE;
-    if (minus(scout_behind_left_in(last, lowest), forwarded_in) <= half)
+    left_in = scout_behind_left_in(last, lowest);
+    if (minus(left_in, mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe)) <= half)
         return SCOUT_NOISE;
     return SCOUT_HIDDEN;
 }

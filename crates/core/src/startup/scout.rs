@@ -269,9 +269,17 @@ impl Scout {
                     _ => {
                         let far = self.train.length().scaled(self.look_behind, RATIO_ONE);
                         let end = view.acked + far.min(window);
-                        let (train, lowest) = (last, None);
-                        let behind = Behind { train, pipe, rise, before, end, room, lowest };
-                        self.behind = Some(behind);
+                        self.behind = Some(Behind {
+                            train: last,
+                            length: self.train.length(),
+                            leaves_in: self.train.leaves_in,
+                            pipe,
+                            rise,
+                            before,
+                            end,
+                            room,
+                            lowest: None,
+                        });
                         self.go_on(view)
                     }
                 }

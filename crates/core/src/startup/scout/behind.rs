@@ -9,6 +9,9 @@ use crate::units::{Bytes, Span};
 pub(super) struct Behind {
     /// The last ACK of the train.
     pub(super) train: Point,
+    /// Its length, and how long it was to take to leave.
+    pub(super) length: Bytes,
+    pub(super) leaves_in: Span,
     /// What the path holds by the rate at which the ACKs of the train came.
     pub(super) pipe: Bytes,
     /// By how much the RTT rose over the train.
@@ -28,8 +31,9 @@ pub(super) struct Behind {
 pub(super) enum Seen {
     /// Not enough so far.
     Little,
-    /// The queue of a train that showed room drains by half; the path has this much free, what was
-    /// sent behind the train included, in a smallest RTT.
+    /// The queue of a train that showed room drains by half: the path has this much free, what was
+    /// sent behind the train included, in a smallest RTT. All of the room, if the queue is gone at
+    /// once or what follows left with the train.
     Free(Bytes),
     /// What followed was as late as the train had made it: nothing is free.
     Late,
@@ -44,14 +48,27 @@ impl Behind {
     pub(super) fn note(&mut self, point: Point, min_rtt: Span) -> Seen {
         let lowest = self.lowest.filter(|lowest| lowest.rtt <= point.rtt).unwrap_or(point);
         self.lowest = Some(lowest);
-        if self.room.is_some() && self.drained(point) >= self.rise / 2 {
-            return Seen::Free(self.free(point, min_rtt));
+        let Some(room) = self.room else {
+            let is_over = point.acked >= self.end;
+            return if is_over { self.without_room(lowest, min_rtt) } else { Seen::Little };
+        };
+        let is_empty = point.rtt - self.before <= self.rise / EMPTY_PART;
+        if self.has_left_with_the_train(point) || is_empty {
+            Seen::Free(room)
+        } else if self.drained(point) >= self.rise / 2 {
+            Seen::Free(self.free(point, min_rtt))
+        } else if point.acked < self.end {
+            Seen::Little
+        } else {
+            Seen::Late
         }
-        match (point.acked < self.end, self.room) {
-            (true, _) => Seen::Little,
-            (false, Some(_)) => Seen::Late,
-            (false, None) => self.is_noise(lowest, min_rtt),
-        }
+    }
+
+    /// It left more than twice as fast as the train was to leave, as from a sender that paces in
+    /// bursts: no queue drains.
+    fn has_left_with_the_train(&self, point: Point) -> bool {
+        let pace = self.leaves_in.scaled((point.acked - self.train.acked).0, self.length.0);
+        self.left_in(point) < pace / 2
     }
 
     /// By how much the RTT is shorter than that of the train's last packet.
@@ -64,7 +81,12 @@ impl Behind {
         // From the train's last packet on, because what drains in a gap behind it is not there any
         // more for those that follow: Linux leaves a millisecond behind what leaves as one block
         // (tcp_tso_autosize), in which the queue of a train of an RTT of 20 ms drains by half.
-        point.at.since(self.train.at) + self.drained(point)
+        point.at.since(self.train.at) + self.train.rtt - point.rtt
+    }
+
+    /// In which time the path forwards that, by what the train showed.
+    fn forwarded_in(&self, point: Point, min_rtt: Span) -> Span {
+        min_rtt.scaled((point.acked - self.train.acked).0, self.pipe.0)
     }
 
     /// What the path has free in a smallest RTT: what left behind the train and what drained of its
@@ -81,17 +103,19 @@ impl Behind {
         (left + drained).per(self.left_in(point)).over(min_rtt)
     }
 
-    /// Whether all packets behind a train without room, of which `lowest` was the least late, were
-    /// late by at least half of what the RTT rose over the train.
-    fn is_noise(&self, lowest: Point, min_rtt: Span) -> Seen {
+    /// What was seen behind a train without room: whether all packets, of which `lowest` was the
+    /// least late, were late by at least half of what the RTT rose over the train.
+    fn without_room(&self, lowest: Point, min_rtt: Span) -> Seen {
         let half = self.rise / 2;
-        let forwarded_in = min_rtt.scaled((lowest.acked - self.train.acked).0, self.pipe.0);
         if lowest.rtt - self.before >= half {
             Seen::Late
-        } else if self.left_in(lowest) - forwarded_in <= half {
+        } else if self.left_in(lowest) - self.forwarded_in(lowest, min_rtt) <= half {
             Seen::Noise
         } else {
             Seen::Hidden
         }
     }
 }
+
+/// A queue is gone if no more is left of the rise of the RTT than a train that passes may have.
+const EMPTY_PART: u64 = 8;

@@ -167,3 +167,28 @@ fn the_ack_that_ends_a_train_may_tell_of_what_follows_it() {
     let _ = drive.scout.step(&ack, &drive.view);
     assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, MSS * 25));
 }
+
+#[test]
+fn what_left_with_the_train_tells_nothing() {
+    let segments = |gap_us| {
+        let mut drive = train_beside(300, 500);
+        let rtt = drive.view.rtt.latest + Span::from_micros(gap_us);
+        // ACKs come every 2.75 ms, as those of the train did.
+        let _ = drive.acks(1, Span::from_micros(2_750), rtt, Span(0));
+        drive.scout.window
+    };
+    // It left 0.62 ms after the train, whose segments left every 1.25 ms; and 0.63 ms.
+    assert_eq!([segments(2_130), segments(2_120)], [Bytes(36_363), MSS * 20]);
+}
+
+#[test]
+fn a_queue_that_is_gone_at_once_leaves_all_of_the_room() {
+    let window = |rtt_us| {
+        let mut drive = train_beside(0, 250);
+        // The RTT had risen from 100 ms to 124.75, of which an eighth is 3.09.
+        let _ = drive.acks(1, Span::from_millis(30), Span::from_micros(rtt_us), Span(0));
+        drive.scout.window
+    };
+    assert_eq!(window(103_093), MSS * 25);
+    assert!(window(103_094) < MSS * 25);
+}
