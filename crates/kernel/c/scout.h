@@ -55,7 +55,9 @@
 #define SCOUT_MOST_REPEATS 2
 /* What a delayed ACK holds back. */
 #define SCOUT_SLACK_SEGMENTS 2
-/* No exit and no landing leaves less: the loss of one packet is then still repaired without a timeout. */
+/* No exit and no landing leaves less: the loss of one packet is then still repaired without a
+ * timeout.
+ */
 #define SCOUT_LEAST_SEGMENTS 4
 
 struct scout {

@@ -29,10 +29,10 @@ struct scout_behind {
 /* A queue is gone if no more is left of the rise of the RTT than a train that passes may have. */
 #define SCOUT_EMPTY_PART 8
 
-/* What was seen: not enough so far; the queue of a train that showed room drains by half, or is gone
- * at once, or what follows left with the train; all that followed was as late as the train had made
- * it; it was not although it left soon enough to be; it left so slowly that the queue had time to
- * drain.
+/* What was seen: not enough so far; the queue of a train that showed room drains by half, or is
+ * gone at once, or what follows left with the train; all that followed was as late as the train had
+ * made it; it was not although it left soon enough to be; it left so slowly that the queue had time
+ * to drain.
  */
 enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE, SCOUT_HIDDEN };
 

@@ -46,8 +46,8 @@
 //! and trains; HyStart's ACK train, Ha and Rhee 2011; chirps, RFC 6077 section 5.3), spreading a
 //! window over a round (Aggarwal and others, INFOCOM 2000), and the landing (draft-kazuho-ccwg-
 //! rapid-start section 3.3). Ours: a train at the head of every round at the rate after next, its
-//! judgement by the RTTs alone, and the look behind a train that slowed down. That a train comes out
-//! at its share of what all send is known, too (TOPP, Melander and others, GLOBECOM 2000).
+//! judgement by the RTTs alone, and the look behind a train that slowed down. That a train comes
+//! out at its share of what all send is known (TOPP, Melander and others, GLOBECOM 2000).
 //!
 //! What is missing: a policer lets trains pass up to its bucket, ACKs in lumps as long as a train
 //! say nothing of it, and jitter as long as a train hides it. Trains only choose the growth, and
@@ -108,7 +108,7 @@ pub struct Scout {
     keeps: u64,
     /// The fewest ACKs of a train that are judged.
     least_acks: u64,
-    /// Of the room that a train shows no more is taken than is free behind it.
+    /// W takes no more of the room that a train shows than is free behind it.
     polite: bool,
     /// It is the first slow start of the connection.
     first: bool,
@@ -296,7 +296,7 @@ impl Scout {
 
     /// A packet behind a train that slowed down.
     fn look_behind(&mut self, mut behind: Behind, point: Point, view: &View) -> Step {
-        // Ours: what a train that slowed down says must be seen behind it, too.
+        // Ours: the next round by what is seen behind a train that slowed down.
         let seen = behind.note(point, view.rtt.min);
         self.behind = Some(behind);
         match seen {
@@ -543,8 +543,8 @@ const JUDGED_ACKS: u64 = 1;
 /// How many ACKs more than the fewest a train should have where receivers thin them: one that came
 /// late is then one of several.
 const SPARE_ACKS: u64 = 2;
-/// How far to look behind a train that slowed down, in its lengths, in millionths: the prototype's value, of
-/// which an eighth makes no difference (docs/scout.md).
+/// How far to look behind a train that slowed down, in its lengths, in millionths: the prototype's
+/// value, of which an eighth makes no difference (docs/scout.md).
 const BEHIND_TRAINS: u64 = 4_000_000;
 /// How often W may stay because nothing could be seen behind a train.
 const MOST_REPEATS: u64 = 2;

@@ -46,6 +46,7 @@ pub(super) enum Seen {
 impl Behind {
     /// Counts an ACK behind the train.
     pub(super) fn note(&mut self, point: Point, min_rtt: Span) -> Seen {
+        // Ours: what a train that slowed down says must be seen behind it, too.
         let lowest = self.lowest.filter(|lowest| lowest.rtt <= point.rtt).unwrap_or(point);
         self.lowest = Some(lowest);
         let Some(room) = self.room else {
@@ -106,6 +107,7 @@ impl Behind {
     /// What was seen behind a train without room: whether all packets, of which `lowest` was the
     /// least late, were late by at least half of what the RTT rose over the train.
     fn without_room(&self, lowest: Point, min_rtt: Span) -> Seen {
+        // Ours: a queue that is there is seen by all that follow before it has drained.
         let half = self.rise / 2;
         if lowest.rtt - self.before >= half {
             Seen::Late

@@ -39,8 +39,8 @@ pub(super) enum Verdict {
     Passed(Bytes),
     /// They came faster than the packets had left, which is not the path's doing.
     Compressed,
-    /// They came more slowly, the last of them being `last`: the path holds `pipe`, and the RTT rose
-    /// by `rise`.
+    /// They came more slowly, the last of them being `last`: the path holds `pipe`, and the RTT
+    /// rose by `rise`.
     Slowed { pipe: Bytes, rise: Span, last: Point },
 }
 

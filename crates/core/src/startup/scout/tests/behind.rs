@@ -90,7 +90,7 @@ fn gap(rate: u64, others: u64, capacity: u64) -> Span {
     Span(1_000_000_000 / rate * (rate + others) / capacity)
 }
 
-/// So many segments behind such a train. W, or the window that start-up ends with.
+/// W after so many segments behind such a train, and why start-up has ended.
 fn after(drive: &mut Drive, segments: u64, others: u64, capacity: u64) -> (Option<Exit>, Bytes) {
     let gap = gap(200, others, capacity);
     let falls = Span::from_millis(5) - gap;
