@@ -127,11 +127,12 @@ const WHY: &str = "
   idle from the eighth second on. A handshake of quinn's can come to a halt at losses, whatever
   control it has: at 40 % of random loss, 40 ms and 400 connections one of `quinn-newreno` has not
   delivered a byte after two minutes.
-- **F1c and F3b under `scout`.** quinn's first window leaves in bursts with its train, so that nothing behind
-  it tells what is free, and W becomes what the train showed. Over ten starts of our flow quinn takes
-  2.83, 3.34, 3.67 s (least, median, largest), the simulator 4.41, 4.59, 5.46; with
-  `scout(polite=off)` 2.89, 3.04, 3.23 and 2.95, 3.03, 3.15. Of F3b the late flow has a share of 0.21,
-  0.241, 0.366 and 0.083, 0.135, 0.256, with `polite=off` 0.351, 0.392, 0.45 and 0.257, 0.369, 0.433.
+- **F1c and F3b under `scout`.** quinn's first window leaves in bursts with its train, so that
+  nothing behind it tells what is free, and W becomes what the train showed. Over ten starts of our
+  flow quinn takes 2.83, 3.34, 3.67 s (least, median, largest), the simulator 4.41, 4.59, 5.46; with
+  `scout(polite=off)` 2.89, 3.04, 3.23 and 2.95, 3.03, 3.15. Of F3b the late flow has a share of
+  0.21, 0.241, 0.366 and 0.083, 0.135, 0.256, with `polite=off` 0.351, 0.392, 0.45 and 0.257, 0.369,
+  0.433.
 - **Chance.** These have the same range on both sides, or nearly, over ten seeds, or over ten starts
   of the second flow, 14 ms apart (F1c, F2c: of our flow). Seconds, or the others' share: least,
   median, largest.
@@ -149,7 +150,6 @@ const WHY: &str = "
 | F3a | `cubic` | 0.344, 0.421, 0.514 | 0.364, 0.425, 0.532 |
 
 Not explained are E3c under `cubic` (quinn 6.15, 6.97, 8.23 s, simulator 7.14, 8.66, 9.41), F2a
-under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662),
-C5a under `scout` (6.69, 13.7, 31.3 and 13.6, 16.1, 30.3), B7b, B8, E5 and G2
-under `scout`, and B7b under `bbr`.
+under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662), C5a under `scout` (6.69, 13.7, 31.3 and
+13.6, 16.1, 30.3), B7b, B8, E5 and G2 under `scout`, and B7b under `bbr`.
 ";
