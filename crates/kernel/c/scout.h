@@ -141,11 +141,13 @@ FF_INLINE struct ff_step scout_go_on(const struct scout *s, const struct ff_view
     return step;
 }
 
+/* How many ACKs a train should have. */
+FF_INLINE u64 scout_due_acks(ff_knobs *k) { return k->scout.acks + SCOUT_SPARE_ACKS; }
+
 FF_INLINE u64 scout_length(const struct scout *s, ff_knobs *k, u64 window,
                            const struct ff_view *v)
 {
-    u64 acks = k->scout.acks + SCOUT_SPARE_ACKS;
-    u64 heard = times(scout_between_per_ack(&s->between, v->mss), acks);
+    u64 heard = times(scout_between_per_ack(&s->between, v->mss), scout_due_acks(k));
     u64 length = max_of(window / k->scout.share, min_of(heard, window / 2));
 
     return whole_segments(max_of(length, times(v->mss, SCOUT_TRAIN_SEGMENTS)), v->mss);
@@ -206,11 +208,11 @@ struct scout_choice {
 };
 
 /* What follows the train tells of it, too. Nothing does in a first window that is all train, and
- * where a train has a single ACK, what follows is acknowledged by the receiver's timer.
+ * where a train has fewer ACKs than it should, a receiver's timer acknowledges what follows.
  */
-FF_INLINE u8 scout_is_followed(const struct scout *s)
+FF_INLINE u8 scout_is_followed(const struct scout *s, ff_knobs *k)
 {
-    return s->train.acks > 1
+    return s->train.acks >= scout_due_acks(k)
            && (!scout_train_is_first(&s->train) || s->window > scout_train_length(&s->train));
 }
 
@@ -239,7 +241,7 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
     if (verdict.pipe > mul_div(window, k->scout.room, RATIO_ONE))
         room = min_of(verdict.pipe, most);
     if (verdict.kind == SCOUT_SLOWED
-        && (room == 0 || (k->scout.polite == SCOUT_POLITE_ON && scout_is_followed(s)))) {
+        && (room == 0 || (k->scout.polite == SCOUT_POLITE_ON && scout_is_followed(s, k)))) {
         far = mul_div(scout_train_length(&s->train), k->scout.behind, RATIO_ONE);
         s->behind.pipe = verdict.pipe;
         s->behind.rise = verdict.rise;

@@ -30,9 +30,9 @@ struct scout_behind {
 #define SCOUT_EMPTY_PART 8
 
 /* What was seen: not enough so far; the queue of a train that showed room drains by half, or is
- * gone at once, or what follows left with the train; all that followed was as late as the train had
- * made it; it was not although it left soon enough to be; it left so slowly that the queue had time
- * to drain.
+ * gone at once, or what follows left with the train or was held back; all that followed was as late
+ * as the train had made it; it was not although it left soon enough to be; it left so slowly that
+ * the queue had time to drain.
  */
 enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE, SCOUT_HIDDEN };
 
@@ -63,9 +63,13 @@ FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct
 {
     const struct scout_point *last = &t->last;
     struct scout_point *lowest = &b->lowest;
-    u64 half = b->rise / 2, left_in, pace;
+    u64 half = b->rise / 2, left_in, pace, queued;
 
-    if (lowest->rtt > point->rtt)
+    /* What a receiver's timer has held back does not count: the RTT is longer by more than what left
+     * behind the train can queue.
+     */
+    queued = mul_div(min_rtt, minus(point->acked, last->acked), b->pipe);
+    if (lowest->rtt > point->rtt && (b->room == 0 || minus(point->rtt, last->rtt) <= queued))
         *lowest = *point;
     if (b->room != 0) {
         /* It left more than twice as fast as the train was to leave: no queue drains. */
@@ -78,7 +82,10 @@ FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct
         *free = scout_behind_free(b, last, point, min_rtt);
         if (minus(last->rtt, point->rtt) >= half)
             return SCOUT_FREE;
-        return point->acked < b->end ? SCOUT_LITTLE : SCOUT_LATE;
+        *free = b->room;
+        if (point->acked < b->end)
+            return SCOUT_LITTLE;
+        return lowest->rtt == NONE ? SCOUT_FREE : SCOUT_LATE;
     }
     if (point->acked < b->end)
         return SCOUT_LITTLE;

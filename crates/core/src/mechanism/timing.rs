@@ -105,7 +105,10 @@ impl Mechanism {
     #[inline]
     pub(crate) fn rate_and_burst(&self) -> Option<(Rate, Bytes)> {
         match &self.pace {
-            Some(Pacing { first: Some((_, rate)), burst, .. }) => Some((*rate, *burst)),
+            // The last packet of the first ones takes its time at the pace of what follows.
+            Some(Pacing { first: Some((left, rate)), burst, .. }) if *left > self.view.mss => {
+                Some((*rate, *burst))
+            }
             Some(Pacing { rate, burst, .. }) => Some((*rate, *burst)),
             None => self.is_paced_by_default().then(|| (self.default_rate(), Bytes(0))),
         }

@@ -193,8 +193,7 @@ impl Scout {
 
     fn train_length(&self, window: Bytes, view: &View) -> Bytes {
         let least = view.mss * TRAIN_SEGMENTS;
-        let acks = self.least_acks + SPARE_ACKS;
-        let heard = (self.between.per_ack(view.mss) * acks).min(window / 2);
+        let heard = (self.between.per_ack(view.mss) * self.due_acks()).min(window / 2);
         (window / self.share).max(heard).max(least).whole_segments(view.mss)
     }
 
@@ -288,10 +287,15 @@ impl Scout {
     }
 
     /// What follows the train tells of it, too. Nothing does in a first window that is all train,
-    /// and where a train has a single ACK, what follows is acknowledged by the receiver's timer.
+    /// and where a train has fewer ACKs than it should, a receiver's timer acknowledges what follows.
     fn is_followed(&self) -> bool {
         let is_all = self.train.is_first() && self.window <= self.train.length();
-        !is_all && self.train.acks > 1
+        !is_all && self.train.acks >= self.due_acks()
+    }
+
+    /// How many ACKs a train should have.
+    fn due_acks(&self) -> u64 {
+        self.least_acks + SPARE_ACKS
     }
 
     /// A packet behind a train that slowed down.

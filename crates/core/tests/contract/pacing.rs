@@ -127,8 +127,10 @@ fn the_first_bytes_leave_at_another_rate_and_the_rest_at_the_rate() {
     assert_eq!((first.rate, first.burst), (Rate(50), MSS * 2));
     assert_eq!(line.sender.rate_and_burst(), Some((Rate(50), MSS * 2)));
     assert_eq!(first.not_before, Some(Instant(1_002_000_000)));
-    line.send(2).sender.on_paced(MSS * 2);
-    assert_eq!(rate(&line), Some(50), "a segment is left of the first bytes");
+    line.send(1).sender.on_paced(MSS);
+    assert_eq!(rate(&line), Some(50), "two segments are left of the first bytes");
+    line.send(1).sender.on_paced(MSS);
+    assert_eq!(rate(&line), Some(1_000), "the gap behind the last one is of what follows");
     line.send(1).sender.on_paced(MSS);
     let rest = line.sender.pacing().expect("it stands");
     assert_eq!((rest.rate, rest.first, rest.burst), (Rate(1_000), None, MSS * 2));

@@ -33,7 +33,7 @@ pub(super) enum Seen {
     Little,
     /// The queue of a train that showed room drains by half: the path has this much free, what was
     /// sent behind the train included, in a smallest RTT. All of the room, if the queue is gone at
-    /// once or what follows left with the train.
+    /// once, what follows left with the train, or its ACKs were held back.
     Free(Bytes),
     /// What followed was as late as the train had made it: nothing is free.
     Late,
@@ -48,11 +48,14 @@ impl Behind {
     pub(super) fn note(&mut self, point: Point, min_rtt: Span) -> Seen {
         // Ours: what a train that slowed down says must be seen behind it, too.
         let lowest = self.lowest.filter(|lowest| lowest.rtt <= point.rtt).unwrap_or(point);
-        self.lowest = Some(lowest);
         let Some(room) = self.room else {
+            self.lowest = Some(lowest);
             let is_over = point.acked >= self.end;
             return if is_over { self.without_room(lowest, min_rtt) } else { Seen::Little };
         };
+        if !self.is_held_back(point, min_rtt) {
+            self.lowest = Some(lowest);
+        }
         let is_empty = point.rtt - self.before <= self.rise / EMPTY_PART;
         if self.has_left_with_the_train(point) || is_empty {
             Seen::Free(room)
@@ -60,9 +63,17 @@ impl Behind {
             Seen::Free(self.free(point, min_rtt))
         } else if point.acked < self.end {
             Seen::Little
+        } else if self.lowest.is_none() {
+            Seen::Free(room)
         } else {
             Seen::Late
         }
+    }
+
+    /// Its RTT is longer by more than what left behind the train can queue, as where a receiver's
+    /// timer has held its ACK back.
+    fn is_held_back(&self, point: Point, min_rtt: Span) -> bool {
+        point.rtt - self.train.rtt > self.forwarded_in(point, min_rtt)
     }
 
     /// It left more than twice as fast as the train was to leave, as from a sender that paces in

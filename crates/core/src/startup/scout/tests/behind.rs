@@ -192,3 +192,31 @@ fn a_queue_that_is_gone_at_once_leaves_all_of_the_room() {
     assert_eq!(window(103_093), MSS * 25);
     assert!(window(103_094) < MSS * 25);
 }
+
+#[test]
+fn what_a_receiver_holds_back_is_no_queue() {
+    // All ACKs come 60 ms late, more than the 45 ms that 20 segments behind the train can queue.
+    let mut drive = train_beside(300, 500);
+    let rtt = drive.view.rtt.latest + Span::from_millis(60);
+    let _ = drive.acks(1, Span::from_millis(65), rtt, Span(0));
+    let _ = drive.acks(18, Span::from_millis(5), rtt, Span(0));
+    assert_eq!((drive.step.unwrap().exit, drive.scout.window), (None, MSS * 20));
+    let _ = drive.acks(1, Span::from_millis(5), rtt, Span(0));
+    assert_eq!((drive.step.unwrap().exit, drive.scout.window), (None, Bytes(36_363)));
+}
+
+#[test]
+fn a_train_of_two_acks_is_not_waited_for() {
+    let mut drive = begun(Scout::default());
+    let mut acks = |segments: u64, after_ms: u64, rtt_ms: u64| {
+        drive.view.now = drive.view.now + Span::from_millis(after_ms);
+        drive.view.rtt.latest = Span::from_millis(rtt_ms);
+        drive.view.acked += MSS * segments;
+        let ack = ack(&drive.view, segments);
+        let _ = drive.scout.step(&ack, &drive.view);
+        (drive.scout.behind.is_none(), drive.scout.window)
+    };
+    // Five segments in 20 ms are 25 in an RTT.
+    assert_eq!(acks(5, 120, 105), (true, MSS * 20));
+    assert_eq!(acks(5, 20, 120), (true, MSS * 25));
+}
