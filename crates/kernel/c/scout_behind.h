@@ -65,8 +65,8 @@ FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct
     struct scout_point *lowest = &b->lowest;
     u64 half = b->rise / 2, left_in, pace, queued;
 
-    /* What a receiver's timer has held back does not count: the RTT is longer by more than what left
-     * behind the train can queue.
+    /* What a receiver's timer has held back does not count: the RTT is longer by more than what
+     * left behind the train can queue.
      */
     queued = mul_div(min_rtt, minus(point->acked, last->acked), b->pipe);
     if (lowest->rtt > point->rtt && (b->room == 0 || minus(point->rtt, last->rtt) <= queued))

@@ -287,7 +287,8 @@ impl Scout {
     }
 
     /// What follows the train tells of it, too. Nothing does in a first window that is all train,
-    /// and where a train has fewer ACKs than it should, a receiver's timer acknowledges what follows.
+    /// and where a train has fewer ACKs than it should, a receiver's timer acknowledges what
+    /// follows.
     fn is_followed(&self) -> bool {
         let is_all = self.train.is_first() && self.window <= self.train.length();
         !is_all && self.train.acks >= self.due_acks()
