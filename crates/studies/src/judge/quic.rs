@@ -129,27 +129,27 @@ const WHY: &str = "
   delivered a byte after two minutes.
 - **F1c and F3b under `scout`.** quinn's first window leaves in bursts with its train, so that
   nothing behind it tells what is free, and W becomes what the train showed. Over ten starts of our
-  flow quinn takes 2.83, 3.34, 3.67 s (least, median, largest), the simulator 4.41, 4.59, 5.46; with
-  `scout(polite=off)` 2.89, 3.04, 3.23 and 2.95, 3.03, 3.15. Of F3b the late flow has a share of
-  0.21, 0.241, 0.366 and 0.083, 0.135, 0.256, with `polite=off` 0.351, 0.392, 0.45 and 0.257, 0.369,
-  0.433.
+  flow quinn takes 2.92, 3.18, 4.21 s (least, median, largest), the simulator 2.98, 4.58, 4.71; with
+  `scout(polite=off)` 2.87, 2.97, 3.33 and 2.97, 3.12, 3.25. Of F3b the late flow has a share of
+  0.2, 0.223, 0.324 and 0.087, 0.145, 0.218, with `polite=off` 0.369, 0.41, 0.471 and 0.261, 0.311,
+  0.324.
 - **Chance.** These have the same range on both sides, or nearly, over ten seeds, or over ten starts
   of the second flow, 14 ms apart (F1c, F2c: of our flow). Seconds, or the others' share: least,
   median, largest.
 
 | scenario | control | quinn | simulator |
 |---|---|---|---|
-| A6 | `scout` | 0.15, 0.186, 0.986 | 0.147, 0.171, 0.661 |
-| A7 | `scout` | 0.898, 1.08, 1.76 | 0.927, 1.01, 1.09 |
+| A6 | `scout` | 0.142, 0.169, 0.985 | 0.152, 0.169, 0.201 |
+| A7 | `scout` | 0.898, 1.03, 1.76 | 0.917, 1.09, 1.67 |
 | E3c | `hystart-pp` | 5.86, 6.9, 6.99 | 6.83, 6.88, 7 |
 | E4a, E4b | `hystart-pp` | 4.69, 5.29, 5.51 | 4.85, 5.37, 6.87 |
 | E4a, E4b | `bbr` | 5.75, 6.86, 7.09 | 5.77, 6.77, 6.94 |
-| F1a, F4 | `scout` | 5.6, 5.74, 6.87 | 5.52, 5.7, 6.67 |
+| F1a, F4 | `scout` | 5.63, 5.77, 7.87 | 5.48, 5.71, 6.65 |
 | F2c | `bbr` | 0.497, 0.521, 0.537 | 0.166, 0.482, 0.515 |
 | F3a | `hystart-pp` | 0.334, 0.432, 0.551 | 0.333, 0.428, 0.542 |
 | F3a | `cubic` | 0.344, 0.421, 0.514 | 0.364, 0.425, 0.532 |
 
 Not explained are E3c under `cubic` (quinn 6.15, 6.97, 8.23 s, simulator 7.14, 8.66, 9.41), F2a
-under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662), C5a under `scout` (6.69, 13.7, 31.3 and
-13.6, 16.1, 30.3), B7b, B8, E5 and G2 under `scout`, and B7b under `bbr`.
+under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662), C5a under `scout` (7.07, 13.5, 31.3 and
+13.8, 19.9, 30.4), B7b, B8, E5 and G2 under `scout`, and B7b under `bbr`.
 ";
