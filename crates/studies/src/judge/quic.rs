@@ -139,17 +139,14 @@ const WHY: &str = "
 
 | scenario | control | quinn | simulator |
 |---|---|---|---|
-| A6 | `scout` | 0.142, 0.169, 0.985 | 0.152, 0.169, 0.201 |
-| A7 | `scout` | 0.898, 1.03, 1.76 | 0.917, 1.09, 1.67 |
 | E3c | `hystart-pp` | 5.86, 6.9, 6.99 | 6.83, 6.88, 7 |
 | E4a, E4b | `hystart-pp` | 4.69, 5.29, 5.51 | 4.85, 5.37, 6.87 |
 | E4a, E4b | `bbr` | 5.75, 6.86, 7.09 | 5.77, 6.77, 6.94 |
-| F1a, F4 | `scout` | 5.63, 5.77, 7.87 | 5.48, 5.71, 6.65 |
 | F2c | `bbr` | 0.497, 0.521, 0.537 | 0.166, 0.482, 0.515 |
 | F3a | `hystart-pp` | 0.334, 0.432, 0.551 | 0.333, 0.428, 0.542 |
 | F3a | `cubic` | 0.344, 0.421, 0.514 | 0.364, 0.425, 0.532 |
 
 Not explained are E3c under `cubic` (quinn 6.15, 6.97, 8.23 s, simulator 7.14, 8.66, 9.41), F2a
-under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662), C5a under `scout` (7.07, 13.5, 31.3 and
-13.8, 19.9, 30.4), B7b, B8, E5 and G2 under `scout`, and B7b under `bbr`.
+under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662), B5b, B8, D6, E5 and
+F3a under `scout`, and B7b under `bbr`.
 ";
