@@ -177,8 +177,8 @@ fn what_left_with_the_train_tells_nothing() {
         let _ = drive.acks(1, Span::from_micros(2_750), rtt, Span(0));
         drive.scout.window
     };
-    // It left 0.62 ms after the train, whose segments left every 1.25 ms; and 0.63 ms.
-    assert_eq!([segments(2_130), segments(2_120)], [Bytes(36_363), MSS * 20]);
+    // It left 0.624 ms after the train, whose segments left every 1.25 ms; and 0.625 ms.
+    assert_eq!([segments(2_126), segments(2_125)], [Bytes(36_363), MSS * 20]);
 }
 
 #[test]
@@ -195,14 +195,19 @@ fn a_queue_that_is_gone_at_once_leaves_all_of_the_room() {
 
 #[test]
 fn what_a_receiver_holds_back_is_no_queue() {
-    // All ACKs come 60 ms late, more than the 45 ms that 20 segments behind the train can queue.
-    let mut drive = train_beside(300, 500);
-    let rtt = drive.view.rtt.latest + Span::from_millis(60);
-    let _ = drive.acks(1, Span::from_millis(65), rtt, Span(0));
-    let _ = drive.acks(18, Span::from_millis(5), rtt, Span(0));
-    assert_eq!((drive.step.unwrap().exit, drive.scout.window), (None, MSS * 20));
-    let _ = drive.acks(1, Span::from_millis(5), rtt, Span(0));
-    assert_eq!((drive.step.unwrap().exit, drive.scout.window), (None, Bytes(36_363)));
+    // Up to the last ACK all come later than what is behind the train can queue.
+    let after = |more: Span| {
+        let mut drive = train_beside(300, 500);
+        let queued = RTT.scaled(20_000, drive.scout.behind.unwrap().pipe.0);
+        let rtt = drive.view.rtt.latest + queued + more;
+        let _ = drive.acks(1, Span::from_millis(65), rtt, Span(0));
+        let _ = drive.acks(18, Span::from_millis(5), rtt, Span(0));
+        assert_eq!((drive.step.unwrap().exit, drive.scout.window), (None, MSS * 20));
+        let _ = drive.acks(1, Span::from_millis(5), rtt, Span(0));
+        (drive.step.unwrap().exit, drive.scout.window)
+    };
+    assert_eq!(after(Span(0)), (Some(Exit::Heuristic), MSS * 20));
+    assert_eq!(after(Span(1)), (None, Bytes(36_363)));
 }
 
 #[test]
