@@ -15,7 +15,8 @@ pub struct Pacing {
     /// What may leave at once, in bytes of payload; one packet where this is less than a packet.
     pub burst: Bytes,
     /// The next bytes of payload, as many as the first number says, leave at the second; then
-    /// `rate` holds, also for the gap behind their last packet: n packets have n - 1 gaps.
+    /// `rate` holds. The gap behind their last packet is of `rate`, too, because n packets have
+    /// n - 1 gaps between them.
     pub first: Option<(Bytes, Rate)>,
     /// Nothing leaves before this time.
     pub not_before: Option<Instant>,
