@@ -19,7 +19,9 @@ struct scout_behind {
     /* The smallest RTT before the train, and how far to look. */
     u64 before;
     u64 end;
-    /* The largest window of the next round; 0 if the train showed no more room than W. */
+    /* The largest window that the next round may have; 0 where the train's rate fills no more than
+     * W.
+     */
     u64 room;
     /* The ACK with the smallest RTT, the first of such; NONE as yet. */
     struct scout_point lowest;
@@ -36,8 +38,8 @@ struct scout_behind {
  */
 enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE, SCOUT_HIDDEN };
 
-/* In which time what is acknowledged from the train's end up to this ACK left. From the train's
- * last packet on, because TCP leaves a millisecond behind what leaves as one block
+/* How long the packets from the train's end up to this ACK took to leave. From the train's last
+ * packet on, because TCP leaves a millisecond behind what leaves as one block
  * (tcp_tso_autosize).
  */
 FF_INLINE u64 scout_behind_left_in(const struct scout_point *last, const struct scout_point *point)
@@ -45,8 +47,8 @@ FF_INLINE u64 scout_behind_left_in(const struct scout_point *last, const struct 
     return minus(plus(minus(point->at, last->at), last->rtt), point->rtt);
 }
 
-/* What the path has free in a smallest RTT: what left behind the train and what drained of its
- * queue meanwhile, over the time in which they left.
+/* What the path has free in a smallest RTT: the bytes that left behind the train and those that
+ * drained of its queue meanwhile, divided by the time in which they left.
  */
 FF_INLINE u64 scout_behind_free(const struct scout_behind *b, const struct scout_point *last,
                                 const struct scout_point *point, u64 min_rtt)

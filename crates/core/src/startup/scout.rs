@@ -108,7 +108,7 @@ pub struct Scout {
     keeps: u64,
     /// The fewest ACKs of a train that are judged.
     least_acks: u64,
-    /// W takes no more of the room that a train shows than is free behind it.
+    /// W grows no further than the queue behind a train shows to be free.
     polite: bool,
     /// It is the first slow start of the connection.
     first: bool,
@@ -528,7 +528,7 @@ impl Knobs for Scout {
             .means("the fewest ACKs by which a train is judged")
             .count(1..=16, |p| &mut p.least_acks),
         Knob::new("polite")
-            .means("of the room that a train shows no more is taken than is free behind it")
+            .means("the window grows to what the queue behind a train shows to be free, no further")
             .word(words!(|p| p.polite, ["off" = false, "on" = true])),
         Knob::new("resume")
             .means("what an earlier connection knew of the path is tested by a train (RFC 9959)")

@@ -20,7 +20,8 @@ pub(super) struct Behind {
     pub(super) before: Span,
     /// How far to look.
     pub(super) end: Bytes,
-    /// The largest window of the next round, if the train showed more room than W.
+    /// The largest window that the next round may have; none where the train's rate fills no more
+    /// than W.
     pub(super) room: Option<Bytes>,
     /// The ACK with the smallest RTT, the first of such.
     pub(super) lowest: Option<Point>,
@@ -83,12 +84,12 @@ impl Behind {
         self.left_in(point) < pace / 2
     }
 
-    /// By how much the RTT is shorter than that of the train's last packet.
+    /// By how much this RTT is shorter than that of the train's last packet.
     fn drained(&self, point: Point) -> Span {
         self.train.rtt - point.rtt
     }
 
-    /// In which time what is acknowledged from the train's end up to this ACK left.
+    /// How long the packets from the train's end up to this ACK took to leave.
     fn left_in(&self, point: Point) -> Span {
         // From the train's last packet on, because what drains in a gap behind it is not there any
         // more for those that follow: Linux leaves a millisecond behind what leaves as one block
@@ -96,7 +97,7 @@ impl Behind {
         point.at.since(self.train.at) + self.train.rtt - point.rtt
     }
 
-    /// In which time the path forwards that, by what the train showed.
+    /// How long the path takes to forward these packets at the rate that the train showed.
     fn forwarded_in(&self, point: Point, min_rtt: Span) -> Span {
         min_rtt.scaled((point.acked - self.train.acked).0, self.pipe.0)
     }
@@ -105,18 +106,18 @@ impl Behind {
     /// queue meanwhile, over the time in which they left.
     ///
     /// A train of rate r beside others' X comes out at `r C/(r + X)`, more than `C - X`; its queue
-    /// then drains by `C - X - w` beside what is sent at w. Of a queue known by its delay the bytes
-    /// are counted at the rate that the train came at. That is C where nobody else sends, so that
-    /// all of C is found to be free, and less than C beside others, so that no more than `C - X`
-    /// is.
+    /// then drains by `C - X - w` while packets are sent at w. The queue is known by its delay; its
+    /// bytes are that delay times the rate at which the ACKs of the train came. Where nobody else
+    /// sends, that rate is C, and all of C is found to be free. Beside others it is less than C,
+    /// and no more than `C - X` is found to be free.
     fn free(&self, point: Point, min_rtt: Span) -> Bytes {
         let drained = self.pipe.per(min_rtt).over(self.drained(point));
         let left = point.acked - self.train.acked;
         (left + drained).per(self.left_in(point)).over(min_rtt)
     }
 
-    /// What was seen behind a train without room: whether all packets, of which `lowest` was the
-    /// least late, were late by at least half of what the RTT rose over the train.
+    /// What was seen behind a train whose rate fills no more than W. All packets behind it are late
+    /// if even `lowest`, the least late, is late by half of what the RTT rose over the train.
     fn without_room(&self, lowest: Point, min_rtt: Span) -> Seen {
         // Ours: a queue that is there is seen by all that follow before it has drained.
         let half = self.rise / 2;

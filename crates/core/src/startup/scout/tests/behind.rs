@@ -79,7 +79,12 @@ fn begun(scout: Scout) -> Drive {
 /// A first train of ten segments, which left every 1.25 ms, behind which a segment leaves every
 /// 5 ms. A bottleneck of `capacity` kB/s also forwards `others` kB/s.
 fn train_beside(others: u64, capacity: u64) -> Drive {
-    let mut drive = begun(Scout::default());
+    train_of(Scout::default(), others, capacity)
+}
+
+/// Such a train of that start-up.
+fn train_of(scout: Scout, others: u64, capacity: u64) -> Drive {
+    let mut drive = begun(scout);
     let gap = gap(800, others, capacity);
     let _ = drive.acks(10, gap, RTT, gap - Span::from_micros(1_250));
     drive
@@ -112,7 +117,7 @@ fn alone_all_of_the_bottleneck_is_free() {
 
 #[test]
 fn beside_others_no_more_is_taken_than_they_leave_free() {
-    // The train came at 381 kB/s; 250 kB/s are free.
+    // The ACKs of the train came at 381 kB/s. Of the 500 kB/s the others leave 250 free.
     let mut drive = train_beside(250, 500);
     assert_eq!(drive.scout.behind.unwrap().room, Some(Bytes(38_095)));
     let (exit, window) = after(&mut drive, 13, 250, 500);
@@ -134,9 +139,7 @@ fn where_nothing_is_free_start_up_ends_with_what_has_just_been_sent() {
 fn what_others_take_is_taken_at_once_where_that_is_asked_for() {
     let mut scout = Scout::default();
     assert!(scout.set("polite", KnobValue::Word("off")));
-    let mut drive = begun(scout);
-    let gap = gap(800, 300, 500);
-    let _ = drive.acks(10, gap, RTT, gap - Span::from_micros(1_250));
+    let drive = train_of(scout, 300, 500);
     assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, Bytes(36_363)));
 }
 
