@@ -18,7 +18,7 @@
  *     pipe > 1.1 W:       over four trains' length behind it the RTT
  *       falls by rise/2:              W = what is free, from W to pipe and to 4 W:
  *                                       (bytes left + pipe/minrtt * fall)/time left in * minrtt
- *       does not:                     leave with W
+ *       does not:                     leave with W, and pipe = pipe/4, from W
  *     (in none of these beyond 4 times the flight, so that an unused W does not grow)
  *     otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
  *       higher by rise/2:             leave with min(W, pipe)
@@ -27,6 +27,7 @@
  *       left so slowly after it that
  *       it need not be:               W stays, twice at most; then leave with min(W, pipe)
  *   loss:    land at 0.85 of what arrives of what is outstanding, much as Rapid Start does; leave
+ *   leave:   CUBIC's curve turns at pipe where that is more than W, which is then its W_max
  *
  * Only the first slow start has it. crates/core/src/startup/scout.rs tells what was known before
  * and what is ours, and what is missing.
@@ -51,6 +52,10 @@
  */
 #define SCOUT_TRAIN_SEGMENTS 8
 #define SCOUT_SPARE_ACKS 2
+/* Where others fill the path, the avoidance climbs quickly up to this part of it, which short
+ * buffers hold, and slowly from there on.
+ */
+#define SCOUT_QUEUED_PART 4
 /* How often W may stay because nothing could be seen behind a train. */
 #define SCOUT_MOST_REPEATS 2
 /* What a delayed ACK holds back. */
@@ -291,6 +296,9 @@ FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
         break;
     }
     choice.pipe = s->behind.pipe;
+    /* Others send all that the path forwards: what is sent more queues until they give way. */
+    if (s->behind.room)
+        choice.pipe = max_of(s->window, choice.pipe / SCOUT_QUEUED_PART);
     choice.leaves = 1;
     return choice;
 }

@@ -24,7 +24,7 @@
 //!   pipe > 1.1 W:       over four trains' length behind it the RTT
 //!     falls by rise/2:              W = what is free, from W to pipe and to 4 W:
 //!                                     (bytes left + pipe/minrtt * fall)/time left in * minrtt
-//!     does not:                     leave with W
+//!     does not:                     leave with W, and pipe = pipe/4, from W
 //!   (in none of these beyond 4 times the flight, so that an unused W does not grow)
 //!   otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
 //!     higher by rise/2:             leave with min(W, pipe)
@@ -33,6 +33,7 @@
 //!     left so slowly after it that
 //!     it need not be:               W stays, twice at most; then leave with min(W, pipe)
 //! loss:    land at 0.85 of what arrives of what is outstanding, much as Rapid Start does; leave
+//! leave:   CUBIC's curve turns at pipe where that is more than W, which is then its W_max
 //! ```
 //!
 //! `now - rtt` is when a packet left, so `rise/time` is by how much the ACKs came more slowly than
@@ -318,7 +319,7 @@ impl Scout {
                 self.repeats += 1;
                 self.round(self.window, view)
             }
-            Seen::Late | Seen::Hidden => self.leave(behind.pipe, view),
+            Seen::Late | Seen::Hidden => self.leave(behind.told(self.window), view),
         }
     }
 

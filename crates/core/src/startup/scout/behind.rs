@@ -116,6 +116,16 @@ impl Behind {
         (left + drained).per(self.left_in(point)).over(min_rtt)
     }
 
+    /// The pipe that the avoidance is told of where the queue behind the train stays.
+    pub(super) fn told(&self, window: Bytes) -> Bytes {
+        // Ours: a queue that stays although the train showed room is that of others, who send all
+        // that the path forwards. What is sent more queues until they give way.
+        match self.room {
+            Some(_) => window.max(self.pipe / QUEUED_PART),
+            None => self.pipe,
+        }
+    }
+
     /// What was seen behind a train whose rate fills no more than W. All packets behind it are late
     /// if even `lowest`, the least late, is late by half of what the RTT rose over the train.
     fn without_room(&self, lowest: Point, min_rtt: Span) -> Seen {
@@ -133,3 +143,6 @@ impl Behind {
 
 /// A queue is gone if no more is left of the rise of the RTT than a train that passes may have.
 const EMPTY_PART: u64 = 8;
+/// Where others fill the path, the avoidance climbs quickly up to this part of it, which short
+/// buffers hold, and slowly from there on.
+const QUEUED_PART: u64 = 4;

@@ -1,7 +1,7 @@
 //! What a flow that was there before loses to a transfer that begins.
 
 use std::error::Error;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
@@ -18,10 +18,12 @@ const BUFFERS: [f64; 3] = [0.25, 1.0, 2.0];
 pub(super) const COUNT: usize = RATES_MBPS.len() * RTTS_MS.len() * BUFFERS.len();
 /// A flow that has gone on for so long is established.
 const ESTABLISHED_MS: u64 = 12_000;
-/// An established flow saws its window up and down, and what a newcomer does to it depends on where
-/// it is: so many times by chance, within so many ms.
-const TIMES: usize = 4;
+/// What a newcomer does to a flow depends on where that flow's saw-tooth is when it begins. It
+/// begins at so many times by chance, beside an established one within so many ms, beside another
+/// within so many thousandths of an RTT.
+pub(super) const TIMES: usize = 16;
 const WITHIN_MS: u64 = 10_000;
+const WITHIN_RTTS: u64 = 100;
 
 /// What is beside a transfer.
 struct Rival {
@@ -72,10 +74,10 @@ struct Place {
     /// The control of the flow without an end, and its RTT in that of the path.
     rival: &'static str,
     rtts: u64,
-    begins_ms: u64,
+    begins_us: u64,
 }
 
-/// Every path for a rival, beside an established one several times.
+/// Every path for a rival, several times.
 fn places(rates: &[u64], rival: &Rival) -> Vec<Place> {
     // The third stream: the others draw paths and their halves.
     let mut random = Pcg64::new(paths::SEED.into(), 3);
@@ -83,17 +85,16 @@ fn places(rates: &[u64], rival: &Rival) -> Vec<Place> {
     for rate_mbps in rates.iter().copied() {
         for rtt_ms in RTTS_MS {
             for buffer in BUFFERS {
-                let mut begins = |begins_ms| {
-                    let (rival, rtts) = (rival.control, rival.rtts);
-                    places.push(Place { rate_mbps, rtt_ms, buffer, rival, rtts, begins_ms });
+                let (least_us, within_us) = match rival.alone {
+                    Some(rtts) => (rtts * rtt_ms, WITHIN_RTTS * rtt_ms),
+                    None => (ESTABLISHED_MS * 1_000, WITHIN_MS * 1_000),
                 };
-                match rival.alone {
-                    Some(rtts) => begins(rtts * rtt_ms / 1_000),
-                    None => {
-                        let mut later = |_| ESTABLISHED_MS + random.next_u64() % WITHIN_MS;
-                        (0..TIMES).map(&mut later).for_each(begins);
-                    }
-                }
+                let mut later = |_| {
+                    let begins_us = least_us + random.next_u64() % within_us;
+                    let (rival, rtts) = (rival.control, rival.rtts);
+                    Place { rate_mbps, rtt_ms, buffer, rival, rtts, begins_us }
+                };
+                places.extend((0..TIMES).map(&mut later));
             }
         }
     }
@@ -104,15 +105,14 @@ fn places(rates: &[u64], rival: &Rival) -> Vec<Place> {
 pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
     let runs = measured(&places(&RATES_MBPS, &RIVALS[0]), controls)?;
     let mut text = String::from(
-        "| start-up | transfer: time | sent again | established: bytes (most) | sent again |\n\
+        "| start-up | transfer: time | sent again | established: bytes | sent again |\n\
          |---|---|---|---|---|\n",
     );
     for (at, control) in controls.iter().enumerate() {
-        let Harm { time, worst, sent_again, bytes, most, again } = harm(&runs, at);
+        let Harm { time, worst, sent_again, bytes, again } = harm(&runs, at);
         let _ = writeln!(
             text,
-            "| {control} | {time:.2} ({worst:.2}) | {sent_again:.0} | {bytes:.2} ({most:.2}) | \
-             {again:+.0} |",
+            "| {control} | {time:.2} ({worst:.2}) | {sent_again:.0} | {bytes:.2} | {again:.0} |"
         );
     }
     Ok(text)
@@ -128,8 +128,8 @@ pub(super) fn rivals(controls: &[&str], half: Option<Half>) -> Result<String, Bo
         let places = half.map_or_else(|| places.clone(), |half| half.of(places.clone()));
         let runs = measured(&places, controls)?;
         let cell = |at| {
-            let Harm { time, worst, bytes, most, again, .. } = harm(&runs, at);
-            format!("{time:.2} ({worst:.2}); {bytes:.2} ({most:.2}); {again:+.0}")
+            let Harm { time, worst, bytes, again, .. } = harm(&runs, at);
+            format!("{time:.2} ({worst:.2}); {bytes:.2}; {again:.0}")
         };
         let cells: Vec<String> = (0..controls.len()).map(cell).collect();
         let _ = writeln!(text, "| {} | {} |", rival.name, cells.join(" | "));
@@ -144,11 +144,32 @@ struct Harm {
     worst: f64,
     /// What the transfer sent again, in packets.
     sent_again: f64,
-    /// What the flow beside it delivered less, per byte of the transfer, and the most.
-    bytes: f64,
-    most: f64,
+    /// What the flow beside it delivered less, per byte of the transfer.
+    bytes: Mean,
     /// What that flow sent again more, in packets.
-    again: f64,
+    again: Mean,
+}
+
+/// A mean and its standard error.
+struct Mean {
+    value: f64,
+    error: f64,
+}
+
+impl Mean {
+    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let count = values.clone().count().max(1) as f64;
+        let value = values.clone().sum::<f64>() / count;
+        let squares: f64 = values.map(|one| (one - value).powi(2)).sum();
+        Self { value, error: (squares / (count - 1.0).max(1.0) / count).sqrt() }
+    }
+}
+
+impl fmt::Display for Mean {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = out.precision().unwrap_or(0);
+        write!(out, "{:+.digits$} ± {:.digits$}", self.value, self.error)
+    }
 }
 
 fn harm(runs: &[Vec<Beside>], at: usize) -> Harm {
@@ -159,13 +180,15 @@ fn harm(runs: &[Vec<Beside>], at: usize) -> Harm {
     let bytes = |(one, first): (&Beside, &Beside)| {
         (first.delivered_bytes - one.delivered_bytes) / one.size_bytes
     };
+    let again = |(one, first): (&Beside, &Beside)| {
+        one.established_sent_again - first.established_sent_again
+    };
     Harm {
         time: mean(&|pair| ratio(pair).ln()).exp(),
         worst: pairs().map(ratio).fold(0.0, f64::max),
         sent_again: mean(&|(one, _)| one.sent_again),
-        bytes: mean(&bytes),
-        most: pairs().map(bytes).fold(f64::MIN, f64::max),
-        again: mean(&|(one, first)| one.established_sent_again - first.established_sent_again),
+        bytes: Mean::of(pairs().map(bytes)),
+        again: Mean::of(pairs().map(again)),
     }
 }
 
@@ -174,15 +197,15 @@ fn measured(places: &[Place], controls: &[&str]) -> Result<Vec<Vec<Beside>>, Str
 }
 
 fn measure(place: Place, controls: &[&str]) -> Result<Vec<Beside>, String> {
-    let Place { rate_mbps: rate, rtt_ms: rtt, buffer, rival, rtts, begins_ms } = place;
+    let Place { rate_mbps: rate, rtt_ms: rtt, buffer, rival, rtts, begins_us } = place;
     let rivals_rtt = rtts * rtt;
     let size = (4 * rate * rtt * 125).max(500_000);
-    let limit = begins_ms.div_ceil(1_000) + 60 + 40 * size / (rate * 125_000);
+    let limit = begins_us.div_ceil(1_000_000) + 60 + 40 * size / (rate * 125_000);
     let text = format!(
         "controls = {controls:?}\nduration = \"{limit}s\"\npacket = \"1448B\"\n\
          [path]\nrate = \"{rate}Mbps\"\nrtt = \"{rtt}ms\"\nbuffer = \"{buffer}bdp\"\n\
          [[flow]]\ncontrol = \"{rival}\"\nrtt = \"{rivals_rtt}ms\"\n\
-         [[flow]]\nstart = \"{begins_ms}ms\"\nsize = \"{size}B\"\n"
+         [[flow]]\nstart = \"{begins_us}us\"\nsize = \"{size}B\"\n"
     );
     let scenario = Scenario::parse(&text, "beside.toml").map_err(|problem| problem.to_string())?;
     let report = run(&scenario, &Options::default()).map_err(|problem| problem.to_string())?;
@@ -206,12 +229,29 @@ mod tests {
     #[test]
     fn the_first_control_takes_nothing_more_than_itself() {
         let place = places(&[10], &RIVALS[0])[TIMES];
-        let runs = measure(place, &["hystart-pp", "rapid-start"]).unwrap();
-        assert!(runs.iter().all(|run| run.completion_s < 60.0), "both are done");
-        let table = table(&["hystart-pp"]).unwrap();
+        let runs = [measure(place, &["hystart-pp", "rapid-start"]).unwrap()];
+        assert!(runs[0].iter().all(|run| run.completion_s < 60.0), "both are done");
+        let [itself, other] = [0, 1].map(|at| harm(&runs, at));
+        assert_eq!((itself.time, itself.bytes.value, itself.again.value), (1.0, 0.0, 0.0));
+        assert!(other.time != 1.0 && other.again.value != 0.0);
+    }
+
+    #[test]
+    fn a_mean_has_the_standard_error_of_its_values() {
+        let mean = Mean::of([1.0, 2.0, 3.0, 6.0].into_iter());
+        // The deviations of 2, 1, 0 and 3 have a variance of 14/3, a quarter of which is 1.08^2.
+        assert_eq!(format!("{mean:.2}"), "+3.00 ± 1.08");
+        assert_eq!(format!("{:.0}", Mean::of([-4.0].into_iter())), "-4 ± 0");
+    }
+
+    #[test]
+    fn a_transfer_begins_at_another_time_on_each_of_its_places() {
+        let begins: Vec<u64> = places(&[10], &RIVALS[4]).iter().map(|one| one.begins_us).collect();
+        assert_eq!(begins.len(), TIMES * RTTS_MS.len() * BUFFERS.len());
+        // 0.3 RTT of 20 ms behind the other, and up to a tenth of an RTT more.
+        assert!(begins[..TIMES].iter().all(|us| (6_000..8_000).contains(us)), "{begins:?}");
         assert!(
-            table.contains("| hystart-pp | 1.00 (1.00) |") && table.contains("| +0 |"),
-            "{table}"
+            begins[..TIMES].iter().collect::<std::collections::BTreeSet<_>>().len() > TIMES / 2
         );
     }
 }

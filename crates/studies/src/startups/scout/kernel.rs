@@ -107,7 +107,7 @@ impl Guest {
     fn run(&self, path: &paths::Path, controls: &[&str]) -> Result<Option<Vec<Line>>, Stop> {
         let mut job = Image::default();
         job.job(&json!({ "Script": SCRIPT }).to_string());
-        let scenario = path.scenario(controls);
+        let scenario = path.scenario(controls, "");
         job.file("scenario.toml", scenario.as_bytes(), false);
         let initramfs = kept(&[&self.programs, &job.archive()?])?;
         let (kernel, initramfs) = (self.kernel.vmlinuz.as_path(), initramfs.path());

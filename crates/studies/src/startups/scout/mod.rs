@@ -9,6 +9,7 @@ mod kernel;
 mod paths;
 mod picture;
 mod together;
+mod told;
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -66,7 +67,7 @@ const HELD: [&str; 2] = ["scout", FORMER];
 const CLIMBS: [&str; 7] =
     ["slow-start", "hystart", "hystart-pp", "suss", "rapid-start", "bbr", "scout"];
 /// Newcomers beside other flows than CUBIC.
-const RIVALS: [&str; 4] = [REFERENCE, "hystart", "scout", FORMER];
+const RIVALS: [&str; 5] = [REFERENCE, "hystart", "suss", "rapid-start", "scout"];
 /// Who is told lies: slow start with the window that Scout begins with, and Scouts that grow less,
 /// too.
 const LIED_TO: [&str; 9] = [
@@ -143,8 +144,10 @@ pub(crate) fn markdown(folder: &std::path::Path) -> Result<String, Box<dyn Error
         ("{{climbs}}", turned(&clean[..FIRST_SETS], &climbs)?),
         ("{{harm}}", beside::table(&OTHERS)?),
         ("{{rivals}}", beside::rivals(&RIVALS, None)?),
+        ("{{told}}", told::table()?),
         ("{{hostile}}", hostile::table(&LIED_TO)?),
         ("{{beside}}", beside::COUNT.to_string()),
+        ("{{times}}", beside::TIMES.to_string()),
         ("{{drawn}}", paths::DRAWN.to_string()),
         ("{{quinn}}", table(&quinn, &OVER_QUINN, &of_quinn)),
         ("{{linux}}", kernel::tables(folder)?),
@@ -292,6 +295,6 @@ mod tests {
     #[test]
     fn every_field_of_the_page_is_filled() {
         let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 21);
+        assert_eq!(fields, 23);
     }
 }

@@ -175,8 +175,8 @@ impl Path {
         60 + self.size_bytes * 8 / self.rate_kbps / 25
     }
 
-    /// As a scenario file for these controls.
-    pub(super) fn scenario(&self, controls: &[&str]) -> String {
+    /// As a scenario file for these controls, with more keys for their flow.
+    pub(super) fn scenario(&self, controls: &[&str], keys_of_flow: &str) -> String {
         let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
         let (mut keys, mut path, mut more) =
             (format!("packet = \"{PACKET}B\"\n"), String::new(), String::new());
@@ -198,7 +198,7 @@ impl Path {
             "controls = {controls:?}\nduration = \"{}s\"\n{keys}\
              [path]\nrate = \"{rate_kbps}kbps\"\n\
              rtt = \"{rtt_us}us\"\nbuffer = \"{}bdp\"\n{path}\
-             [[flow]]\nsize = \"{size_bytes}B\"\n{more}",
+             [[flow]]\nsize = \"{size_bytes}B\"\n{keys_of_flow}{more}",
             self.limit_s(),
             self.buffer as f64 / 1e3,
         )
@@ -206,7 +206,16 @@ impl Path {
 
     /// What each control did.
     pub(super) fn run(&self, controls: &[&str]) -> Result<Vec<Measured>, String> {
-        let text = self.scenario(controls);
+        self.run_with(controls, "")
+    }
+
+    /// What each did with more keys for its flow.
+    pub(super) fn run_with(
+        &self,
+        controls: &[&str],
+        keys_of_flow: &str,
+    ) -> Result<Vec<Measured>, String> {
+        let text = self.scenario(controls, keys_of_flow);
         let scenario =
             Scenario::parse(&text, "scout.toml").map_err(|problem| problem.to_string())?;
         let quinn = On { transport: &Quic::SILENT, by_default: true };

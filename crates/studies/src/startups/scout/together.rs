@@ -7,7 +7,7 @@ use firstflight_runner::{Options, Run, run};
 use firstflight_scenario::Scenario;
 use rayon::prelude::*;
 
-use super::{Measured, cell};
+use super::{Measured, cell, told};
 
 const RATES_MBPS: [u64; 2] = [10, 50];
 const RTTS_MS: [u64; 2] = [40, 150];
@@ -43,32 +43,44 @@ struct Path {
 
 /// A row for each group.
 pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
+    let mut text =
+        format!("| flows | {} |\n|---|{}\n", controls.join(" | "), "---|".repeat(controls.len()));
+    for (name, runs) in measured(controls, false)? {
+        let cells: Vec<String> = (0..controls.len()).map(|at| cell(&runs, at)).collect();
+        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+    }
+    Ok(text)
+}
+
+/// The name of every group, and what each control did on every path; each flow `told` its share of
+/// the path or not.
+pub(super) fn measured(controls: &[&str], told: bool) -> Result<Vec<Named>, String> {
     let mut paths = Vec::new();
     for rate_mbps in RATES_MBPS {
         for rtt_ms in RTTS_MS {
             paths.extend(BUFFERS.map(|buffer| Path { rate_mbps, rtt_ms, buffer }));
         }
     }
-    let mut text =
-        format!("| flows | {} |\n|---|{}\n", controls.join(" | "), "---|".repeat(controls.len()));
-    for group in &GROUPS {
-        let runs: Result<Vec<_>, String> =
-            paths.par_iter().map(|path| group.run(*path, controls)).collect();
-        let runs = runs?;
-        let cells: Vec<String> = (0..controls.len()).map(|at| cell(&runs, at)).collect();
-        let _ = writeln!(text, "| {} | {} |", group.name, cells.join(" | "));
-    }
-    Ok(text)
+    let of = |group: &Group| {
+        let runs: Result<_, String> =
+            paths.par_iter().map(|path| group.run(*path, controls, told)).collect();
+        Ok((group.name, runs?))
+    };
+    GROUPS.iter().map(of).collect()
 }
+
+/// The name of a set of paths, and what each control did on every path.
+pub(super) type Named = (&'static str, Vec<Vec<Measured>>);
 
 impl Group {
     /// What each control did: the mean time of its flows, and what all of them sent again.
-    fn run(&self, path: Path, controls: &[&str]) -> Result<Vec<Measured>, String> {
+    fn run(&self, path: Path, controls: &[&str], told: bool) -> Result<Vec<Measured>, String> {
         let Path { rate_mbps, rtt_ms, buffer } = path;
         let count: u64 = self.flows.iter().map(|(count, ..)| count).sum();
         let bdp = rate_mbps * rtt_ms * 125;
         let size = (8 * bdp / count).max(100_000);
         let limit = 60 + 40 * size * count / (rate_mbps * 125_000);
+        let threshold = if told { told::threshold(bdp / PACKET / count) } else { String::new() };
         let mut text = format!(
             "controls = {controls:?}\nduration = \"{limit}s\"\npacket = \"{PACKET}B\"\n\
              [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}bdp\"\n"
@@ -78,7 +90,7 @@ impl Group {
             let _ = write!(
                 text,
                 "[[flow]]\ncount = {count}\nstart = \"{start}ms\"\nrtt = \"{rtt}ms\"\n\
-                 size = \"{size}B\"\n"
+                 size = \"{size}B\"\n{threshold}"
             );
         }
         let scenario =
@@ -108,7 +120,7 @@ mod tests {
     fn every_group_is_done() {
         let path = Path { rate_mbps: 10, rtt_ms: 40, buffer: 1.0 };
         for group in &GROUPS {
-            let runs = group.run(path, &["hystart-pp", "scout"]).unwrap();
+            let runs = group.run(path, &["hystart-pp", "scout"], false).unwrap();
             // 400 kB, or 50 times 100 kB, at 10 Mbit/s.
             assert!(
                 runs.iter().all(|run| (0.2..30.0).contains(&run.completion_s)),

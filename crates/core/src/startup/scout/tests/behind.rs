@@ -127,12 +127,27 @@ fn beside_others_no_more_is_taken_than_they_leave_free() {
 
 #[test]
 fn where_nothing_is_free_start_up_ends_with_what_has_just_been_sent() {
-    // As much is free as is sent, and the train came at 444 kB/s.
+    // As much is free as is sent, and the train came at 364 kB/s.
     let mut drive = train_beside(300, 500);
     assert!(drive.scout.behind.unwrap().room > Some(MSS * 22));
     assert_eq!(after(&mut drive, 19, 300, 500), (None, MSS * 20));
     assert_eq!(after(&mut drive, 1, 300, 500).0, Some(Exit::Heuristic));
     assert_eq!(drive.step.unwrap().window.cwnd, MSS * 22);
+}
+
+#[test]
+fn where_others_fill_the_path_the_avoidance_is_told_of_a_quarter_of_it() {
+    let told = |mut drive: Drive| {
+        assert_eq!(after(&mut drive, 20, 800, 1_000).0, Some(Exit::Heuristic));
+        drive.scout.found(&drive.view).pipe
+    };
+    // A train that left at once, as Linux lets the first ten packets leave, came at 1 MB/s.
+    let mut at_once = begun(Scout::default());
+    let gap = Span::from_millis(1);
+    let _ = at_once.acks(10, gap, RTT, gap);
+    assert_eq!(told(at_once), Some(MSS * 25));
+    // Of one that came at 500 kB/s a quarter is less than W.
+    assert_eq!(told(train_beside(800, 1_000)), Some(MSS * 20));
 }
 
 #[test]
