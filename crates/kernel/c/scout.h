@@ -14,7 +14,7 @@
  *                         W = 2 W, or, if the smallest RTT between trains is above
  *                           minrtt + clamp(minrtt/8, 4 ms, 16 ms):
  *                           leave with 1.1 of what arrived in a minrtt
- *     rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
+ *     rise <= time/8:     W = 8/7 pipe, from W to 4 W; 3/2 W if the RTT fell by more than time/8
  *     pipe > 1.1 W:       over four trains' length behind it the RTT
  *       falls by rise/2:              W = what is free, from W to pipe and to 4 W:
  *                                       (bytes left + pipe/minrtt * fall)/time left in * minrtt
@@ -22,7 +22,7 @@
  *     (in none of these beyond 4 times the flight, so that an unused W does not grow)
  *     otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
  *       higher by rise/2:             leave with min(W, pipe)
- *       not:                          it was noise: W = 2 W
+ *       not:                          it was noise: W = 3/2 W
  *       not, but the packets behind it
  *       left so slowly after it that
  *       it need not be:               W stays, twice at most; then leave with min(W, pipe)
@@ -52,10 +52,6 @@
  */
 #define SCOUT_TRAIN_SEGMENTS 8
 #define SCOUT_SPARE_ACKS 2
-/* Where others fill the path, the avoidance climbs quickly up to this part of it, which short
- * buffers hold, and slowly from there on.
- */
-#define SCOUT_QUEUED_PART 4
 /* How often W may stay because nothing could be seen behind a train. */
 #define SCOUT_MOST_REPEATS 2
 /* What a delayed ACK holds back. */
@@ -212,6 +208,11 @@ struct scout_choice {
     u8 leaves;
 };
 
+/* Growth after a train of which noise told. When growth by half is seen, a queue of 0.23 BDP
+ * stands, which short buffers hold, and one of 0.44 after doubling.
+ */
+FF_INLINE u64 scout_after_noise(u64 window) { return mul_div(window, 3, 2); }
+
 /* What follows the train tells of it, too. Nothing does in a first window that is all train, and
  * where a train has fewer ACKs than it should, a receiver's timer acknowledges what follows.
  */
@@ -224,20 +225,18 @@ FF_INLINE u8 scout_is_followed(const struct scout *s, ff_knobs *k)
 /* The train has been acknowledged. */
 FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const struct ff_view *v)
 {
-    u64 window = s->window, most = mul_div(window, k->scout.look, RATIO_ONE), used, far;
+    u64 window = s->window, most = mul_div(window, k->scout.look, RATIO_ONE), far;
     u64 before = scout_between_is_known(&s->between) ? s->between.floor : v->rtt.min;
     struct scout_verdict verdict =
         scout_train_verdict(&s->train, k->scout.pass, v->rtt.min, before, k->scout.acks);
     struct scout_choice choice = { .leaves = 0 };
-    u64 twice = times(window, 2), room = 0;
+    u64 used = U64_MAX, room = 0;
 
     most = scout_resume_end(&s->resume, most, v);
     /* A window that is not used grows no further (draft-ietf-ccwg-ratelimited-increase-10). */
-    if (!scout_train_is_first(&s->train)) {
+    if (!scout_train_is_first(&s->train))
         used = max_of(mul_div(v->in_flight, k->scout.look, RATIO_ONE), window);
-        most = min_of(most, used);
-        twice = min_of(twice, used);
-    }
+    most = min_of(most, used);
     if (verdict.kind == SCOUT_SILENT && scout_between_is_late(&s->between, v->rtt.min)) {
         choice.pipe = mul_div(scout_between_pipe(&s->between, v), 11, 10);
         choice.leaves = 1;
@@ -262,8 +261,10 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
     else if (verdict.kind == SCOUT_PASSED)
         /* No more than what it showed, of which no less than W: that has just left. */
         window = min_of(max_of(verdict.pipe, window), most);
+    else if (verdict.kind == SCOUT_SILENT)
+        window = min_of(times(window, 2), used);
     else
-        window = twice;
+        window = min_of(scout_after_noise(window), used);
     scout_grow(s, k, window, verdict.kind == SCOUT_SLOWED ? verdict.pipe : U64_MAX, v);
     return choice;
 }
@@ -284,7 +285,7 @@ FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
         scout_grow(s, k, next, s->behind.pipe, v);
         return choice;
     case SCOUT_NOISE:
-        scout_round_at(s, k, times(s->window, 2), k->scout.look, v);
+        scout_round_at(s, k, scout_after_noise(s->window), k->scout.look, v);
         return choice;
     case SCOUT_HIDDEN:
         if (s->repeats >= SCOUT_MOST_REPEATS)
@@ -295,10 +296,7 @@ FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
     case SCOUT_LATE:
         break;
     }
-    choice.pipe = s->behind.pipe;
-    /* Others send all that the path forwards: what is sent more queues until they give way. */
-    if (s->behind.room)
-        choice.pipe = max_of(s->window, choice.pipe / SCOUT_QUEUED_PART);
+    choice.pipe = scout_behind_told(&s->behind, s->window);
     choice.leaves = 1;
     return choice;
 }

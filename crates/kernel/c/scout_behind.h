@@ -30,6 +30,10 @@ struct scout_behind {
 
 /* A queue is gone if no more is left of the rise of the RTT than a train that passes may have. */
 #define SCOUT_EMPTY_PART 8
+/* Where others fill the path, the avoidance climbs quickly up to this part of it, which short
+ * buffers hold, and slowly from there on.
+ */
+#define SCOUT_QUEUED_PART 4
 
 /* What was seen: not enough so far; the queue of a train that showed room drains by half, or is
  * gone at once, or what follows left with the train or was held back; all that followed was as late
@@ -97,6 +101,14 @@ FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct
     if (minus(left_in, mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe)) <= half)
         return SCOUT_NOISE;
     return SCOUT_HIDDEN;
+}
+
+/* The pipe that the avoidance is told of where the queue behind the train stays: one that stays
+ * although the train showed room is that of others, who send all that the path forwards.
+ */
+FF_INLINE u64 scout_behind_told(const struct scout_behind *b, u64 window)
+{
+    return b->room ? max_of(window, b->pipe / SCOUT_QUEUED_PART) : b->pipe;
 }
 
 #endif

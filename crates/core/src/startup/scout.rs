@@ -20,7 +20,7 @@
 //!                       W = 2 W, or, if the smallest RTT between trains is above
 //!                         minrtt + clamp(minrtt/8, 4 ms, 16 ms):
 //!                         leave with 1.1 of what arrived in a minrtt
-//!   rise <= time/8:     W = 8/7 pipe, from W to 4 W; 2 W if the RTT fell by more than time/8
+//!   rise <= time/8:     W = 8/7 pipe, from W to 4 W; 3/2 W if the RTT fell by more than time/8
 //!   pipe > 1.1 W:       over four trains' length behind it the RTT
 //!     falls by rise/2:              W = what is free, from W to pipe and to 4 W:
 //!                                     (bytes left + pipe/minrtt * fall)/time left in * minrtt
@@ -28,7 +28,7 @@
 //!   (in none of these beyond 4 times the flight, so that an unused W does not grow)
 //!   otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
 //!     higher by rise/2:             leave with min(W, pipe)
-//!     not:                          it was noise: W = 2 W
+//!     not:                          it was noise: W = 3/2 W
 //!     not, but the packets behind it
 //!     left so slowly after it that
 //!     it need not be:               W stays, twice at most; then leave with min(W, pipe)
@@ -40,8 +40,8 @@
 //! the packets had left. That needs no record of what was sent. A train that the window, the
 //! receiver, a timer or segmentation offload held up lets the window grow less, and ends nothing.
 //! A train that says something of the path lets W become no more than 8/7 of what it showed. One
-//! that says nothing (no ACK, ACKs faster than the packets, noise) doubles it, as slow start
-//! does without having asked.
+//! of which no ACK tells doubles it, as slow start does without having asked. After noise (ACKs
+//! faster than the packets, or a train that seemed full and was not) it grows by half.
 //!
 //! Known before: what packets that are sent close together show of the bottleneck (packet pairs
 //! and trains; HyStart's ACK train, Ha and Rhee 2011; chirps, RFC 6077 section 5.3), spreading a
@@ -231,16 +231,13 @@ impl Scout {
     fn judge(&mut self, view: &View) -> Step {
         // Ours: the growth of the next round by what the train's RTTs say.
         let window = self.window;
-        let most = self.resume.end(view).unwrap_or(window.scaled(self.look, RATIO_ONE));
-        let (most, twice) = match self.train.is_first() {
-            true => (most, window * 2),
-            // draft-ietf-ccwg-ratelimited-increase-10: a window that the receiver or the
-            // application leaves unused grows no further than its growth times the flight.
-            false => {
-                let used = view.in_flight.scaled(self.look, RATIO_ONE).max(window);
-                (most.min(used), (window * 2).min(used))
-            }
+        // draft-ietf-ccwg-ratelimited-increase-10: a window that the receiver or the application
+        // leaves unused grows no further than its growth times the flight.
+        let used = match self.train.is_first() {
+            true => Bytes::MAX,
+            false => view.in_flight.scaled(self.look, RATIO_ONE).max(window),
         };
+        let most = self.resume.end(view).unwrap_or(window.scaled(self.look, RATIO_ONE)).min(used);
         let before = self.between.known_floor().unwrap_or(view.rtt.min);
         match self.train.verdict(self.pass, (view.rtt.min, before), self.least_acks) {
             Verdict::Silent => {
@@ -248,11 +245,11 @@ impl Scout {
                 if self.between.is_late(view.rtt.min) {
                     return self.leave(self.between.pipe(view).scaled(11, 10), view);
                 }
-                self.grow(twice, Bytes::MAX, view)
+                self.grow((window * 2).min(used), Bytes::MAX, view)
             }
             Verdict::Compressed => {
                 self.verdicts.passed += 1;
-                self.grow(twice, Bytes::MAX, view)
+                self.grow(after_noise(window).min(used), Bytes::MAX, view)
             }
             Verdict::Passed(next) => {
                 self.verdicts.passed += 1;
@@ -313,7 +310,7 @@ impl Scout {
             }
             Seen::Noise => {
                 self.verdicts.refuted += 1;
-                self.round(self.window * 2, view)
+                self.round(after_noise(self.window), view)
             }
             Seen::Hidden if self.repeats < MOST_REPEATS => {
                 self.repeats += 1;
@@ -334,6 +331,12 @@ impl Scout {
         }
         self.train.note(point);
     }
+}
+
+/// Growth after a train of which noise told. When growth by half is seen, a queue of 0.23 BDP
+/// stands, which short buffers hold, and one of 0.44 after doubling (docs/scout.md).
+fn after_noise(window: Bytes) -> Bytes {
+    window.scaled(3, 2)
 }
 
 impl Listed for Scout {

@@ -37,6 +37,15 @@ enum Noise {
     Loss(u64),
     /// UDP takes so many percent of the rate.
     Udp(u64),
+    /// Packets are late by up to so many ms, at random.
+    Jitter {
+        ms: u64,
+        seed: u64,
+    },
+    /// The way back lets ACKs through every so many ms.
+    Lumps(u64),
+    /// A policer on a line of ten times the rate, with a bucket of so many kB.
+    Policer(u64),
 }
 
 /// Paths that make a row.
@@ -60,7 +69,6 @@ const PACKET: u64 = 1_448;
 /// Every set, in the order of the page.
 pub(super) fn sets() -> Vec<Set> {
     let grid = |noise| grid(&[10, 50, 200], &[20, 100, 300], &[100, 250, 500, 1_000, 2_000], noise);
-    let few = |noise| self::grid(&[10, 50], &[40, 150], &[250, 1_000], noise);
     let set = |name, paths| Set { name, paths, for_parts: false };
     let part = |name, paths| Set { name, paths, for_parts: true };
     vec![
@@ -76,7 +84,31 @@ pub(super) fn sets() -> Vec<Set> {
         part("1 % lost", few(Noise::Loss(10_000))),
         set("UDP at 30 %", few(Noise::Udp(30))),
         part("UDP at 60 %", few(Noise::Udp(60))),
+        set("jitter of 2 ms", jittered(2)),
+        set("jitter of 5 ms", jittered(5)),
+        set("ACKs every 5 ms", few(Noise::Lumps(5))),
+        set("ACKs every 10 ms", few(Noise::Lumps(10))),
+        set("ACKs every 20 ms", few(Noise::Lumps(20))),
+        set("policer", policed()),
     ]
+}
+
+/// Few paths of the grid, for what disturbs packets.
+fn few(noise: Noise) -> Vec<Path> {
+    grid(&[10, 50], &[40, 150], &[250, 1_000], noise)
+}
+
+/// Those with jitter of so many ms, three times each.
+fn jittered(ms: u64) -> Vec<Path> {
+    (1..=3).flat_map(|seed| few(Noise::Jitter { ms, seed })).collect()
+}
+
+/// Policers of two rates with three buckets, over two RTTs; a transfer of 5 MB.
+fn policed() -> Vec<Path> {
+    let with = |bucket_kb| grid(&[10, 30], &[40, 150], &[1_000], Noise::Policer(bucket_kb));
+    let mut paths: Vec<Path> = [64, 256, 1_000].into_iter().flat_map(with).collect();
+    paths.iter_mut().for_each(|path| path.size_bytes = 5_000_000);
+    paths
 }
 
 /// The last of the drawn paths, over quinn.
@@ -178,6 +210,7 @@ impl Path {
     /// As a scenario file for these controls, with more keys for their flow.
     pub(super) fn scenario(&self, controls: &[&str], keys_of_flow: &str) -> String {
         let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
+        let mut line_kbps = *rate_kbps;
         let (mut keys, mut path, mut more) =
             (format!("packet = \"{PACKET}B\"\n"), String::new(), String::new());
         match noise {
@@ -193,10 +226,21 @@ impl Path {
                 let rate = rate_kbps * percent / 100;
                 more = format!("[[udp]]\nrate = \"{rate}kbps\"\npacket = \"{PACKET}B\"\n");
             }
+            Noise::Jitter { ms, seed } => {
+                keys += &format!("seed = {seed}\n");
+                path = format!("jitter = \"{ms}ms\"\n");
+            }
+            Noise::Lumps(ms) => path = format!("back = {{ release = \"{ms}ms\" }}\n"),
+            Noise::Policer(bucket_kb) => {
+                line_kbps *= 10;
+                path = format!(
+                    "policer = {{ rate = \"{rate_kbps}kbps\", bucket = \"{bucket_kb}kB\" }}\n"
+                );
+            }
         }
         format!(
             "controls = {controls:?}\nduration = \"{}s\"\n{keys}\
-             [path]\nrate = \"{rate_kbps}kbps\"\n\
+             [path]\nrate = \"{line_kbps}kbps\"\n\
              rtt = \"{rtt_us}us\"\nbuffer = \"{}bdp\"\n{path}\
              [[flow]]\nsize = \"{size_bytes}B\"\n{keys_of_flow}{more}",
             self.limit_s(),
@@ -245,6 +289,9 @@ impl Path {
             Noise::Offload => " --tso true".to_owned(),
             Noise::Loss(millionths) => format!(" --loss {}%", millionths as f64 / 1e4),
             Noise::Udp(percent) => format!(" # and UDP at {percent} %"),
+            Noise::Jitter { ms, seed } => format!(" --jitter {ms}ms --seed {seed}"),
+            Noise::Lumps(ms) => format!(" # and back = {{ release = \"{ms}ms\" }}"),
+            Noise::Policer(kb) => format!(" # behind a policer with a bucket of {kb} kB"),
         };
         format!("firstflight compare hystart-pp scout {first} \\\n  {second}{more}")
     }

@@ -28,14 +28,14 @@ fn a_train_without_room_was_noise_if_what_follows_it_is_not_late() {
     let _ = drive.acks(1, Span::from_micros(2_500), RTT, Span(0));
     let step = drive.acks(3, Span::from_millis(10), RTT, Span(0));
     assert_eq!(step.exit, None);
-    assert_eq!(drive.scout.window, MSS * 20);
+    assert_eq!(drive.scout.window, MSS * 15);
     assert_eq!(gauge(&drive.scout, "scout_refuted"), Some(1));
 }
 
 #[test]
 fn a_gap_behind_the_train_in_which_its_queue_drains_refutes_nothing() {
     // What follows left as fast as it comes, but half of the rise and more after the train.
-    for (late, window) in [(134, 20), (133, 10)] {
+    for (late, window) in [(134, 15), (133, 10)] {
         let mut drive = Drive::new();
         let _ = drive.first_train_finds_no_room();
         drive.view.snd_nxt = MSS * 40;

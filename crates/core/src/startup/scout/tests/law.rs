@@ -18,19 +18,19 @@ fn scout(other: bool) -> Scout {
 }
 
 /// The most that W may be after a step: 8/7 of what the train's ACKs came at in a minrtt, no less
-/// than W, if they say something; twice W, if they are few, came faster than the packets had left,
-/// or what is behind them has just said that they were noise. Of the room that a train has shown
-/// before, no more than that. A single ACK counts from the train's
-/// beginning and the RTT before it, if the train has left at its pace.
+/// than W, if they say something; twice W, if they are few; 3/2 of W, if they came faster than the
+/// packets had left or what is behind them has just said that they were noise. Of the room that a
+/// train has shown before, no more than that. A single ACK counts from the train's beginning and
+/// the RTT before it, if the train has left at its pace.
 fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
     let twice = before.window * 2;
-    if let Some(room) = before.behind.and_then(|behind| behind.room) {
-        return room;
+    if let Some(behind) = before.behind {
+        return behind.room.unwrap_or(after_noise(before.window));
     }
     let Train { begin, end, .. } = before.train;
     let of_train: Vec<Point> =
         points.iter().copied().filter(|point| point.acked > begin && point.acked <= end).collect();
-    let says = of_train.len() as u64 >= before.least_acks && before.behind.is_none();
+    let says = of_train.len() as u64 >= before.least_acks;
     let (Some(mut first), Some(last), true) =
         (of_train.first().copied(), of_train.last().copied(), says)
     else {
@@ -45,7 +45,7 @@ fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
     }
     let time = last.at.since(first.at);
     if first.rtt - last.rtt > time / 8 {
-        return twice;
+        return after_noise(before.window);
     }
     let shown = (last.acked - first.acked).per(time).over(min_rtt);
     shown.scaled(8, 7).max(before.window).min(before.window * 4)
