@@ -153,5 +153,6 @@ const WHY: &str = "
 | F3a | `cubic` | 0.344, 0.421, 0.514 | 0.364, 0.425, 0.532 |
 
 Not explained are E3c under `cubic` (quinn 6.15, 6.97, 8.23 s, simulator 7.14, 8.66, 9.41), F2a
-under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662), B8 and D6 under `scout`, and B7b under `bbr`.
+under `bbr` (0.671, 0.687, 0.768 and 0.36, 0.438, 0.662), B8 and D6 under `scout`, and B7b under
+`bbr`.
 ";
