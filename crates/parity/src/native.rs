@@ -28,6 +28,7 @@ struct Ops {
     train_length: unsafe extern "C" fn(*const State) -> u64,
     train_rate: unsafe extern "C" fn(*const State) -> u64,
     refutes_hint: unsafe extern "C" fn(*const State) -> u64,
+    turn: unsafe extern "C" fn(*const State) -> u64,
     on_wake: unsafe extern "C" fn(*mut State, *const Knobs, u64),
     wake: unsafe extern "C" fn(*const State) -> u64,
     endpoint_paces: unsafe extern "C" fn(*mut State, u32),
@@ -286,6 +287,13 @@ impl Native {
         // SAFETY: as in `cwnd`.
         let wake = unsafe { (self.ops.wake)(self.state.as_ptr()) };
         (wake != u64::MAX).then_some(Instant(wake))
+    }
+
+    /// Where CUBIC's curve turns, its W_max; none if the avoidance has no curve.
+    pub fn turn(&self) -> Option<Bytes> {
+        // SAFETY: as in `cwnd`.
+        let turn = unsafe { (self.ops.turn)(self.state.as_ptr()) };
+        (turn != u64::MAX).then_some(Bytes(turn))
     }
 
     /// [`firstflight_core::sender::Sender::refutes_hint`].

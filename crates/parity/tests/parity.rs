@@ -1,6 +1,6 @@
-//! The kernel's C and the Rust core, fed the same events, hold the same cwnd and ssthresh after
-//! every one: for every control that has C, on streams like a connection's and on streams that no
-//! connection would make.
+//! The kernel's C and the Rust core, fed the same events, hold the same cwnd, ssthresh, pace and
+//! W_max of CUBIC after every one: for every control that has C, on streams like a connection's and
+//! on streams that no connection would make.
 
 mod parity {
     pub(crate) mod both;

@@ -200,6 +200,13 @@ impl Both {
         let native = self.native.paced().filter(|_| !self.wild).unwrap_or(paced);
         assert_eq!(paced, native, "{}: {event:?}", self.control);
         assert_eq!(self.rust.refutes_hint(), self.native.refutes_hint(), "{}", self.control);
+        if let Some(native) = self.native.turn() {
+            let mut rust = None;
+            self.rust.gauges(&mut |name, value| {
+                rust = (name == "cubic_w_max").then_some(Bytes(value)).or(rust);
+            });
+            assert_eq!(rust, Some(native), "{}: W_max, {event:?}", self.control);
+        }
         if self.wakes {
             let rust = self.rust.wake_at().filter(|at| *at < Instant(u64::MAX));
             assert_eq!(rust, self.native.wake_at(), "{}: {event:?}", self.control);
