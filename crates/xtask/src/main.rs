@@ -114,7 +114,7 @@ usage: cargo xtask TASK
   quic                             write the tables of scenarios/quic/README.md (minutes)
   startups [--scout]               write docs/startups.md: every start-up explained, drawn, and
                                    measured over 192 paths, with pictures and CSV, and
-                                   docs/scout.md, or that alone (a minute each)
+                                   docs/scout.md, or that alone (two minutes)
   startups --scout --half working  print what rules of Scout are changed by: `paths`, `beside`,
       [TABLE]... CONTROL...        `together`, `hostile`; `held` is for when they are done
   startups --scout --linux         run 40 of its paths over a kernel in virtual time, as far as
