@@ -54,7 +54,15 @@ fn the_qlog_conforms_to_its_schema_and_shows_the_connection() {
     let shown = json(&place.run(&["show", "log.sqlog", "--json"]));
     let startup = &shown["startup"];
     assert!(startup["bytes_sent"].as_u64().unwrap() > 1_000_000, "{startup}");
-    let rtt = startup["min_rtt_ms"].as_f64().unwrap();
+    assert!(startup["min_rtt_ms"].as_f64().is_some(), "{startup}");
+    // On a busy machine quinn's smallest RTT can be 0: it reads the clock once a turn, and not with
+    // each packet.
+    let records = log.split(|byte| *byte == 0x1e);
+    let events = records.filter_map(|record| serde_json::from_slice::<Value>(record).ok());
+    let mut rtts: Vec<f64> =
+        events.filter_map(|event| event["data"]["latest_rtt"].as_f64()).collect();
+    rtts.sort_by(f64::total_cmp);
+    let rtt = rtts[rtts.len() / 2];
     assert!(rtt > 0.005, "RTTs are milliseconds, not quinn's seconds: {rtt}");
 }
 
