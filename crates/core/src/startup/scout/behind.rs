@@ -119,7 +119,7 @@ impl Behind {
     /// The pipe that the avoidance is told of where the queue behind the train stays.
     pub(super) fn told(&self, window: Bytes) -> Bytes {
         // Ours: a queue that stays although the train showed room is that of others, who send all
-        // that the path forwards. What is sent more queues until they give way.
+        // that the path forwards. A newcomer's packets wait in the queue until they give way.
         match self.room {
             Some(_) => window.max(self.pipe / QUEUED_PART),
             None => self.pipe,
