@@ -208,8 +208,8 @@ struct scout_choice {
     u8 leaves;
 };
 
-/* Growth after a train of which noise told. When growth by half is seen, a queue of 0.23 BDP
- * stands, which short buffers hold, and one of 0.44 after doubling.
+/* W after a train that noise has made useless. A sender sees the queue of its growth a round late:
+ * it is then 0.23 BDP long if W grew by half, which short buffers hold, and 0.44 if W doubled.
  */
 FF_INLINE u64 scout_after_noise(u64 window) { return mul_div(window, 3, 2); }
 

@@ -103,8 +103,8 @@ FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct
     return SCOUT_HIDDEN;
 }
 
-/* The pipe that the avoidance is told of where the queue behind the train stays: one that stays
- * although the train showed room is that of others, who send all that the path forwards.
+/* The pipe that the avoidance is told of where the queue behind the train stays. If it stays
+ * although the train showed room, other flows send all that the path forwards.
  */
 FF_INLINE u64 scout_behind_told(const struct scout_behind *b, u64 window)
 {

@@ -333,8 +333,9 @@ impl Scout {
     }
 }
 
-/// Growth after a train of which noise told. When growth by half is seen, a queue of 0.23 BDP
-/// stands, which short buffers hold, and one of 0.44 after doubling (docs/scout.md).
+/// W after a train that noise has made useless. A sender sees the queue of its growth a round late:
+/// it is then 0.23 BDP long if W grew by half, which a buffer of a quarter of a BDP holds, and 0.44
+/// if W doubled (docs/scout.md).
 fn after_noise(window: Bytes) -> Bytes {
     window.scaled(3, 2)
 }

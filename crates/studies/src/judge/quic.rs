@@ -133,9 +133,9 @@ const WHY: &str = "
   `scout(polite=off)` 2.87, 2.97, 3.33 and 2.97, 3.12, 3.25. Of F3b the late flow has a share of
   0.2, 0.223, 0.324 and 0.087, 0.145, 0.218, with `polite=off` 0.369, 0.41, 0.471 and 0.261, 0.311,
   0.324.
-- **E5 under `scout`.** quinn's first window of twenty packets leaves in two bursts, and the buffer
-  holds ten. Seven packets are lost, and start-up lands on what was outstanding, a tenth of what the
-  path holds. The simulator paces the second ten, and leaves at 1.1 BDP.
+- **E5 under `scout`.** quinn's first window of twenty packets leaves at once, and the buffer holds
+  ten. Seven packets are lost, and start-up lands at eleven of the 833 packets that the path holds.
+  The simulator paces the second ten, and leaves at 1.1 BDP.
 - **Chance.** These have the same range on both sides, or nearly, over ten seeds, or over ten starts
   of the second flow, 14 ms apart (F1c, F2c: of our flow). Seconds, or the others' share: least,
   median, largest.

@@ -118,8 +118,9 @@ impl Behind {
 
     /// The pipe that the avoidance is told of where the queue behind the train stays.
     pub(super) fn told(&self, window: Bytes) -> Bytes {
-        // Ours: a queue that stays although the train showed room is that of others, who send all
-        // that the path forwards. A newcomer's packets wait in the queue until they give way.
+        // Ours: if the queue stays although the train showed room, other flows send all that the
+        // path forwards, and a newcomer's packets only lengthen the queue until those flows slow
+        // down.
         match self.room {
             Some(_) => window.max(self.pipe / QUEUED_PART),
             None => self.pipe,

@@ -248,7 +248,7 @@ mod tests {
     fn a_transfer_begins_at_another_time_on_each_of_its_places() {
         let begins: Vec<u64> = places(&[10], &RIVALS[4]).iter().map(|one| one.begins_us).collect();
         assert_eq!(begins.len(), TIMES * RTTS_MS.len() * BUFFERS.len());
-        // 0.3 RTT of 20 ms behind the other, and up to a tenth of an RTT more.
+        // The RTT is 20 ms: the transfer begins 0.3 RTT after the other flow, up to 0.1 RTT later.
         assert!(begins[..TIMES].iter().all(|us| (6_000..8_000).contains(us)), "{begins:?}");
         assert!(
             begins[..TIMES].iter().collect::<std::collections::BTreeSet<_>>().len() > TIMES / 2

@@ -111,6 +111,11 @@ fn policed() -> Vec<Path> {
     paths
 }
 
+/// A key of a flow whose slow start ends at so many packets.
+pub(super) fn threshold(packets: u64) -> String {
+    format!("ssthresh = \"{}pkt\"\n", packets.max(2))
+}
+
 /// The last of the drawn paths, over quinn.
 pub(super) fn over_quinn() -> Set {
     let paths = drawn(Noise::Quinn).split_off(DRAWN - OVER_QUINN);

@@ -7,7 +7,8 @@ use firstflight_runner::{Options, Run, run};
 use firstflight_scenario::Scenario;
 use rayon::prelude::*;
 
-use super::{Measured, cell, told};
+use super::paths::threshold;
+use super::{Measured, cell};
 
 const RATES_MBPS: [u64; 2] = [10, 50];
 const RTTS_MS: [u64; 2] = [40, 150];
@@ -80,7 +81,7 @@ impl Group {
         let bdp = rate_mbps * rtt_ms * 125;
         let size = (8 * bdp / count).max(100_000);
         let limit = 60 + 40 * size * count / (rate_mbps * 125_000);
-        let threshold = if told { told::threshold(bdp / PACKET / count) } else { String::new() };
+        let threshold = if told { threshold(bdp / PACKET / count) } else { String::new() };
         let mut text = format!(
             "controls = {controls:?}\nduration = \"{limit}s\"\npacket = \"{PACKET}B\"\n\
              [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}bdp\"\n"

@@ -1,11 +1,12 @@
-//! What is sent again by a slow start that is told how much of the path is its own: what no
-//! start-up that doubles after an ordinary first window can do without.
+//! How much slow start sends again if it is told its share of the path, beside HyStart and Scout,
+//! which are told nothing.
 
 use std::error::Error;
 use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
+use super::paths::threshold;
 use super::together::{self, Named};
 use super::{GENTLE, Measured, paths};
 
@@ -14,11 +15,6 @@ const TOLD: &str = "slow-start+cubic";
 const CONTROLS: [&str; 2] = [GENTLE, "scout"];
 /// How many of the sets lose packets only where a queue is full.
 const SETS: usize = 8;
-
-/// A key of a flow whose slow start ends at so many packets.
-pub(super) fn threshold(packets: u64) -> String {
-    format!("ssthresh = \"{}pkt\"\n", packets.max(2))
-}
 
 /// A row for each set of paths with a flow alone, and for each group of flows.
 pub(super) fn table() -> Result<String, Box<dyn Error>> {

@@ -17,11 +17,12 @@ fn scout(other: bool) -> Scout {
     scout
 }
 
-/// The most that W may be after a step: 8/7 of what the train's ACKs came at in a minrtt, no less
-/// than W, if they say something; twice W, if they are few; 3/2 of W, if they came faster than the
-/// packets had left or what is behind them has just said that they were noise. Of the room that a
-/// train has shown before, no more than that. A single ACK counts from the train's beginning and
-/// the RTT before it, if the train has left at its pace.
+/// The most that W may be after a step. If the train's ACKs tell the rate of the path, that is 8/7
+/// of what arrives at that rate in a minrtt, and no less than W. It is twice W if too few ACKs
+/// came, and 3/2 of W if they came faster than the packets had left, or if the packets behind the
+/// train show that the train slowed down by chance. While Scout looks behind a train that showed
+/// room, it is that room. A single ACK counts from the train's beginning and the RTT before it, if
+/// the train has left at its pace.
 fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
     let twice = before.window * 2;
     if let Some(behind) = before.behind {
