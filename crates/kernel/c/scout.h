@@ -20,12 +20,11 @@
  *                                       (bytes left + pipe/minrtt * fall)/time left in * minrtt
  *       does not:                     leave with W, and pipe = pipe/4, from W
  *     (in none of these beyond 4 times the flight, so that an unused W does not grow)
- *     otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
- *       higher by rise/2:             leave with min(W, pipe)
- *       not:                          it was noise: W = 3/2 W
- *       not, but the packets behind it
- *       left so slowly after it that
- *       it need not be:               W stays, twice at most; then leave with min(W, pipe)
+ *     otherwise it was noise if over four trains' length behind it the RTT is not higher by
+ *       rise/2 than before it, although packets left soon enough after it to be late:
+ *       noise:              W = 3/2 W
+ *       no noise:           W stays; after five such trains in a row
+ *                             leave with min(W, the largest of their pipes)
  *   loss:    land at 0.85 of what arrives of what is outstanding, much as Rapid Start does; leave
  *   leave:   CUBIC's curve turns at pipe where that is more than W, which is then its W_max
  *
@@ -41,50 +40,16 @@
 #define FF_FINDS_PIPE
 
 #include "landing_by_counting.h"
-#include "scout_behind.h"
-#include "scout_resume.h"
-#include "scout_train.h"
+#include "scout_round.h"
 #include "slow_start.h"
 #include "view.h"
 
-/* The least of a train, and how many ACKs more than the fewest it should have where receivers thin
- * them.
- */
-#define SCOUT_TRAIN_SEGMENTS 8
-#define SCOUT_SPARE_ACKS 2
-/* How often W may stay because nothing could be seen behind a train. */
-#define SCOUT_MOST_REPEATS 2
-/* What a delayed ACK holds back. */
-#define SCOUT_SLACK_SEGMENTS 2
+/* How many trains in a row that find W to be all end start-up: RFC 9406's CSS_ROUNDS. */
+#define SCOUT_FULL_TRAINS 5
 /* No exit and no landing leaves less: the loss of one packet is then still repaired without a
  * timeout.
  */
 #define SCOUT_LEAST_SEGMENTS 4
-
-struct scout {
-    /* W, in bytes. */
-    u64 window;
-    /* The train of this round, and what arrived since the last one. */
-    struct scout_train train;
-    struct scout_between between;
-    struct scout_behind behind;
-    u64 repeats;
-    /* What the path holds, 0 before trains or the ACKs between them have told. */
-    u64 pipe;
-    /* The rate of the round, and the packets that leave first. */
-    u64 rate;
-    struct ff_train leaves;
-    /* The recovery of the first loss. */
-    struct landing landing;
-    struct scout_resume resume;
-    u8 lands;
-    /* This step sets them. */
-    u8 paces;
-    /* It is the first slow start of the connection. */
-    u8 first;
-    /* The first window was opened a second time. */
-    u8 reopened;
-};
 
 FF_NEW_POLICY(scout)
 FF_OBSERVES_NOTHING(scout)
@@ -92,103 +57,6 @@ FF_ESTIMATES_NOTHING(scout)
 FF_RESTARTS_WITH_ONE(scout)
 FF_FIRST_WINDOW_OF_KNOBS(scout)
 FF_FIRST_SSTHRESH_OF_KNOBS(scout)
-
-/* The pace from now on, and at how many times of it `length` leaves before, in millionths. With a
- * stack of its own, because a verifier allows 512 bytes along all calls.
- */
-FF_APART void scout_paces(struct scout *s, u64 rate, u64 length, u64 look,
-                          const struct ff_view *v)
-{
-    s->paces = 1;
-    s->rate = max_of(rate, 1);
-    s->leaves.rate = mul_div(s->rate, look, RATIO_ONE);
-    s->leaves.length = length;
-    s->leaves.end = plus(v->snd_nxt, length);
-    s->train.began = v->now;
-    s->train.leaves_in =
-        mul_div(v->rtt.smoothed, length, mul_div(s->window, look, RATIO_ONE));
-}
-
-/* Where the handshake has told the RTT, the first window leaves as a train, and what is more than
- * an ordinary window of it is spread over the RTT, as Rapid Start spreads its own.
- */
-FF_INLINE struct ff_step scout_open_first(struct scout *s, ff_knobs *k, u64 iw,
-                                          const struct ff_view *v)
-{
-    struct ff_step step = hold(v->window);
-    u64 rtt = v->rtt.smoothed;
-
-    s->window = iw;
-    if (rtt == 0)
-        return step;
-    s->window = mul_div(iw, k->scout.first, RATIO_ONE);
-    if (s->window > iw)
-        s->train.end = plus(v->snd_nxt, iw);
-    scout_paces(s, rate_per(s->window, rtt), iw, k->scout.look, v);
-    step.window.cwnd = s->window;
-    step.pace = s->rate;
-    return step;
-}
-
-/* The window of this round: W, the train, and what delayed ACKs hold back. */
-FF_INLINE struct ff_step scout_go_on(const struct scout *s, const struct ff_view *v)
-{
-    u64 train = scout_train_is_first(&s->train) ? 0 : scout_train_length(&s->train);
-    struct ff_step step = hold(v->window);
-
-    step.window.cwnd = plus(plus(s->window, train), times(v->mss, SCOUT_SLACK_SEGMENTS));
-    step.pace = s->rate;
-    step.keeps_pace = !s->paces;
-    return step;
-}
-
-/* How many ACKs a train should have. */
-FF_INLINE u64 scout_due_acks(ff_knobs *k) { return k->scout.acks + SCOUT_SPARE_ACKS; }
-
-FF_INLINE u64 scout_length(const struct scout *s, ff_knobs *k, u64 window,
-                           const struct ff_view *v)
-{
-    u64 heard = times(scout_between_per_ack(&s->between, v->mss), scout_due_acks(k));
-    u64 length = max_of(window / k->scout.share, min_of(heard, window / 2));
-
-    return whole_segments(max_of(length, times(v->mss, SCOUT_TRAIN_SEGMENTS)), v->mss);
-}
-
-/* A round with window W begins, with a train at that many times its rate, in millionths. */
-FF_INLINE void scout_round_at(struct scout *s, ff_knobs *k, u64 window, u64 look,
-                              const struct ff_view *v)
-{
-    u64 length;
-
-    s->window = max_of(window, times(v->mss, 2));
-    length = scout_length(s, k, s->window, v);
-    s->train.begin = v->snd_nxt;
-    s->train.end = plus(v->snd_nxt, length);
-    s->train.acks = 0;
-    s->train.leaves_in = 0;
-    scout_between_from(&s->between, v->now, v->delivered);
-    s->behind.is = 0;
-    if (v->rtt.smoothed != 0)
-        scout_paces(s, rate_per(s->window, v->rtt.smoothed), length, look, v);
-}
-
-/* The round after a train that did not say that W is all; `pipe` is what it showed. What was saved
- * is tried after the first train, if it is worth more.
- */
-FF_INLINE void scout_grow(struct scout *s, ff_knobs *k, u64 window, u64 pipe,
-                          const struct ff_view *v)
-{
-    u64 jump = scout_resume_jump(&s->resume, v), look = k->scout.look, beside, resumed;
-
-    jump = min_of(scout_train_is_first(&s->train) ? jump : 0, pipe);
-    beside = plus(scout_length(s, k, jump, v), times(v->mss, SCOUT_SLACK_SEGMENTS));
-    resumed = minus(jump, beside);
-    if (resumed > window) {
-        look = scout_resume_begin(&s->resume, jump, resumed);
-        window = resumed;
-    }
-    scout_round_at(s, k, window, look, v);
-}
 
 FF_INLINE struct ff_step scout_leave(struct scout *s, u64 pipe, const struct ff_view *v)
 {
@@ -244,7 +112,12 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
     }
     if (verdict.pipe > mul_div(window, k->scout.room, RATIO_ONE))
         room = min_of(verdict.pipe, most);
-    if (verdict.kind == SCOUT_SLOWED
+    if (verdict.kind == SCOUT_SLOWED && k->scout.behind == 0 && room == 0) {
+        choice.pipe = verdict.pipe;
+        choice.leaves = 1;
+        return choice;
+    }
+    if (verdict.kind == SCOUT_SLOWED && k->scout.behind != 0
         && (room == 0 || (k->scout.polite == SCOUT_POLITE_ON && scout_is_followed(s, k)))) {
         far = mul_div(scout_train_length(&s->train), k->scout.behind, RATIO_ONE);
         s->behind.pipe = verdict.pipe;
@@ -269,6 +142,22 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
     return choice;
 }
 
+/* A train found W to be all. Noise may say so once or twice, and W stays until five trains in a row
+ * have. A window that was resumed has not been shown by a train.
+ */
+FF_INLINE struct scout_choice scout_stay(struct scout *s, ff_knobs *k, const struct ff_view *v)
+{
+    struct scout_choice choice = { .leaves = 0 };
+
+    s->full_pipe = max_of(s->full_pipe, s->behind.pipe);
+    choice.pipe = s->full_pipe;
+    choice.leaves = ++s->full_trains >= SCOUT_FULL_TRAINS
+                    || scout_resume_is_on_its_way(&s->resume, v);
+    if (!choice.leaves)
+        scout_round_at(s, k, s->window, k->scout.look, v);
+    return choice;
+}
+
 /* A packet behind a train that slowed down. */
 FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
                                                 const struct scout_point *point,
@@ -279,25 +168,21 @@ FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
 
     switch (scout_behind_note(&s->behind, &s->train, point, v->rtt.min, &free)) {
     case SCOUT_LITTLE:
-        return choice;
+        break;
     case SCOUT_FREE:
         next = min_of(max_of(free, s->window), s->behind.room);
         scout_grow(s, k, next, s->behind.pipe, v);
-        return choice;
+        break;
     case SCOUT_NOISE:
-        scout_round_at(s, k, scout_after_noise(s->window), k->scout.look, v);
-        return choice;
-    case SCOUT_HIDDEN:
-        if (s->repeats >= SCOUT_MOST_REPEATS)
-            break;
-        s->repeats++;
-        scout_round_at(s, k, s->window, k->scout.look, v);
-        return choice;
+        scout_round(s, k, scout_after_noise(s->window), k->scout.look, v);
+        break;
     case SCOUT_LATE:
+        if (s->behind.room == 0)
+            return scout_stay(s, k, v);
+        choice.pipe = scout_behind_told(&s->behind, s->window);
+        choice.leaves = 1;
         break;
     }
-    choice.pipe = scout_behind_told(&s->behind, s->window);
-    choice.leaves = 1;
     return choice;
 }
 
@@ -335,7 +220,7 @@ FF_INLINE void scout_enter(struct scout *s, ff_knobs *k, enum entry why, const s
     scout_train_first(&s->train);
     scout_between_from(&s->between, 0, 0);
     s->behind.is = 0;
-    s->repeats = 0;
+    s->full_trains = s->full_pipe = 0;
     s->pipe = 0;
     s->lands = 0;
     s->reopened = 0;

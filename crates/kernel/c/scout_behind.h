@@ -37,10 +37,10 @@ struct scout_behind {
 
 /* What was seen: not enough so far; the queue of a train that showed room drains by half, or is
  * gone at once, or what follows left with the train or was held back; all that followed was as late
- * as the train had made it; it was not although it left soon enough to be; it left so slowly that
- * the queue had time to drain.
+ * as the train had made it, or left so slowly that the queue had time to drain; it was not late
+ * although it left soon enough to be.
  */
-enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE, SCOUT_HIDDEN };
+enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE };
 
 /* How long the packets from the train's end up to this ACK took to leave. From the train's last
  * packet on, because TCP leaves a millisecond behind what leaves as one block
@@ -98,17 +98,17 @@ FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct
     if (minus(lowest->rtt, b->before) >= half)
         return SCOUT_LATE;
     left_in = scout_behind_left_in(last, lowest);
-    if (minus(left_in, mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe)) <= half)
-        return SCOUT_NOISE;
-    return SCOUT_HIDDEN;
+    if (minus(left_in, mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe)) > half)
+        return SCOUT_LATE;
+    return SCOUT_NOISE;
 }
 
-/* The pipe that the avoidance is told of where the queue behind the train stays. If it stays
- * although the train showed room, other flows send all that the path forwards.
+/* The pipe that the avoidance is told of where the queue behind a train stays that showed room:
+ * other flows send all that the path forwards.
  */
 FF_INLINE u64 scout_behind_told(const struct scout_behind *b, u64 window)
 {
-    return b->room ? max_of(window, b->pipe / SCOUT_QUEUED_PART) : b->pipe;
+    return max_of(window, b->pipe / SCOUT_QUEUED_PART);
 }
 
 #endif

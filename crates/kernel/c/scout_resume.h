@@ -70,10 +70,17 @@ FF_INLINE u64 scout_resume_end(struct scout_resume *r, u64 most, const struct ff
     return most;
 }
 
+/* Something of what was resumed is not acknowledged. */
+FF_INLINE u8 scout_resume_is_on_its_way(const struct scout_resume *r, const struct ff_view *v)
+{
+    return r->state == SCOUT_TESTED_NOW
+           || (r->state == SCOUT_TESTED_UNTIL && v->acked < r->tested);
+}
+
 /* Something was lost: of what was resumed, the hint was wrong (RFC 9959 section 4.5). */
 FF_INLINE void scout_resume_meet_congestion(struct scout_resume *r, const struct ff_view *v)
 {
-    if (r->state == SCOUT_TESTED_NOW || (r->state == SCOUT_TESTED_UNTIL && v->acked < r->tested))
+    if (scout_resume_is_on_its_way(r, v))
         r->state = SCOUT_REFUTED;
 }
 

@@ -26,12 +26,11 @@
 //!                                     (bytes left + pipe/minrtt * fall)/time left in * minrtt
 //!     does not:                     leave with W, and pipe = pipe/4, from W
 //!   (in none of these beyond 4 times the flight, so that an unused W does not grow)
-//!   otherwise it is full; over four trains' length behind it the RTT is, compared with before it,
-//!     higher by rise/2:             leave with min(W, pipe)
-//!     not:                          it was noise: W = 3/2 W
-//!     not, but the packets behind it
-//!     left so slowly after it that
-//!     it need not be:               W stays, twice at most; then leave with min(W, pipe)
+//!   otherwise it was noise if over four trains' length behind it the RTT is not higher by rise/2
+//!     than before it, although packets left soon enough after it to be late:
+//!     noise:              W = 3/2 W
+//!     no noise:           W stays; after five such trains in a row
+//!                           leave with min(W, the largest of their pipes)
 //! loss:    land at 0.85 of what arrives of what is outstanding, much as Rapid Start does; leave
 //! leave:   CUBIC's curve turns at pipe where that is more than W, which is then its W_max
 //! ```
@@ -69,10 +68,10 @@
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss};
 use crate::hint::PathHint;
-use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
-use crate::landing::{BETA, LEAST_SEGMENTS, Landing};
+use crate::knob::{Knobs, RATIO_ONE};
+use crate::landing::{LEAST_SEGMENTS, Landing};
 use crate::needs::{Facilities, Needs};
-use crate::opening::{Opening, opening_of_own_end};
+use crate::opening::Opening;
 use crate::pacing::Pacing;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
 use crate::startup::slow_start::double;
@@ -81,6 +80,7 @@ use crate::view::{View, Window};
 
 mod behind;
 mod between;
+mod knobs;
 mod resume;
 mod train;
 
@@ -103,7 +103,8 @@ pub struct Scout {
     pass: u64,
     /// From how much more than W on a train that slowed down shows room, in millionths.
     room: u64,
-    /// How far to look behind a train that slowed down, in its lengths, in millionths.
+    /// How far to look behind a train that slowed down, in its lengths, in millionths; 0 is not at
+    /// all.
     look_behind: u64,
     /// What a landing leaves of what arrived, in millionths.
     keeps: u64,
@@ -111,6 +112,8 @@ pub struct Scout {
     least_acks: u64,
     /// W grows no further than the queue behind a train shows to be free.
     polite: bool,
+    /// Trains, and what is between them, have rates of their own.
+    paces: bool,
     /// It is the first slow start of the connection.
     first: bool,
     /// The first window was opened a second time, because the ACK of a handshake's packet came
@@ -124,8 +127,8 @@ pub struct Scout {
     between: Between,
     /// What follows the train of this round, which slowed down.
     behind: Option<Behind>,
-    /// How often W stayed because nothing could be seen behind a train.
-    repeats: u64,
+    /// The trains in a row that found W to be all that the path holds.
+    full: Full,
     /// The recovery of the first loss.
     landing: Option<Landing>,
     /// What the path holds, once a train or the ACKs between trains have told.
@@ -133,6 +136,21 @@ pub struct Scout {
     /// What the trains said.
     verdicts: Verdicts,
     resume: Resume,
+}
+
+/// Trains in a row that found W to be all that the path holds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Full {
+    trains: u64,
+    /// The most that one of them showed.
+    pipe: Bytes,
+}
+
+impl Full {
+    fn note(&mut self, pipe: Bytes) {
+        self.trains += 1;
+        self.pipe = self.pipe.max(pipe);
+    }
 }
 
 /// How often which verdict was given, for traces.
@@ -157,12 +175,13 @@ impl Scout {
         if self.window > iw {
             self.train.end = view.snd_nxt + iw;
         }
-        let pacing = self.pace(iw, self.look, view);
-        Window { cwnd: self.window, ..view.window }.hold().pacing(pacing)
+        let step = Window { cwnd: self.window, ..view.window }.hold();
+        self.pace(step, iw, self.look, view)
     }
 
-    /// A round with window W begins, with a train.
+    /// A round with window W begins, with a train; the last one did not find W to be all.
     fn round(&mut self, window: Bytes, view: &View) -> Step {
+        self.full = Full::default();
         self.round_at(window, self.look, view)
     }
 
@@ -179,17 +198,21 @@ impl Scout {
         if view.rtt.smoothed == Span(0) {
             return step;
         }
-        step.pacing(self.pace(length, look, view))
+        self.pace(step, length, look, view)
     }
 
-    /// W per smoothed RTT, and at `look` times that, in millionths, the train that leaves now.
-    fn pace(&mut self, length: Bytes, look: u64, view: &View) -> Pacing {
+    /// At W per smoothed RTT, and at `look` times that, in millionths, the train that leaves now.
+    fn pace(&mut self, step: Step, length: Bytes, look: u64, view: &View) -> Step {
+        // Ours, as in a round.
+        if !self.paces {
+            return step;
+        }
         let rate = self.window.per(view.rtt.smoothed).max(Rate(1));
         let fast = rate.scaled(look, RATIO_ONE);
         let most = self.window.scaled(look, RATIO_ONE);
         self.train.began = view.now;
         self.train.leaves_in = view.rtt.smoothed.scaled(length.0, most.0);
-        Pacing::at(rate).beginning(length, fast)
+        step.pacing(Pacing::at(rate).beginning(length, fast))
     }
 
     fn train_length(&self, window: Bytes, view: &View) -> Bytes {
@@ -259,10 +282,12 @@ impl Scout {
             Verdict::Slowed { pipe, rise, last } => {
                 self.verdicts.slowed += 1;
                 let room = (pipe > window.scaled(self.room, RATIO_ONE)).then_some(pipe.min(most));
+                let is_believed = self.look_behind == 0;
                 match room {
-                    Some(room) if !self.polite || !self.is_followed() => {
+                    Some(room) if is_believed || !self.polite || !self.is_followed() => {
                         self.grow(room, pipe, view)
                     }
+                    None if is_believed => self.leave(pipe, view),
                     _ => {
                         let far = self.train.length().scaled(self.look_behind, RATIO_ONE);
                         let end = view.acked + far.min(window);
@@ -312,11 +337,21 @@ impl Scout {
                 self.verdicts.refuted += 1;
                 self.round(after_noise(self.window), view)
             }
-            Seen::Hidden if self.repeats < MOST_REPEATS => {
-                self.repeats += 1;
-                self.round(self.window, view)
-            }
-            Seen::Late | Seen::Hidden => self.leave(behind.told(self.window), view),
+            Seen::Late => match behind.told(self.window) {
+                Some(told) => self.leave(told, view),
+                None => self.stay(behind.pipe, view),
+            },
+        }
+    }
+
+    /// A train that found W to be all that the path holds.
+    fn stay(&mut self, pipe: Bytes, view: &View) -> Step {
+        // Ours: noise may say so once or twice. HyStart++ waits as long to be sure of a delay (RFC
+        // 9406 section 4.3). A window that was resumed has not been shown by a train.
+        self.full.note(pipe);
+        match self.full.trains < FULL_TRAINS && !self.resume.is_on_its_way(view) {
+            true => self.round_at(self.window, self.look, view),
+            false => self.leave(self.full.pipe, view),
         }
     }
 
@@ -360,9 +395,9 @@ impl Listed for Scout {
 impl Observer for Scout {
     fn needs(&self) -> Needs {
         // Unpaced, every window is a train and builds the queue of slow start.
+        let pacing = if self.paces { Facilities::PACING } else { Facilities::NONE };
         let memory = if self.resume.on { Facilities::MEMORY } else { Facilities::NONE };
-        Needs::required(Facilities::TIMES | Facilities::PACING | Facilities::RECOVERY_WINDOW)
-            .wanting(memory)
+        Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW | pacing).wanting(memory)
     }
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
@@ -377,7 +412,7 @@ impl Observer for Scout {
         report("scout_passed", self.verdicts.passed);
         report("scout_slowed", self.verdicts.slowed);
         report("scout_refuted", self.verdicts.refuted);
-        report("scout_repeats", self.repeats);
+        report("scout_full", self.full.trains);
         if self.resume.on {
             report("scout_saved", self.resume.tested().unwrap_or_default().0);
         }
@@ -402,7 +437,8 @@ impl Startup for Scout {
         self.first = why == Entry::Connect;
         self.window = view.window.cwnd;
         (self.train, self.between, self.behind) = (Train::FIRST, Between::NEVER, None);
-        (self.repeats, self.landing, self.pipe, self.reopened) = (0, None, None, false);
+        (self.full, self.landing, self.pipe) = (Full::default(), None, None);
+        self.reopened = false;
         self.resume.enter(why);
     }
 
@@ -477,87 +513,13 @@ impl Startup for Scout {
     }
 }
 
-impl Default for Scout {
-    fn default() -> Self {
-        Self {
-            opening: Opening::default(),
-            look: 4 * RATIO_ONE,
-            first_window: 2 * RATIO_ONE,
-            share: 8,
-            pass: PASS_PART,
-            room: ROOM,
-            look_behind: BEHIND_TRAINS,
-            keeps: BETA,
-            least_acks: JUDGED_ACKS,
-            polite: true,
-            first: true,
-            reopened: false,
-            window: Bytes(0),
-            train: Train::FIRST,
-            between: Between::NEVER,
-            behind: None,
-            repeats: 0,
-            landing: None,
-            pipe: None,
-            verdicts: Verdicts::default(),
-            resume: Resume::OFF,
-        }
-    }
-}
-
-impl Knobs for Scout {
-    const ROWS: &'static [KnobOf<Self>] = &[
-        opening_of_own_end(|p| &mut p.opening),
-        Knob::new("look")
-            .means("a train's rate in that of its round, and the largest growth in a round")
-            .ratio(3 * RATIO_ONE / 2..=8 * RATIO_ONE, |p| &mut p.look),
-        Knob::new("first")
-            .means("first window where the RTT is known, in ordinary ones; what is more is spread")
-            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.first_window),
-        Knob::new("share")
-            .means("a train is this part of the window: W/8")
-            .count(2..=64, |p| &mut p.share),
-        Knob::new("pass")
-            .means("a train passes if the RTT rises by no more than this part of its time: 1/8")
-            .count(2..=64, |p| &mut p.pass),
-        Knob::new("room")
-            .means("from how much more than W on a train that slowed down shows room")
-            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.room),
-        Knob::new("behind")
-            .means("how far to look behind a train that slowed down, in its lengths")
-            .ratio(RATIO_ONE..=8 * RATIO_ONE, |p| &mut p.look_behind),
-        Knob::new("keeps")
-            .means("what a landing leaves of what arrived")
-            .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.keeps),
-        Knob::new("acks")
-            .means("the fewest ACKs by which a train is judged")
-            .count(1..=16, |p| &mut p.least_acks),
-        Knob::new("polite")
-            .means("the window grows to what the queue behind a train shows to be free, no further")
-            .word(words!(|p| p.polite, ["off" = false, "on" = true])),
-        Knob::new("resume")
-            .means("what an earlier connection knew of the path is tested by a train (RFC 9959)")
-            .word(words!(|p| p.resume.on, ["off" = false, "on" = true])),
-    ];
-}
-
-/// A train passes if its ACKs came at 7/8 of its rate or more: `rise <= time/8`.
-const PASS_PART: u64 = 8;
-/// From how much more than W on a train that slowed down still shows room, in millionths: what a
-/// train of delayed ACKs can be wrong by, one in ten.
-const ROOM: u64 = 1_100_000;
 /// The least of a train: a delayed ACK for every second segment gives the least number of ACKs.
 const TRAIN_SEGMENTS: u64 = 8;
-/// A single ACK has a rate, because what left before the train has told the RTT.
-const JUDGED_ACKS: u64 = 1;
 /// How many ACKs more than the fewest a train should have where receivers thin them: one that came
 /// late is then one of several.
 const SPARE_ACKS: u64 = 2;
-/// How far to look behind a train that slowed down, in its lengths, in millionths: the prototype's
-/// value, of which an eighth makes no difference (docs/scout.md).
-const BEHIND_TRAINS: u64 = 4_000_000;
-/// How often W may stay because nothing could be seen behind a train.
-const MOST_REPEATS: u64 = 2;
+/// How many trains in a row that find W to be all end start-up: RFC 9406's CSS_ROUNDS.
+const FULL_TRAINS: u64 = 5;
 /// What a delayed ACK holds back.
 const SLACK_SEGMENTS: u64 = 2;
 

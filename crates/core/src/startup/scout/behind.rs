@@ -36,12 +36,11 @@ pub(super) enum Seen {
     /// sent behind the train included, in a smallest RTT. All of the room, if the queue is gone at
     /// once, what follows left with the train, or its ACKs were held back.
     Free(Bytes),
-    /// What followed was as late as the train had made it: nothing is free.
+    /// What followed was as late as the train had made it, so that nothing is free; or it left so
+    /// slowly that the queue had time to drain.
     Late,
     /// It was not late although it left soon enough to be: the train slowed down by chance.
     Noise,
-    /// It left so slowly that the queue had time to drain.
-    Hidden,
 }
 
 impl Behind {
@@ -116,15 +115,12 @@ impl Behind {
         (left + drained).per(self.left_in(point)).over(min_rtt)
     }
 
-    /// The pipe that the avoidance is told of where the queue behind the train stays.
-    pub(super) fn told(&self, window: Bytes) -> Bytes {
-        // Ours: if the queue stays although the train showed room, other flows send all that the
-        // path forwards, and a newcomer's packets only lengthen the queue until those flows slow
-        // down.
-        match self.room {
-            Some(_) => window.max(self.pipe / QUEUED_PART),
-            None => self.pipe,
-        }
+    /// The pipe that the avoidance is told of where the queue stays behind a train that showed
+    /// room.
+    pub(super) fn told(&self, window: Bytes) -> Option<Bytes> {
+        // Ours: other flows send all that the path forwards then, and a newcomer's packets only
+        // lengthen the queue until those flows slow down.
+        self.room.map(|_| window.max(self.pipe / QUEUED_PART))
     }
 
     /// What was seen behind a train whose rate fills no more than W. All packets behind it are late
@@ -132,13 +128,9 @@ impl Behind {
     fn without_room(&self, lowest: Point, min_rtt: Span) -> Seen {
         // Ours: a queue that is there is seen by all that follow before it has drained.
         let half = self.rise / 2;
-        if lowest.rtt - self.before >= half {
-            Seen::Late
-        } else if self.left_in(lowest) - self.forwarded_in(lowest, min_rtt) <= half {
-            Seen::Noise
-        } else {
-            Seen::Hidden
-        }
+        let is_late = lowest.rtt - self.before >= half;
+        let had_time = self.left_in(lowest) - self.forwarded_in(lowest, min_rtt) > half;
+        if is_late || had_time { Seen::Late } else { Seen::Noise }
     }
 }
 

@@ -61,7 +61,7 @@ impl Between {
         arrived.per(view.now.since(self.began)).over(view.rtt.min)
     }
 
-    /// What an ACK acknowledges in the mean: as much as six of them is the least for a train.
+    /// What an ACK acknowledges in the mean: a train is to be long enough for several.
     pub(super) fn per_ack(&self, mss: Bytes) -> Bytes {
         (self.acked / self.acks.max(1)).max(mss)
     }

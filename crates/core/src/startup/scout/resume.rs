@@ -8,7 +8,7 @@
 //! that train acknowledged:
 //!   passed:       W = 8/7 pipe, from W to what was asked for
 //!   showed room:  W = pipe, up to that
-//!   otherwise:    as in any other round of Scout
+//!   otherwise:    as in any other round of Scout, but the first train that is not noise ends it
 //! loss before all of that round is acknowledged:  Scout's landing, and the hint was wrong
 //! ```
 //!
@@ -92,13 +92,17 @@ impl Resume {
 
     /// Something was lost. RFC 9959 section 4.5: of what was resumed, the hint was wrong.
     pub(super) fn meet_congestion(&mut self, view: &View) {
-        let wrong = match self.tested {
+        if self.is_on_its_way(view) {
+            self.tested = Tested::Refuted;
+        }
+    }
+
+    /// Something of what was resumed is not acknowledged.
+    pub(super) fn is_on_its_way(&self, view: &View) -> bool {
+        match self.tested {
             Tested::Now(_) => true,
             Tested::Until(end) => view.acked < end,
             Tested::NotYet | Tested::Refuted => false,
-        };
-        if wrong {
-            self.tested = Tested::Refuted;
         }
     }
 

@@ -390,8 +390,20 @@ fn what_passes_and_what_is_room_are_knobs() {
 
 /// Each value beyond its range is taken as the nearest end of it.
 #[test]
+fn unpaced_it_asks_for_no_rate() {
+    let mut scout = Scout::default();
+    assert!(scout.set("pace", KnobValue::Word("off")));
+    assert_eq!(scout.needs().required, Facilities::TIMES | Facilities::RECOVERY_WINDOW);
+    let mut drive = Drive::with(scout);
+    assert_eq!(drive.step.unwrap().pace, None);
+    let step = drive.acks(10, Span::from_micros(1_250), RTT, Span(0));
+    assert_eq!(step.pace, None);
+    assert_eq!(drive.scout.train.leaves_in, Span(0));
+}
+
+#[test]
 fn ratios_keep_to_their_ranges() {
-    let ends = [("room", (1.0, 2.0)), ("behind", (1.0, 8.0)), ("keeps", (0.5, 1.0))];
+    let ends = [("room", (1.0, 2.0)), ("behind", (0.0, 8.0)), ("keeps", (0.5, 1.0))];
     for (knob, (least, most)) in ends {
         let told = |asked| {
             let mut scout = Scout::default();

@@ -3,15 +3,63 @@
 use super::*;
 
 #[test]
-fn a_train_that_finds_no_room_ends_start_up_if_what_follows_it_is_late() {
+fn five_trains_in_a_row_that_find_no_room_end_start_up_if_what_follows_them_is_late() {
     let mut drive = Drive::new();
-    let found_none = drive.first_train_finds_no_room();
-    assert_eq!(found_none.exit, None);
-    drive.view.snd_nxt = MSS * 40;
-    let step = drive.acks(10, Span::from_millis(10), Span::from_millis(165), Span(0));
+    for full in 1..=4 {
+        assert_eq!(drive.full_train(Span::from_millis(10), LATE).exit, None);
+        assert_eq!((drive.scout.window, drive.full_trains()), (MSS * 10, full));
+        drive.next_train();
+    }
+    let step = drive.full_train(Span::from_millis(10), LATE);
     assert_eq!(step.exit, Some(Exit::Heuristic));
     assert_eq!(step.window, Window { cwnd: MSS * 12, ssthresh: MSS * 12 });
     assert_eq!(drive.scout.found(&drive.view).pipe, Some(MSS * 10));
+}
+
+#[test]
+fn start_up_ends_with_the_most_that_one_of_the_full_trains_showed() {
+    let mut drive = Drive::new();
+    for pipe in [4, 8, 5, 5, 5] {
+        let gap = Span::from_millis(100 / pipe);
+        let step = drive.acks(10, gap, RTT, gap - Span::from_micros(2_500));
+        assert_eq!(step.exit, None);
+        drive.view.snd_nxt = drive.view.acked + MSS * 60;
+        let _ = drive.acks(40, gap, LATE * 2, Span(0));
+        if drive.scout.pipe.is_none() {
+            drive.next_train();
+        }
+    }
+    let shown = drive.scout.found(&drive.view).pipe.unwrap();
+    assert!(shown.0.abs_diff(8_333) <= 1, "{shown:?}");
+}
+
+#[test]
+fn a_train_that_passes_or_noise_begins_the_row_anew() {
+    let mut drive = Drive::new();
+    for _ in 0..4 {
+        let _ = drive.full_train(Span::from_millis(10), LATE);
+        drive.next_train();
+    }
+    let _ = drive.first_train_passes();
+    assert_eq!(drive.full_trains(), 0);
+    let _ = drive.full_train(Span::from_millis(10), LATE);
+    drive.next_train();
+    let step = drive.full_train(Span::from_millis(1), RTT);
+    assert_eq!((step.exit, drive.full_trains()), (None, 0));
+}
+
+#[test]
+fn a_train_is_believed_at_once_without_a_look_behind_it() {
+    let mut drive = Drive::new();
+    assert!(drive.scout.set("behind", KnobValue::Ratio(0)));
+    let step = drive.first_train_finds_no_room();
+    assert_eq!((step.exit, drive.scout.pipe), (Some(Exit::Heuristic), Some(MSS * 10)));
+
+    let mut scout = Scout::default();
+    assert!(scout.set("behind", KnobValue::Ratio(0)));
+    // 400 kB/s of others leave as much of 800; the train came at more.
+    let drive = train_of(scout, 400, 800);
+    assert!(drive.scout.window > MSS * 30, "{:?}", drive.scout.window);
 }
 
 #[test]
@@ -47,25 +95,43 @@ fn a_gap_behind_the_train_in_which_its_queue_drains_refutes_nothing() {
 }
 
 #[test]
-fn where_nothing_can_be_seen_behind_a_train_the_window_stays_twice() {
+fn a_train_behind_which_nothing_can_be_seen_counts_as_full() {
     let mut drive = Drive::new();
-    for round in 1..=2 {
-        let _ = drive.first_train_finds_no_room();
-        drive.view.snd_nxt = drive.view.acked + MSS * 30;
+    for full in 1..=4 {
         // So slowly that the queue of the train has drained in between.
-        let step = drive.acks(10, Span::from_millis(30), RTT, Span(0));
+        let step = drive.full_train(Span::from_millis(30), RTT);
         assert_eq!((step.exit, drive.scout.window), (None, MSS * 10));
-        assert_eq!(gauge(&drive.scout, "scout_repeats"), Some(round));
-        // The rest of the window, up to the next train.
-        let rest = (drive.scout.train.begin - drive.view.acked) / MSS.0;
-        let _ = drive.acks(rest.0, Span::from_millis(10), RTT, Span(0));
-        assert_eq!(drive.scout.train.length(), MSS * 8);
-        drive.scout.train = Train { end: drive.scout.train.begin + MSS * 10, ..drive.scout.train };
+        assert_eq!(drive.full_trains(), full);
+        drive.next_train();
     }
-    let _ = drive.first_train_finds_no_room();
-    let step = drive.acks(10, Span::from_millis(30), RTT, Span(0));
+    let step = drive.full_train(Span::from_millis(30), RTT);
     assert_eq!(step.exit, Some(Exit::Heuristic));
 }
+
+impl Drive {
+    /// A train that finds no room, and ten segments behind it, `gap` apart, with `rtt`.
+    fn full_train(&mut self, gap: Span, rtt: Span) -> Step {
+        let step = self.first_train_finds_no_room();
+        assert_eq!(step.exit, None);
+        self.view.snd_nxt = self.view.acked + MSS * 30;
+        self.acks(10, gap, rtt, Span(0))
+    }
+
+    /// The rest of the window is acknowledged, up to the next train, which has ten segments.
+    fn next_train(&mut self) {
+        let rest = (self.scout.train.begin - self.view.acked) / MSS.0;
+        let _ = self.acks(rest.0, Span::from_millis(10), RTT, Span(0));
+        let train = self.scout.train;
+        self.scout.train = Train { end: train.begin + MSS * 10, ..train };
+    }
+
+    fn full_trains(&self) -> u64 {
+        gauge(&self.scout, "scout_full").unwrap()
+    }
+}
+
+/// The RTT at the end of a train that finds no room, or nearly so.
+const LATE: Span = Span::from_millis(165);
 
 /// A connection whose first window of 20 segments, half of it a train, has left.
 fn begun(scout: Scout) -> Drive {

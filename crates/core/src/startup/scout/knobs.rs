@@ -1,0 +1,86 @@
+//! What can be chosen of Scout, and what it is by default.
+
+use super::{Between, Full, Resume, Scout, Train, Verdicts};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
+use crate::landing::BETA;
+use crate::opening::{Opening, opening_of_own_end};
+use crate::units::Bytes;
+
+impl Default for Scout {
+    fn default() -> Self {
+        Self {
+            opening: Opening::default(),
+            look: 4 * RATIO_ONE,
+            first_window: 2 * RATIO_ONE,
+            share: 8,
+            pass: PASS_PART,
+            room: ROOM,
+            look_behind: BEHIND_TRAINS,
+            keeps: BETA,
+            least_acks: JUDGED_ACKS,
+            polite: true,
+            paces: true,
+            first: true,
+            reopened: false,
+            window: Bytes(0),
+            train: Train::FIRST,
+            between: Between::NEVER,
+            behind: None,
+            full: Full::default(),
+            landing: None,
+            pipe: None,
+            verdicts: Verdicts::default(),
+            resume: Resume::OFF,
+        }
+    }
+}
+
+impl Knobs for Scout {
+    const ROWS: &'static [KnobOf<Self>] = &[
+        opening_of_own_end(|p| &mut p.opening),
+        Knob::new("look")
+            .means("a train's rate in that of its round, and the largest growth in a round")
+            .ratio(3 * RATIO_ONE / 2..=8 * RATIO_ONE, |p| &mut p.look),
+        Knob::new("first")
+            .means("first window where the RTT is known, in ordinary ones; what is more is spread")
+            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.first_window),
+        Knob::new("share")
+            .means("a train is this part of the window: W/8")
+            .count(2..=64, |p| &mut p.share),
+        Knob::new("pass")
+            .means("a train passes if the RTT rises by no more than this part of its time: 1/8")
+            .count(2..=64, |p| &mut p.pass),
+        Knob::new("room")
+            .means("from how much more than W on a train that slowed down shows room")
+            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.room),
+        Knob::new("behind")
+            .means("how far to look behind a train that slowed down, in its lengths; 0: not at all")
+            .ratio(0..=8 * RATIO_ONE, |p| &mut p.look_behind),
+        Knob::new("keeps")
+            .means("what a landing leaves of what arrived")
+            .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.keeps),
+        Knob::new("acks")
+            .means("the fewest ACKs by which a train is judged")
+            .count(1..=16, |p| &mut p.least_acks),
+        Knob::new("polite")
+            .means("the window grows to what the queue behind a train shows to be free, no further")
+            .word(words!(|p| p.polite, ["off" = false, "on" = true])),
+        Knob::new("pace")
+            .means("trains and rounds have rates of their own; off: all leaves as ACKs let it")
+            .word(words!(|p| p.paces, ["off" = false, "on" = true])),
+        Knob::new("resume")
+            .means("what an earlier connection knew of the path is tested by a train (RFC 9959)")
+            .word(words!(|p| p.resume.on, ["off" = false, "on" = true])),
+    ];
+}
+
+/// A train passes if its ACKs came at 7/8 of its rate or more: `rise <= time/8`.
+const PASS_PART: u64 = 8;
+/// From how much more than W on a train that slowed down still shows room, in millionths: what a
+/// train of delayed ACKs can be wrong by, one in ten.
+const ROOM: u64 = 1_100_000;
+/// A single ACK has a rate, because what left before the train has told the RTT.
+const JUDGED_ACKS: u64 = 1;
+/// How far to look behind a train that slowed down, in its lengths, in millionths: the prototype's
+/// value, of which an eighth makes no difference (docs/scout.md).
+const BEHIND_TRAINS: u64 = 4_000_000;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * The state of Scout, and its rounds: their windows, trains and paces.
+ */
+#ifndef FF_SCOUT_ROUND_H
+#define FF_SCOUT_ROUND_H
+
+#include "landing_by_counting.h"
+#include "scout_behind.h"
+#include "scout_resume.h"
+#include "scout_train.h"
+#include "view.h"
+
+/* The least of a train, and how many ACKs more than the fewest it should have where receivers thin
+ * them.
+ */
+#define SCOUT_TRAIN_SEGMENTS 8
+#define SCOUT_SPARE_ACKS 2
+/* What a delayed ACK holds back. */
+#define SCOUT_SLACK_SEGMENTS 2
+
+struct scout {
+    /* W, in bytes. */
+    u64 window;
+    /* The train of this round, and what arrived since the last one. */
+    struct scout_train train;
+    struct scout_between between;
+    struct scout_behind behind;
+    /* The trains in a row that found W to be all, and the most that one of them showed. */
+    u64 full_trains;
+    u64 full_pipe;
+    /* What the path holds, 0 before trains or the ACKs between them have told. */
+    u64 pipe;
+    /* The rate of the round, and the packets that leave first. */
+    u64 rate;
+    struct ff_train leaves;
+    /* The recovery of the first loss. */
+    struct landing landing;
+    struct scout_resume resume;
+    u8 lands;
+    /* This step sets them. */
+    u8 paces;
+    /* It is the first slow start of the connection. */
+    u8 first;
+    /* The first window was opened a second time. */
+    u8 reopened;
+};
+
+/* The pace from now on, and at how many times of it `length` leaves before, in millionths. With a
+ * stack of its own, because a verifier allows 512 bytes along all calls.
+ */
+FF_APART void scout_paces_at(struct scout *s, u64 rate, u64 length, u64 look,
+                             const struct ff_view *v)
+{
+    s->paces = 1;
+    s->rate = max_of(rate, 1);
+    s->leaves.rate = mul_div(s->rate, look, RATIO_ONE);
+    s->leaves.length = length;
+    s->leaves.end = plus(v->snd_nxt, length);
+    s->train.began = v->now;
+    s->train.leaves_in =
+        mul_div(v->rtt.smoothed, length, mul_div(s->window, look, RATIO_ONE));
+}
+
+FF_INLINE void scout_paces(struct scout *s, ff_knobs *k, u64 length, u64 look,
+                           const struct ff_view *v)
+{
+    if (k->scout.pace == SCOUT_PACE_ON)
+        scout_paces_at(s, rate_per(s->window, v->rtt.smoothed), length, look, v);
+    else
+        s->rate = NONE;
+}
+
+/* Where the handshake has told the RTT, the first window leaves as a train, and what is more than
+ * an ordinary window of it is spread over the RTT, as Rapid Start spreads its own.
+ */
+FF_INLINE struct ff_step scout_open_first(struct scout *s, ff_knobs *k, u64 iw,
+                                          const struct ff_view *v)
+{
+    struct ff_step step = hold(v->window);
+
+    s->window = iw;
+    if (v->rtt.smoothed == 0)
+        return step;
+    s->window = mul_div(iw, k->scout.first, RATIO_ONE);
+    if (s->window > iw)
+        s->train.end = plus(v->snd_nxt, iw);
+    scout_paces(s, k, iw, k->scout.look, v);
+    step.window.cwnd = s->window;
+    step.pace = s->rate;
+    return step;
+}
+
+/* The window of this round: W, the train, and what delayed ACKs hold back. */
+FF_INLINE struct ff_step scout_go_on(const struct scout *s, const struct ff_view *v)
+{
+    u64 train = scout_train_is_first(&s->train) ? 0 : scout_train_length(&s->train);
+    struct ff_step step = hold(v->window);
+
+    step.window.cwnd = plus(plus(s->window, train), times(v->mss, SCOUT_SLACK_SEGMENTS));
+    step.pace = s->rate;
+    step.keeps_pace = !s->paces;
+    return step;
+}
+
+/* How many ACKs a train should have. */
+FF_INLINE u64 scout_due_acks(ff_knobs *k) { return k->scout.acks + SCOUT_SPARE_ACKS; }
+
+FF_INLINE u64 scout_length(const struct scout *s, ff_knobs *k, u64 window,
+                           const struct ff_view *v)
+{
+    u64 heard = times(scout_between_per_ack(&s->between, v->mss), scout_due_acks(k));
+    u64 length = max_of(window / k->scout.share, min_of(heard, window / 2));
+
+    return whole_segments(max_of(length, times(v->mss, SCOUT_TRAIN_SEGMENTS)), v->mss);
+}
+
+/* A round with window W begins, with a train at that many times its rate, in millionths. */
+FF_INLINE void scout_round_at(struct scout *s, ff_knobs *k, u64 window, u64 look,
+                              const struct ff_view *v)
+{
+    u64 length;
+
+    s->window = max_of(window, times(v->mss, 2));
+    length = scout_length(s, k, s->window, v);
+    s->train.begin = v->snd_nxt;
+    s->train.end = plus(v->snd_nxt, length);
+    s->train.acks = 0;
+    s->train.leaves_in = 0;
+    scout_between_from(&s->between, v->now, v->delivered);
+    s->behind.is = 0;
+    if (v->rtt.smoothed != 0)
+        scout_paces(s, k, length, look, v);
+}
+
+/* Such a round after a train that did not find W to be all. */
+FF_INLINE void scout_round(struct scout *s, ff_knobs *k, u64 window, u64 look,
+                           const struct ff_view *v)
+{
+    s->full_trains = s->full_pipe = 0;
+    scout_round_at(s, k, window, look, v);
+}
+
+/* The round after a train that did not say that W is all; `pipe` is what it showed. What was saved
+ * is tried after the first train, if it is worth more.
+ */
+FF_INLINE void scout_grow(struct scout *s, ff_knobs *k, u64 window, u64 pipe,
+                          const struct ff_view *v)
+{
+    u64 jump = scout_resume_jump(&s->resume, v), look = k->scout.look, beside, resumed;
+
+    jump = min_of(scout_train_is_first(&s->train) ? jump : 0, pipe);
+    beside = plus(scout_length(s, k, jump, v), times(v->mss, SCOUT_SLACK_SEGMENTS));
+    resumed = minus(jump, beside);
+    if (resumed > window) {
+        look = scout_resume_begin(&s->resume, jump, resumed);
+        window = resumed;
+    }
+    scout_round(s, k, window, look, v);
+}
+
+#endif
