@@ -26,10 +26,7 @@ use crate::tables::{head, row};
 /// Judges what is not kept, and writes the page.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let shelf = Shelf::new(step::target(root).join("judge"), "json");
-    let program = std::env::current_exe().and_then(std::fs::read);
-    let program = program.map_err(|error| step::unable("judge", &error))?;
-    let judges = Judges { shelf, who: content_name(&program) };
+    let judges = Judges::new(root)?;
     match words[..] {
         [] => {}
         ["--linux"] => return linux::run(root, &judges, false),
@@ -60,7 +57,20 @@ struct Judges {
     who: String,
 }
 
+/// Controls on the simulator, in the whole catalogue.
+pub(crate) fn simulated(root: &Path, names: &[&str]) -> Result<Vec<Judgement>, Stop> {
+    let judges = Judges::new(root)?;
+    names.iter().map(|name| judges.judgement(name, false)).collect()
+}
+
 impl Judges {
+    fn new(root: &Path) -> Result<Self, Stop> {
+        let shelf = Shelf::new(step::target(root).join("judge"), "json");
+        let program = std::env::current_exe().and_then(std::fs::read);
+        let program = program.map_err(|error| step::unable("judge", &error))?;
+        Ok(Self { shelf, who: content_name(&program) })
+    }
+
     /// A control on the simulator, or with few seeds over quinn.
     fn judgement(&self, name: &str, over_quic: bool) -> Result<Judgement, Stop> {
         let only: Vec<String> = match over_quic {
@@ -150,16 +160,19 @@ fn verdicts(text: &mut String, title: &str, judgements: &[Judgement]) {
     names.push("fails on");
     head(text, title, "control", &names);
     for judgement in judgements {
-        let mut cells: Vec<String> = rules
-            .iter()
-            .map(|rule| {
-                let tally = judgement.summary.get(rule).copied().unwrap_or_default();
-                format!("{}/{}", tally.pass, tally.pass + tally.fail)
-            })
-            .collect();
+        let mut cells = tallies(judgement);
         cells.push(fails(judgement));
         row(text, &format!("`{}`", judgement.control), cells.into_iter());
     }
+}
+
+/// In how many of the scenarios that ask a rule it holds, rule by rule.
+pub(crate) fn tallies(judgement: &Judgement) -> Vec<String> {
+    let of = |rule: Rule| {
+        let tally = judgement.summary.get(rule.name()).copied().unwrap_or_default();
+        format!("{}/{}", tally.pass, tally.pass + tally.fail)
+    };
+    Rule::ALL.map(of).to_vec()
 }
 
 /// `R1: A3, C1; R3: F1`, and what is not covered.
@@ -182,7 +195,8 @@ fn fails(judgement: &Judgement) -> String {
     parts.join("; ")
 }
 
-fn fails_in(judged: &Judged, rule: Rule) -> bool {
+/// Whether a rule is broken in this scenario.
+pub(crate) fn fails_in(judged: &Judged, rule: Rule) -> bool {
     judged.verdicts.get(rule.name()) == Some(&Verdict::Fail)
 }
 

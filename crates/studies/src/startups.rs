@@ -21,7 +21,7 @@ use crate::{Stop, no_arguments};
 /// simulator is optimised in every profile, so that what the tests have built serves.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     if matches!(args, [only] if only == "--scout") {
-        page_of_scout(&root.join("docs")).map_err(|problem| failed(&*problem))?;
+        page_of_scout(root).map_err(|problem| failed(&*problem))?;
         println!("startups: docs/scout.md is written");
         return Ok(());
     }
@@ -47,14 +47,15 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         fs::remove_dir_all(&pictures).map_err(|error| step::unable(PICTURES, &error))?;
     }
     fs::create_dir_all(&pictures).map_err(|error| step::unable(PICTURES, &error))?;
-    survey(&root.join("docs")).map_err(|problem| failed(&*problem))?;
+    survey(root).map_err(|problem| failed(&*problem))?;
     println!(
         "startups: docs/startups.md, docs/startups.csv, docs/scout.md and {PICTURES} are written"
     );
     Ok(())
 }
 
-fn survey(folder: &Path) -> Result<(), Box<dyn Error>> {
+fn survey(root: &Path) -> Result<(), Box<dyn Error>> {
+    let folder = &root.join("docs");
     let runs = grid::measure()?;
     write_file(&folder.join("startups.csv"), grid::csv(&runs))?;
     let summaries = summary::of(&runs);
@@ -62,13 +63,15 @@ fn survey(folder: &Path) -> Result<(), Box<dyn Error>> {
         write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
     }
     write_file(&folder.join("startups.md"), page::markdown(&summaries))?;
-    page_of_scout(folder)
+    page_of_scout(root)
 }
 
-fn page_of_scout(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let (name, svg) = scout::queue()?;
-    write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
-    write_file(&folder.join("scout.md"), scout::markdown(folder)?)?;
+fn page_of_scout(root: &Path) -> Result<(), Box<dyn Error>> {
+    let folder = root.join("docs");
+    for (name, svg) in scout::pictures()? {
+        write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
+    }
+    write_file(&folder.join("scout.md"), scout::markdown(root)?)?;
     Ok(())
 }
 

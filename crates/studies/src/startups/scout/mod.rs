@@ -3,6 +3,7 @@
 //! before, receivers that lie, and the paths on which it is worse.
 
 mod beside;
+mod catalogue;
 mod half;
 mod hostile;
 mod kernel;
@@ -21,13 +22,13 @@ use half::Half;
 pub(crate) use half::tables_of_half;
 pub(crate) use kernel::measure as measure_on_linux;
 use paths::{Path, Set};
-pub(crate) use picture::queue;
+pub(crate) use picture::pictures;
 
 /// Everything else is over what this one does.
 const REFERENCE: &str = "hystart-pp";
 const OTHERS: [&str; 8] =
     [REFERENCE, "hystart", "suss", "rapid-start", "bbr+cubic", "slow-start+cubic", "scout", FORMER];
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 13] = [
     REFERENCE,
     "scout",
     "scout(first=1)",
@@ -39,6 +40,8 @@ const PARTS: [&str; 11] = [
     "scout(look=8)",
     "scout(share=4)",
     "scout(share=16)",
+    "scout(behind=0)",
+    "scout(pace=off)",
 ];
 /// Each constant of Scout an eighth less and an eighth more; of `room` what is more than W.
 const EIGHTHS: [&str; 13] = [
@@ -104,8 +107,8 @@ struct Measured {
 /// Runs over paths: set by set, path by path, control by control.
 type Runs = Vec<Vec<Vec<Measured>>>;
 
-/// The page; what was measured on Linux is in the folder.
-pub(crate) fn markdown(folder: &std::path::Path) -> Result<String, Box<dyn Error>> {
+/// The page of the repository at `root`, in whose documents is what was measured on Linux.
+pub(crate) fn markdown(root: &std::path::Path) -> Result<String, Box<dyn Error>> {
     let sets = paths::sets();
     let runs = measured(&sets, &OTHERS)?;
     let quinn = [paths::over_quinn()];
@@ -150,7 +153,8 @@ pub(crate) fn markdown(folder: &std::path::Path) -> Result<String, Box<dyn Error
         ("{{times}}", beside::TIMES.to_string()),
         ("{{drawn}}", paths::DRAWN.to_string()),
         ("{{quinn}}", table(&quinn, &OVER_QUINN, &of_quinn)),
-        ("{{linux}}", kernel::tables(folder)?),
+        ("{{linux}}", kernel::tables(&root.join("docs"))?),
+        ("{{catalogue}}", catalogue::tables(root)?),
         ("{{seed}}", paths::SEED.to_string()),
         ("{{over}}", over.len().to_string()),
         ("{{counted}}", counted.to_string()),
@@ -295,6 +299,6 @@ mod tests {
     #[test]
     fn every_field_of_the_page_is_filled() {
         let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 23);
+        assert_eq!(fields, 24);
     }
 }

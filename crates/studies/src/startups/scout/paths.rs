@@ -85,7 +85,7 @@ pub(super) fn sets() -> Vec<Set> {
         set("UDP at 30 %", few(Noise::Udp(30))),
         part("UDP at 60 %", few(Noise::Udp(60))),
         set("jitter of 2 ms", jittered(2)),
-        set("jitter of 5 ms", jittered(5)),
+        part("jitter of 5 ms", jittered(5)),
         set("ACKs every 5 ms", few(Noise::Lumps(5))),
         set("ACKs every 10 ms", few(Noise::Lumps(10))),
         set("ACKs every 20 ms", few(Noise::Lumps(20))),
