@@ -173,7 +173,8 @@ fn findings(control: &str, flags: &[&str], named: [&str; 3]) -> Vec<String> {
 #[test]
 fn a_log_on_a_known_path_is_early_late_or_fine() {
     let here = ["20Mbps", "100ms", "0.5bdp"];
-    let size = &["--size", "3MB"];
+    // Scout asks five more rounds on the full path.
+    let size = &["--size", "6MB"];
     assert_eq!(findings("slow-start", size, here), ["late"]);
     assert_eq!(findings("scout", size, here), ["fine"]);
     // The same log on a path that holds five times as much.
