@@ -19,15 +19,23 @@ struct saved {
 };
 
 /* What a hint tells, unless it is older than that or too small to be worth it. */
-FF_INLINE struct saved saved_of(const struct ff_learned *last, u64 max_age,
-                                const struct ff_view *v)
+FF_INLINE struct saved saved_window(u64 window, const struct ff_learned *last, u64 max_age,
+                                    const struct ff_view *v)
 {
-    u64 window = last->cwnd < last->ssthresh ? last->per_round / 2 : last->per_round;
     u64 least = times(v->window.cwnd, SAVED_LEAST_WINDOWS);
     struct saved saved = { .min_rtt = last->min_rtt };
 
     saved.window = window >= least && last->age <= max_age ? window : 0;
     return saved;
+}
+
+/* The same, with half of what a connection had that never left slow start (section 4.1). */
+FF_INLINE struct saved saved_of(const struct ff_learned *last, u64 max_age,
+                                const struct ff_view *v)
+{
+    u64 window = last->cwnd < last->ssthresh ? last->per_round / 2 : last->per_round;
+
+    return saved_window(window, last, max_age, v);
 }
 
 /* Whether the path looks as it was (section 4.2). */

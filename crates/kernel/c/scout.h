@@ -203,7 +203,7 @@ FF_INLINE void scout_inform(struct scout *s, ff_knobs *k, const struct ff_learne
                             const struct ff_view *v)
 {
     if (k->scout.resume == SCOUT_RESUME_ON)
-        s->resume.saved = saved_of(last, SCOUT_RESUME_MAX_AGE, v);
+        s->resume.saved = saved_window(last->per_round, last, SCOUT_RESUME_MAX_AGE, v);
 }
 
 FF_INLINE u8 scout_refutes_hint(const struct scout *s) { return s->resume.state == SCOUT_REFUTED; }

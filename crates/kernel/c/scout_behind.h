@@ -95,7 +95,8 @@ FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct
     }
     if (point->acked < b->end)
         return SCOUT_LITTLE;
-    if (minus(lowest->rtt, b->before) >= half)
+    /* A queue that stood before the train may have drained up to its first packet. */
+    if (minus(lowest->rtt, min_of(b->before, minus(last->rtt, b->rise))) >= half)
         return SCOUT_LATE;
     left_in = scout_behind_left_in(last, lowest);
     if (minus(left_in, mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe)) > half)

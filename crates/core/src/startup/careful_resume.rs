@@ -31,7 +31,7 @@
 
 use crate::card::{Card, Listed};
 use crate::event::{Ack, Loss, LossKind};
-use crate::hint::{PathHint, TEN_MINUTES, max_age};
+use crate::hint::{Learned, PathHint, TEN_MINUTES, max_age};
 use crate::knob::{Amount, Knob, KnobOf, Knobs, RATIO_ONE};
 use crate::needs::{Facilities, Needs};
 use crate::opening::{Opening, opening};
@@ -71,11 +71,22 @@ impl Saved {
     /// What a hint tells, unless it is older than `max_age` or too small to be worth it (section
     /// 4.1).
     pub(super) fn of(hint: &PathHint, max_age: Span, view: &View) -> Option<Self> {
-        let PathHint::Own(last) = hint else { return None };
         // Section 4.1: half is saved of a connection that never left slow start.
-        let was = last.window;
+        let PathHint::Own(Learned { window: was, per_round, .. }) = hint else { return None };
         let in_slow_start = was.cwnd < was.ssthresh;
-        let window = if in_slow_start { last.per_round / 2 } else { last.per_round };
+        let window = if in_slow_start { *per_round / 2 } else { *per_round };
+        Self::of_window(window, hint, max_age, view)
+    }
+
+    /// The same, where that window was saved.
+    pub(super) fn of_window(
+        window: Bytes,
+        hint: &PathHint,
+        max_age: Span,
+        view: &View,
+    ) -> Option<Self> {
+        // Section 4.1, too.
+        let PathHint::Own(last) = hint else { return None };
         let worth = window >= view.window.cwnd * LEAST_WINDOWS && last.age <= max_age;
         worth.then_some(Self { window, min_rtt: last.min_rtt })
     }
@@ -362,7 +373,6 @@ const LEAST_WINDOWS: u64 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hint::Learned;
     use crate::knob::KnobValue;
     use crate::pacing::Pacing;
     use crate::policy::Exit;

@@ -127,8 +127,10 @@ impl Behind {
     /// if even `lowest`, the least late, is late by half of what the RTT rose over the train.
     fn without_room(&self, lowest: Point, min_rtt: Span) -> Seen {
         // Ours: a queue that is there is seen by all that follow before it has drained.
+        // A queue that stood before the train may have drained up to its first packet.
         let half = self.rise / 2;
-        let is_late = lowest.rtt - self.before >= half;
+        let before = self.before.min(self.train.rtt - self.rise);
+        let is_late = lowest.rtt - before >= half;
         let had_time = self.left_in(lowest) - self.forwarded_in(lowest, min_rtt) > half;
         if is_late || had_time { Seen::Late } else { Seen::Noise }
     }

@@ -56,8 +56,12 @@ impl Resume {
     }
 
     pub(super) fn inform(&mut self, hint: &PathHint, view: &View) {
-        if self.on && matches!(hint, PathHint::Own(_)) {
-            self.saved = Saved::of(hint, TEN_MINUTES, view);
+        // Ours: all that a round delivered, also of a connection that never left slow start, of
+        // which RFC 9959 section 4.1 saves half: Scout's window grows to what trains have shown.
+        if let PathHint::Own(last) = hint
+            && self.on
+        {
+            self.saved = Saved::of_window(last.per_round, hint, TEN_MINUTES, view);
         }
     }
 

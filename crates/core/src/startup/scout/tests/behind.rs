@@ -82,16 +82,27 @@ fn a_train_without_room_was_noise_if_what_follows_it_is_not_late() {
 
 #[test]
 fn a_gap_behind_the_train_in_which_its_queue_drains_refutes_nothing() {
-    // What follows left as fast as it comes, but half of the rise and more after the train.
-    for (late, window) in [(134, 15), (133, 10)] {
+    // What follows comes every 9 ms, and the path forwards a packet in 10: in a gap of half the
+    // rise, 33.75 ms, and no less, the queue may have drained by as much.
+    for (late, window) in [(133, 15), (132, 10)] {
         let mut drive = Drive::new();
         let _ = drive.first_train_finds_no_room();
         drive.view.snd_nxt = MSS * 40;
         let rtt = Span::from_millis(late) - Span::from_micros(250);
-        drive.scout.behind.as_mut().unwrap().before = rtt;
-        let step = drive.acks(10, Span::from_millis(10), rtt, Span(0));
+        let step = drive.acks(10, Span::from_millis(9), rtt, Span(0));
         assert_eq!((step.exit, drive.scout.window), (None, MSS * window), "{late}");
     }
+}
+
+#[test]
+fn a_queue_that_stood_before_the_train_and_drained_is_no_noise() {
+    let mut drive = Drive::new();
+    let _ = drive.first_train_finds_no_room();
+    // The round before had a queue of 60 ms, which was gone when the train's first packet came.
+    drive.scout.behind.as_mut().unwrap().before = RTT + Span::from_millis(60);
+    drive.view.snd_nxt = MSS * 40;
+    let step = drive.acks(10, Span::from_millis(10), RTT + Span::from_millis(50), Span(0));
+    assert_eq!((step.exit, drive.scout.window, drive.full_trains()), (None, MSS * 10, 1));
 }
 
 #[test]
