@@ -76,8 +76,9 @@ struct scout_choice {
     u8 leaves;
 };
 
-/* W after a train that noise has made useless. A sender sees the queue of its growth a round late:
- * it is then 0.23 BDP long if W grew by half, which short buffers hold, and 0.44 if W doubled.
+/* W after a train of which noise has hidden what the path did. The queue that growth builds is seen
+ * a round later: it is then 0.23 BDP long if W grew by half, which short buffers hold, and 0.44 if
+ * W doubled.
  */
 FF_INLINE u64 scout_after_noise(u64 window) { return mul_div(window, 3, 2); }
 
@@ -142,8 +143,8 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
     return choice;
 }
 
-/* A train found W to be all. Noise may say so once or twice, and W stays until five trains in a row
- * have. A window that was resumed has not been shown by a train.
+/* A train found W to be all. Noise may make it seem so, and W stays until five trains in a row have
+ * found that. A resumed window is left at once, because no train has shown it.
  */
 FF_INLINE struct scout_choice scout_stay(struct scout *s, ff_knobs *k, const struct ff_view *v)
 {

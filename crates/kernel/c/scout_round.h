@@ -46,8 +46,8 @@ struct scout {
     u8 reopened;
 };
 
-/* The pace from now on, and at how many times of it `length` leaves before, in millionths. With a
- * stack of its own, because a verifier allows 512 bytes along all calls.
+/* The pace from now on, and at how many times of it `length` leaves before, in millionths. A
+ * function by itself (FF_APART), because the verifier allows 512 bytes of stack along all calls.
  */
 FF_APART void scout_paces_at(struct scout *s, u64 rate, u64 length, u64 look,
                              const struct ff_view *v)

@@ -145,8 +145,8 @@ proptest! {
         let (flow, peak) = one(spec, link(mbps, delay_ms, bdp * 4));
         let exit = flow.startup.exit.unwrap();
         prop_assert_eq!((exit.why, flow.drops), (Exit::Heuristic, 0));
-        // The first window of ten is a train too. Whole packets are rounded up, and the window has
-        // two more than W and the train, for what delayed ACKs hold back.
+        // The first window of ten is a train too. Whole packets are rounded up, and cwnd is W, the
+        // train, and two packets for delayed ACKs.
         let most = (bdp * 2).div_ceil(7) + 4;
         prop_assert!(peak <= most.max(10), "a queue of {peak}, BDP {bdp}");
         let series = flow.series.iter().filter(|sample| sample.at <= exit.at);

@@ -203,7 +203,7 @@ impl Scout {
 
     /// At W per smoothed RTT, and at `look` times that, in millionths, the train that leaves now.
     fn pace(&mut self, step: Step, length: Bytes, look: u64, view: &View) -> Step {
-        // Ours, as in a round.
+        // Ours: the train leaves at `look` times the round's rate. `pace=off` sets no rate.
         if !self.paces {
             return step;
         }
@@ -346,8 +346,9 @@ impl Scout {
 
     /// A train that found W to be all that the path holds.
     fn stay(&mut self, pipe: Bytes, view: &View) -> Step {
-        // Ours: noise may say so once or twice. HyStart++ waits as long to be sure of a delay (RFC
-        // 9406 section 4.3). A window that was resumed has not been shown by a train.
+        // Ours: noise may make a train seem full. HyStart++ waits for as many rounds until it
+        // believes a delay (RFC 9406 section 4.3). A resumed window is left at once, because no
+        // train has shown it.
         self.full.note(pipe);
         match self.full.trains < FULL_TRAINS && !self.resume.is_on_its_way(view) {
             true => self.round_at(self.window, self.look, view),
@@ -368,9 +369,9 @@ impl Scout {
     }
 }
 
-/// W after a train that noise has made useless. A sender sees the queue of its growth a round late:
-/// it is then 0.23 BDP long if W grew by half, which a buffer of a quarter of a BDP holds, and 0.44
-/// if W doubled (docs/scout.md).
+/// W after a train of which noise has hidden what the path did. The queue that growth builds shows
+/// a round later: it is then 0.23 BDP long if W grew by half, which a buffer of a quarter of a BDP
+/// holds, and 0.44 if W doubled (docs/scout.md).
 fn after_noise(window: Bytes) -> Bytes {
     window.scaled(3, 2)
 }

@@ -127,9 +127,9 @@ const WHY: &str = "
   idle from the eighth second on. A handshake of quinn's can come to a halt at losses, whatever
   control it has: at 40 % of random loss, 40 ms and 400 connections one of `quinn-newreno` has not
   delivered a byte after two minutes.
-- **F3b under `scout`.** quinn's first window leaves in bursts with its train, so that nothing
-  behind it tells what is free, and W becomes what the train showed: a late flow takes more of the
-  first one's share.
+- **F3b under `scout`.** quinn sends the first window in two bursts, so that all of it is a train.
+  Nothing behind it tells what is free, W becomes what the train showed, and the late flow takes
+  more from the first one.
 - **B7b and B8 under `scout`.** The handshake takes longer than its timer. The simulator then begins
   as TCP does, with one packet and without an RTT (RFC 5681 section 3.1), also under profile `quic`;
   quinn keeps its ten packets and the RTT of the handshake, and Scout is two round trips ahead.

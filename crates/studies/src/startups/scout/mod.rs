@@ -107,7 +107,7 @@ struct Measured {
 /// Runs over paths: set by set, path by path, control by control.
 type Runs = Vec<Vec<Vec<Measured>>>;
 
-/// The page of the repository at `root`, in whose documents is what was measured on Linux.
+/// The page. What was measured on Linux is read from `docs` in `root`, the repository.
 pub(crate) fn markdown(root: &std::path::Path) -> Result<String, Box<dyn Error>> {
     let sets = paths::sets();
     let runs = measured(&sets, &OTHERS)?;

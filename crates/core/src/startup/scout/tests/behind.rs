@@ -82,8 +82,8 @@ fn a_train_without_room_was_noise_if_what_follows_it_is_not_late() {
 
 #[test]
 fn a_gap_behind_the_train_in_which_its_queue_drains_refutes_nothing() {
-    // What follows comes every 9 ms, and the path forwards a packet in 10: in a gap of half the
-    // rise, 33.75 ms, and no less, the queue may have drained by as much.
+    // The first segment behind the train left so late that 33.75 ms of the queue could drain before
+    // it, which is half of the rise, or 34.75 ms: the path forwards a segment in 10 ms.
     for (late, window) in [(133, 15), (132, 10)] {
         let mut drive = Drive::new();
         let _ = drive.first_train_finds_no_room();
