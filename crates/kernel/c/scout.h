@@ -3,7 +3,8 @@
  * Scout: every round begins with a short train at four times the round's rate, and what the RTT
  * does over the train decides how the window grows.
  *
- *   begin:   W = 2 IW, half of it the first train; without an RTT W = IW, all of it the train
+ *   begin:   W = a packet per 1.2 ms of the RTT, from IW to 2 IW, of which IW is the first train;
+ *            without an RTT W = IW, all of it the train
  *   round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 3 ACKs; the rest at W/srtt;
  *            cwnd = W + train
  *   train acknowledged: rise of the RTT from its first ACK to its last, time between the two,

@@ -71,6 +71,12 @@ FF_INLINE void scout_paces(struct scout *s, ff_knobs *k, u64 length, u64 look,
         s->rate = NONE;
 }
 
+/* What a path holds that takes `spacing` for a packet. */
+FF_INLINE u64 scout_held(ff_knobs *k, const struct ff_view *v)
+{
+    return k->scout.spacing == 0 ? U64_MAX : times(v->mss, v->rtt.smoothed / k->scout.spacing);
+}
+
 /* Where the handshake has told the RTT, the first window leaves as a train, and what is more than
  * an ordinary window of it is spread over the RTT, as Rapid Start spreads its own.
  */
@@ -83,6 +89,7 @@ FF_INLINE struct ff_step scout_open_first(struct scout *s, ff_knobs *k, u64 iw,
     if (v->rtt.smoothed == 0)
         return step;
     s->window = mul_div(iw, k->scout.first, RATIO_ONE);
+    s->window = max_of(min_of(s->window, scout_held(k, v)), iw);
     if (s->window > iw)
         s->train.end = plus(v->snd_nxt, iw);
     scout_paces(s, k, iw, k->scout.look, v);

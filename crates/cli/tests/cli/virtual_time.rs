@@ -231,3 +231,21 @@ fn scout_loses_nothing_on_short_paths_and_queues_no_more_than_trains() {
         assert!(queue <= bdp * 2.0 / 7.0, "{path}: a queue of {queue}");
     }
 }
+
+/// After start-up TCP goes on pacing, as after `rapid-start`: without it what one ACK allows leaves
+/// at once, and a buffer of one packet loses half of that (1.5 times as long).
+#[cfg(feature = "kernel")]
+#[test]
+fn scout_is_paced_after_start_up_too() {
+    let place = Place::new();
+    let words = "compare scout rapid-start --on linux --virtual-time --link tun --duration 40s \
+                 --json --packet 1448B --rate 7361kbps --rtt 13821us --buffer 1pkt --size 5MB";
+    let outcome = place.run(&words.split_whitespace().collect::<Vec<_>>());
+    if !able(&outcome) {
+        return;
+    }
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let took = |run: usize| results["runs"][run]["flows"][0]["completion_time_s"].as_f64().unwrap();
+    assert!(took(0) < 1.2 * took(1), "scout {} s, rapid-start {} s", took(0), took(1));
+}

@@ -9,7 +9,8 @@
 //! nothing but trains builds a queue. What it does:
 //!
 //! ```text
-//! begin:   W = 2 IW, half of it the first train; without an RTT W = IW, all of it the train
+//! begin:   W = a packet per 1.2 ms of the RTT, from IW to 2 IW, of which IW is the first train;
+//!          without an RTT W = IW, all of it the train
 //! round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 3 ACKs; the rest at W/srtt;
 //!          cwnd = W + train
 //! train acknowledged: rise of the RTT from its first ACK to its last, time between the two,
@@ -58,7 +59,9 @@
 //!
 //! The first window is twice an ordinary one (`first`), as Rapid Start's is: what is more leaves at
 //! the pace at which the second window of slow start would come. A transfer of few windows is a
-//! round trip sooner done by it. A single ACK is enough to judge a train (`acks`): what left before
+//! round trip sooner done by it. Over a short RTT a slow path does not hold as much, and what it
+//! does not hold is lost before anything is known. So the window is no more than a path of 10
+//! Mbit/s holds (`spacing`). A single ACK is enough to judge a train (`acks`): what left before
 //! the train has told what its first packet would have taken. Where receivers thin ACKs, a short
 //! train has no more. The rate at which a train came is a share of what others send, more than what
 //! is free; how fast its queue drains behind it tells how much that is (`polite`).
@@ -95,8 +98,10 @@ pub struct Scout {
     opening: Opening,
     /// A train's rate in that of its round, and the largest growth, in millionths.
     look: u64,
-    /// The first window in ordinary ones, in millionths.
+    /// The first window in ordinary ones at most, in millionths.
     first_window: u64,
+    /// A first window that is more than an ordinary one has a packet for so much of the RTT.
+    spacing: Span,
     /// A train is this part of W.
     share: u64,
     /// A train passes if the RTT rises by no more than this part of its time.
@@ -171,12 +176,22 @@ impl Scout {
         if view.rtt.smoothed == Span(0) {
             return view.window.hold();
         }
-        self.window = iw.scaled(self.first_window, RATIO_ONE);
+        // Ours: no more than a path of 10 Mbit/s holds, unless an ordinary window is.
+        let twice = iw.scaled(self.first_window, RATIO_ONE);
+        self.window = twice.min(self.held(view)).max(iw);
         if self.window > iw {
             self.train.end = view.snd_nxt + iw;
         }
         let step = Window { cwnd: self.window, ..view.window }.hold();
         self.pace(step, iw, self.look, view)
+    }
+
+    /// What a path holds that takes `spacing` for a packet.
+    fn held(&self, view: &View) -> Bytes {
+        match self.spacing {
+            Span(0) => Bytes::MAX,
+            spacing => view.mss * (view.rtt.smoothed.0 / spacing.0),
+        }
     }
 
     /// A round with window W begins, with a train; the last one did not find W to be all.

@@ -117,7 +117,7 @@ FF_INLINE u64 reduced(struct connection *c, const struct tcp_sock *tp, u64 targe
 
 #ifdef FF_TAKES_PACING
 
-/* TCP's own pacing timer is needed, even where fq would pace; afterwards it is as it was. */
+/* TCP's own pacing timer is needed, even where fq would pace. */
 FF_INLINE void take_pacing(struct connection *c, struct sock *sk)
 {
     if (sk->sk_pacing_status == PACING_NEEDED)
@@ -127,12 +127,20 @@ FF_INLINE void take_pacing(struct connection *c, struct sock *sk)
     sk->sk_pacing_status = PACING_NEEDED;
 }
 
+/* Who paced before does so again. Where nobody did, TCP goes on pacing after a start-up that set
+ * paces, as after one that leaves them to fq, and no longer paces after one that needed its timer.
+ */
 FF_INLINE void give_pacing_back(struct connection *c, struct sock *sk)
 {
     /* A program may have set a limit since (SO_MAX_PACING_RATE). */
     u8 limited = sk->sk_max_pacing_rate != ~0UL;
+    u8 paced = c->paced_before != PACING_NONE;
 
-    if (c->took_pacing && !(c->paced_before == PACING_NONE && limited))
+#ifdef FF_SENDS_TRAINS
+    if (!paced && !limited)
+        return;
+#endif
+    if (c->took_pacing && (paced || !limited))
         sk->sk_pacing_status = c->paced_before;
     c->took_pacing = 0;
 }

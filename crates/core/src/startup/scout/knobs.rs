@@ -4,7 +4,7 @@ use super::{Between, Full, Resume, Scout, Train, Verdicts};
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::landing::BETA;
 use crate::opening::{Opening, opening_of_own_end};
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
 
 impl Default for Scout {
     fn default() -> Self {
@@ -12,6 +12,7 @@ impl Default for Scout {
             opening: Opening::default(),
             look: 4 * RATIO_ONE,
             first_window: 2 * RATIO_ONE,
+            spacing: SPACING,
             share: 8,
             pass: PASS_PART,
             room: ROOM,
@@ -44,6 +45,9 @@ impl Knobs for Scout {
         Knob::new("first")
             .means("first window where the RTT is known, in ordinary ones; what is more is spread")
             .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.first_window),
+        Knob::new("spacing")
+            .means("so much of the RTT for each packet of a first window beyond an ordinary one")
+            .time(Span(0)..=LONGEST_SPACING, |p| &mut p.spacing),
         Knob::new("share")
             .means("a train is this part of the window: W/8")
             .count(2..=64, |p| &mut p.share),
@@ -74,6 +78,11 @@ impl Knobs for Scout {
     ];
 }
 
+/// What a packet of 1500 bytes takes at 10 Mbit/s, to which every household in the UK has a right
+/// (Digital Economy Act 2017, section 1).
+const SPACING: Span = Span::from_micros(1_200);
+/// A packet takes as long at 120 kbit/s.
+const LONGEST_SPACING: Span = Span::from_millis(100);
 /// A train passes if its ACKs came at 7/8 of its rate or more: `rise <= time/8`.
 const PASS_PART: u64 = 8;
 /// From how much more than W on a train that slowed down still shows room, in millionths: what a

@@ -88,6 +88,21 @@ fn the_first_window_is_a_train_and_as_much_behind_it() {
 }
 
 #[test]
+fn a_first_window_has_a_packet_per_spacing_of_the_rtt_but_no_less_than_an_ordinary_one() {
+    let first = |spacing_us, rtt_ms| {
+        let mut scout = Scout::default();
+        assert!(scout.set("spacing", KnobValue::Time(Span::from_micros(spacing_us))));
+        let mut view = view(10, Bytes::MAX);
+        view.rtt.smoothed = Span::from_millis(rtt_ms);
+        scout.enter(Entry::Connect, &view);
+        scout.begin(&view).window.cwnd.0 / MSS.0
+    };
+    let windows = [8, 12, 15, 23, 24, 600].map(|rtt_ms| first(1_200, rtt_ms));
+    assert_eq!(windows, [10, 10, 12, 19, 20, 20]);
+    assert_eq!((first(2_400, 24), first(2_400, 36), first(0, 1)), (10, 15, 20));
+}
+
+#[test]
 fn a_first_window_is_no_more_than_twice_the_ordinary_one() {
     for asked in [2 * RATIO_ONE, 3 * RATIO_ONE] {
         let mut scout = ordinary();
