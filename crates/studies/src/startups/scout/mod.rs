@@ -4,6 +4,7 @@
 
 mod beside;
 mod catalogue;
+mod draws;
 mod half;
 mod hostile;
 mod kernel;
@@ -28,10 +29,11 @@ pub(crate) use picture::pictures;
 const REFERENCE: &str = "hystart-pp";
 const OTHERS: [&str; 8] =
     [REFERENCE, "hystart", "suss", "rapid-start", "bbr+cubic", "slow-start+cubic", "scout", FORMER];
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 14] = [
     REFERENCE,
     "scout",
     "scout(first=1)",
+    "scout(spacing=0ms)",
     "scout(acks=4)",
     "scout(polite=off)",
     "scout(look=2)",
@@ -44,10 +46,12 @@ const PARTS: [&str; 13] = [
     "scout(pace=off)",
 ];
 /// Each constant of Scout an eighth less and an eighth more; of `room` what is more than W.
-const EIGHTHS: [&str; 13] = [
+const EIGHTHS: [&str; 15] = [
     "scout",
     "scout(look=3.5)",
     "scout(look=4.5)",
+    "scout(spacing=1.05ms)",
+    "scout(spacing=1.35ms)",
     "scout(share=7)",
     "scout(share=9)",
     "scout(pass=7)",
@@ -138,6 +142,8 @@ pub(crate) fn markdown(root: &std::path::Path) -> Result<String, Box<dyn Error>>
         ("{{paths}}", rows),
         ("{{sizes}}", table(&sizes, &OTHERS, &of_sizes)),
         ("{{held-to}}", held_to),
+        ("{{draws}}", draws::table(&["scout", "scout(spacing=0ms)", FORMER])?),
+        ("{{seeds}}", format!("{} to {}", draws::SEEDS.start(), draws::SEEDS.end())),
         ("{{working}}", working),
         ("{{held-back}}", held_back),
         ("{{rivals-held-back}}", beside::rivals(&RIVALS, Some(Half::Held))?),
@@ -204,19 +210,12 @@ fn place(controls: &[&str], name: &str) -> Option<usize> {
 /// paths it is much slower than the reference. Rows of a table.
 fn held_to(sets: &[Set], controls: &[&str], runs: &Runs, held: &[&str]) -> String {
     let mut text = String::new();
-    let [fast, gentle] = [FAST, GENTLE].map(|name| place(controls, name).unwrap_or(0));
     for (set, runs) in sets.iter().zip(runs) {
-        let mean = |of: &dyn Fn(&Vec<Measured>) -> f64| {
-            runs.iter().map(of).sum::<f64>() / runs.len() as f64
-        };
         let cells: Vec<String> = held
             .iter()
             .filter_map(|name| place(controls, name))
             .map(|at| {
-                let time = |run: &Vec<Measured>| run[at].completion_s / run[fast].completion_s;
-                let time = mean(&|run| time(run).ln()).exp();
-                let lost = mean(&|run| run[at].sent_again);
-                let share = lost / mean(&|run| run[gentle].sent_again).max(f64::MIN_POSITIVE);
+                let [time, share] = over_bars(runs, controls, at);
                 let much =
                     |run: &&Vec<Measured>| run[at].completion_s > MUCH_LONGER * run[0].completion_s;
                 format!("{time:.2}; {share:.2}; {}", runs.iter().filter(much).count())
@@ -225,6 +224,17 @@ fn held_to(sets: &[Set], controls: &[&str], runs: &Runs, held: &[&str]) -> Strin
         let _ = writeln!(text, "| {} ({}) | {} |", set.name, set.paths.len(), cells.join(" | "));
     }
     text
+}
+
+/// The time over Rapid Start's and the loss over HyStart's of a control over the paths of a set.
+fn over_bars(runs: &[Vec<Measured>], controls: &[&str], at: usize) -> [f64; 2] {
+    let [fast, gentle] = [FAST, GENTLE].map(|name| place(controls, name).unwrap_or(0));
+    let mean =
+        |of: &dyn Fn(&Vec<Measured>) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+    let time = |run: &Vec<Measured>| run[at].completion_s / run[fast].completion_s;
+    let lost = mean(&|run| run[at].sent_again);
+    let bar = mean(&|run| run[gentle].sent_again);
+    [mean(&|run| time(run).ln()).exp(), lost / bar.max(f64::MIN_POSITIVE)]
 }
 
 /// [`held_to`] of one half of every set.
@@ -299,6 +309,6 @@ mod tests {
     #[test]
     fn every_field_of_the_page_is_filled() {
         let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 24);
+        assert_eq!(fields, 26);
     }
 }

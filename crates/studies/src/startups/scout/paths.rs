@@ -66,6 +66,19 @@ const ON_LINUX_KBPS: u64 = 200_000;
 pub(super) const SEED: u64 = 20_261_125;
 const PACKET: u64 = 1_448;
 
+/// The drawn sets, from this seed.
+pub(super) fn drawn_sets(seed: u64) -> Vec<Set> {
+    let set = |name, noise| Set { name, paths: drawn_from(seed, noise), for_parts: false };
+    vec![
+        set("drawn", Noise::None),
+        set("drawn, profile `quic`", Noise::Quic),
+        set("drawn, thinned 2", Noise::Thinned(2)),
+        set("drawn, thinned 4", Noise::Thinned(4)),
+        set("drawn, thinned 8", Noise::Thinned(8)),
+        set("drawn, offload", Noise::Offload),
+    ]
+}
+
 /// Every set, in the order of the page.
 pub(super) fn sets() -> Vec<Set> {
     let grid = |noise| grid(&[10, 50, 200], &[20, 100, 300], &[100, 250, 500, 1_000, 2_000], noise);
@@ -161,7 +174,11 @@ fn grid(rates: &[u64], rtts: &[u64], buffers: &[u64], noise: Noise) -> Vec<Path>
 
 /// Paths at random, the same for every noise.
 fn drawn(noise: Noise) -> Vec<Path> {
-    let mut random = Pcg64::new(SEED.into(), 1);
+    drawn_from(SEED, noise)
+}
+
+fn drawn_from(seed: u64, noise: Noise) -> Vec<Path> {
+    let mut random = Pcg64::new(seed.into(), 1);
     let mut between = |least: f64, most: f64| {
         let share = random.next_u64() as f64 / u64::MAX as f64;
         (least * (most / least).powf(share)).round() as u64
@@ -310,6 +327,7 @@ mod tests {
     fn what_is_drawn_is_the_same_for_every_noise_and_within_its_bounds() {
         let (one, other) = (drawn(Noise::None), drawn(Noise::Quic));
         assert_eq!(one.len(), DRAWN);
+        assert_ne!(drawn_from(1, Noise::None), one);
         for (one, other) in one.iter().zip(&other) {
             assert_eq!(
                 (one.rate_kbps, one.rtt_us, one.size_bytes),
