@@ -309,6 +309,6 @@ mod tests {
     #[test]
     fn every_field_of_the_page_is_filled() {
         let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 26);
+        assert_eq!(fields, 27);
     }
 }
