@@ -66,11 +66,28 @@ pub(crate) struct Route {
     pub(crate) place: usize,
     /// Where packets wait to reach the receiver, if the last link has elements.
     pub(crate) exit_lane: u32,
-    /// How much later than usual the SYN is answered.
-    answer_delay: Span,
+    syn_answer: SynAnswer,
     /// When the flow's last packet reached the far end of each link, where its packets keep their
     /// order although others at the link do not.
     latest: Vec<Instant>,
+}
+
+/// How much later than usual a SYN is answered. One that is sent again meanwhile is answered with
+/// the first.
+#[derive(Debug)]
+struct SynAnswer {
+    delay: Span,
+    /// The tag of the connection, and until when it has no answer.
+    held: Option<(u32, Instant)>,
+}
+
+impl SynAnswer {
+    /// When an answer leaves that would leave at `at`.
+    fn leaves(&mut self, tag: u32, at: Instant) -> Instant {
+        let held = self.held.filter(|(of, _)| *of == tag).unwrap_or((tag, at + self.delay));
+        self.held = Some(held);
+        at.max(held.1)
+    }
 }
 
 /// A packet under way.
@@ -190,7 +207,7 @@ impl Route {
             syn_bytes: syn.then_some(spec.syn_bytes),
             place,
             exit_lane,
-            answer_delay: spec.answer_delay,
+            syn_answer: SynAnswer { delay: spec.answer_delay, held: None },
             latest: if keeps_order(network, spec) { vec![Instant(0); links] } else { Vec::new() },
         }
     }
@@ -341,10 +358,10 @@ impl Route {
         [overdue, own].map(|ack| ack.map(|ack| AckOut { next: ack.next | LATER, ..ack }))
     }
 
-    /// The answer to a packet, which for a SYN may leave later than usual.
+    /// The answer to a SYN, which may leave later than usual.
     #[cold]
-    pub(crate) fn answer_late(&self, ack: AckOut) -> AckOut {
-        AckOut { at: ack.at + self.answer_delay, ..ack }
+    pub(crate) fn answer_late(&mut self, ack: AckOut) -> AckOut {
+        AckOut { at: self.syn_answer.leaves(self.tag, ack.at), ..ack }
     }
 
     /// A SYN sets out, or is lost or received.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{flow, link, network};
 use firstflight_core::units::{Bytes, Span};
-use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Recovery, run};
+use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Recovery, named, run};
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 1000.
 fn path(drop_nth: &[u64]) -> LinkSpec {
@@ -143,4 +143,33 @@ fn a_handshake_that_is_answered_twice_counts_once() {
     let flow = one(spec, &[]);
     assert_eq!((flow.delivered_packets, flow.drops), (200, 0));
     assert_eq!((flow.counts.sent, flow.counts.retransmitted), (201, 0), "{:?}", flow.counts);
+}
+
+/// What start-up misses then is the RTT, and no part of the window: Scout is less than a round trip
+/// later.
+#[test]
+fn a_handshake_that_takes_longer_than_its_timer_leaves_the_first_window() {
+    let finished = |timer_ms| {
+        let mut spec = quic(500);
+        spec.endpoint.syn = true;
+        spec.endpoint.paces = true;
+        spec.control = named("scout", "cubic").unwrap();
+        (spec.endpoint.rto.initial, spec.endpoint.rto.min) =
+            (Span::from_millis(timer_ms), Span::from_millis(60));
+        finished_ms(&one(spec, &[]))
+    };
+    let (known, late) = (finished(1_000), finished(60));
+    assert!(late < known + 100, "{known} and {late} ms over an RTT of 100 ms");
+}
+
+/// The answer is 1.5 s late, and after a second the first packet is sent again. Both are answered
+/// then, and no later ACK waits behind a second answer that is as late once more.
+#[test]
+fn a_late_answer_answers_what_was_sent_again_meanwhile() {
+    let mut spec = quic(20);
+    (spec.endpoint.syn, spec.answer_delay) = (true, Span::from_millis(1_500));
+    spec.endpoint.rto.initial = Span::from_secs(1);
+    // Three halves of an RTT for two windows of ten, the first ACK of which comes after 1.7 s.
+    let finished = finished_ms(&one(spec, &[]));
+    assert!((1_750..1_800).contains(&finished), "{finished} ms");
 }

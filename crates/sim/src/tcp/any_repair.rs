@@ -104,7 +104,7 @@ impl Repair for AnyRepair {
         each!(self, repair => repair.on_syn_answered(at, rtt))
     }
 
-    fn packets_after_syn_timeout(&self) -> u32 {
+    fn packets_after_syn_timeout(&self) -> Option<u32> {
         each!(self, repair => repair.packets_after_syn_timeout())
     }
 

@@ -199,8 +199,8 @@ impl Repair for Ns2Vegas {
     }
 
     /// The agent begins every slow start with two packets, the SYN being one of them.
-    fn packets_after_syn_timeout(&self) -> u32 {
-        2
+    fn packets_after_syn_timeout(&self) -> Option<u32> {
+        Some(2)
     }
 }
 

@@ -67,9 +67,9 @@ pub(super) trait Repair: Sized {
         true
     }
 
-    /// Packets with which the window begins after a timeout of the SYN.
-    fn packets_after_syn_timeout(&self) -> u32 {
-        1
+    /// Packets with which the window begins after a timeout of the SYN; `None` if it stays.
+    fn packets_after_syn_timeout(&self) -> Option<u32> {
+        Some(1)
     }
 
     /// A timeout makes the sender go back to the first packet that is not acknowledged.

@@ -146,8 +146,10 @@ impl Tcp {
         }
         if handshake {
             let packets = repair.packets_after_syn_timeout();
-            tcb.core.set_window(tcb.bytes(packets));
-            for _ in 0..packets {
+            if let Some(packets) = packets {
+                tcb.core.set_window(tcb.bytes(packets));
+            }
+            for _ in 0..packets.unwrap_or(1) {
                 tcb.transmit_next(repair, now, wire);
             }
             return;

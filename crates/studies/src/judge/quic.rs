@@ -130,9 +130,6 @@ const WHY: &str = "
 - **F3b under `scout`.** quinn sends the first window in two bursts, so that all of it is a train.
   Nothing behind it tells what is free, W becomes what the train showed, and the late flow takes
   more from the first one.
-- **B7b and B8 under `scout`.** The handshake takes longer than its timer. The simulator then begins
-  as TCP does, with one packet and without an RTT (RFC 5681 section 3.1), also under profile `quic`;
-  quinn keeps its ten packets and the RTT of the handshake, and Scout is two round trips ahead.
 - **E5 under `scout`.** quinn's first window of twenty packets leaves at once, and the buffer holds
   ten. Seven packets are lost, and start-up lands at eleven of the 833 packets that the path holds.
   The simulator paces the second ten, and leaves at 1.1 BDP.
@@ -146,6 +143,7 @@ const WHY: &str = "
 | E3c | `hystart-pp` | 5.86, 6.9, 6.99 | 6.83, 6.88, 7 |
 | E4a, E4b | `hystart-pp` | 4.69, 5.29, 5.51 | 4.85, 5.37, 6.87 |
 | E4a, E4b | `bbr` | 5.75, 6.86, 7.09 | 5.77, 6.77, 6.94 |
+| F1c | `bbr` | 3.06, 3.21, 3.33 | 2.93, 3.22, 4.14 |
 | F2c | `bbr` | 0.497, 0.521, 0.537 | 0.166, 0.482, 0.515 |
 | F3a | `hystart-pp` | 0.334, 0.432, 0.551 | 0.333, 0.428, 0.542 |
 | F3a | `cubic` | 0.344, 0.421, 0.514 | 0.364, 0.425, 0.532 |

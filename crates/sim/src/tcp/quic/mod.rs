@@ -15,7 +15,6 @@ use firstflight_core::event::Sent;
 use firstflight_core::frame::Period;
 use firstflight_core::units::{Bytes, Instant, Span};
 
-use super::log::Mark;
 use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
@@ -170,10 +169,6 @@ impl Repair for Quic {
             self.measured_from = Some(tcb.nxt);
         }
         if tcb.first_data > 0 {
-            if tcb.log.has(0, Mark::RESENT) {
-                // That its first packets were lost leaves the window as it is.
-                tcb.core.set_window(tcb.endpoint.initial_window);
-            }
             Self::tell_handshake(tcb, now);
         }
         self.send(tcb, now, wire);
@@ -193,6 +188,11 @@ impl Repair for Quic {
     /// The timeout of the handshake: data have probes.
     fn on_timeout(&mut self, _tcb: &mut Tcb, _now: Instant, _handshake: bool) -> Gaps {
         Gaps::ONE
+    }
+
+    /// A lost packet of the handshake leaves the window as it is: RFC 9002 has no such rule.
+    fn packets_after_syn_timeout(&self) -> Option<u32> {
+        None
     }
 
     fn in_flight(&self, _tcb: &Tcb) -> u32 {
