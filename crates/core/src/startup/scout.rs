@@ -100,7 +100,8 @@ pub struct Scout {
     look: u64,
     /// The first window in ordinary ones at most, in millionths.
     first_window: u64,
-    /// A first window that is more than an ordinary one has a packet for so much of the RTT.
+    /// A first window beyond an ordinary one has at most one packet per this part of the RTT; zero:
+    /// any number.
     spacing: Span,
     /// A train is this part of W.
     share: u64,

@@ -127,8 +127,8 @@ FF_INLINE void take_pacing(struct connection *c, struct sock *sk)
     sk->sk_pacing_status = PACING_NEEDED;
 }
 
-/* Who paced before does so again. Where nobody did, TCP goes on pacing after a start-up that set
- * paces, as after one that leaves them to fq, and no longer paces after one that needed its timer.
+/* Who paced before does so again. Where nobody did, TCP goes on pacing after a start-up that has
+ * set rates (scout, as after rapid-start), and not after one that has only used the timer (suss).
  */
 FF_INLINE void give_pacing_back(struct connection *c, struct sock *sk)
 {

@@ -67,7 +67,8 @@ pub(super) trait Repair: Sized {
         true
     }
 
-    /// Packets with which the window begins after a timeout of the SYN; `None` if it stays.
+    /// The window in packets after a timeout of the SYN, all of which leave; `None` if the window
+    /// stays, and one leaves.
     fn packets_after_syn_timeout(&self) -> Option<u32> {
         Some(1)
     }

@@ -46,7 +46,7 @@ impl Knobs for Scout {
             .means("first window where the RTT is known, in ordinary ones; what is more is spread")
             .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.first_window),
         Knob::new("spacing")
-            .means("so much of the RTT for each packet of a first window beyond an ordinary one")
+            .means("a first window beyond an ordinary one has RTT/spacing packets at most; 0s: any")
             .time(Span(0)..=LONGEST_SPACING, |p| &mut p.spacing),
         Knob::new("share")
             .means("a train is this part of the window: W/8")
