@@ -232,8 +232,9 @@ fn scout_loses_nothing_on_short_paths_and_queues_no_more_than_trains() {
     }
 }
 
-/// After start-up TCP goes on pacing, as after `rapid-start`: without it what one ACK allows leaves
-/// at once, and a buffer of one packet loses half of that (1.5 times as long).
+/// After start-up TCP goes on pacing, as it does after `rapid-start`. Unpaced, the two packets that
+/// a delayed ACK allows leave together, a buffer of one packet loses one of them, and the transfer
+/// takes 1.6 times as long.
 #[cfg(feature = "kernel")]
 #[test]
 fn scout_is_paced_after_start_up_too() {

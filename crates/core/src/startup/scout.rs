@@ -100,7 +100,7 @@ pub struct Scout {
     look: u64,
     /// The first window in ordinary ones at most, in millionths.
     first_window: u64,
-    /// A first window beyond an ordinary one has at most one packet per this part of the RTT; zero:
+    /// A first window beyond an ordinary one has RTT/`spacing` packets at most; where this is zero,
     /// any number.
     spacing: Span,
     /// A train is this part of W.

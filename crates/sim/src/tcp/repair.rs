@@ -67,8 +67,8 @@ pub(super) trait Repair: Sized {
         true
     }
 
-    /// The window in packets after a timeout of the SYN, all of which leave; `None` if the window
-    /// stays, and one leaves.
+    /// A timeout of the SYN sets the window to so many packets, and all of them leave. With `None`
+    /// the window stays as it is, and the SYN alone leaves again.
     fn packets_after_syn_timeout(&self) -> Option<u32> {
         Some(1)
     }

@@ -190,7 +190,7 @@ impl Repair for Quic {
         Gaps::ONE
     }
 
-    /// A lost packet of the handshake leaves the window as it is: RFC 9002 has no such rule.
+    /// RFC 9002 has no rule that cuts the window where a packet of the handshake is sent again.
     fn packets_after_syn_timeout(&self) -> Option<u32> {
         None
     }

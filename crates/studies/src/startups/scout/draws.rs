@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::paths::{self, Set};
 use super::{FAST, GENTLE, REFERENCE, Runs, measured, over_bars, place};
 
-/// A draw for each. `spacing` was chosen on the seeds 1 to 8.
+/// One draw of the paths for each seed. `spacing` was chosen on seeds 1 to 8, which are left out.
 pub(super) const SEEDS: std::ops::RangeInclusive<u64> = 9..=16;
 
 /// A row for each drawn set: time and loss over what Scout is held to, the mean of the draws and

@@ -66,13 +66,14 @@ const ON_LINUX_KBPS: u64 = 200_000;
 pub(super) const SEED: u64 = 20_261_125;
 const PACKET: u64 = 1_448;
 
-/// The drawn sets, from this seed.
+/// The drawn sets, from this seed; the last has offload.
 pub(super) fn drawn_sets(seed: u64) -> Vec<Set> {
     let set = |name, noise| Set { name, paths: drawn_from(seed, noise), for_parts: false };
+    let part = |name, noise| Set { for_parts: true, ..set(name, noise) };
     vec![
-        set("drawn", Noise::None),
-        set("drawn, profile `quic`", Noise::Quic),
-        set("drawn, thinned 2", Noise::Thinned(2)),
+        part("drawn", Noise::None),
+        part("drawn, profile `quic`", Noise::Quic),
+        part("drawn, thinned 2", Noise::Thinned(2)),
         set("drawn, thinned 4", Noise::Thinned(4)),
         set("drawn, thinned 8", Noise::Thinned(8)),
         set("drawn, offload", Noise::Offload),
@@ -84,15 +85,10 @@ pub(super) fn sets() -> Vec<Set> {
     let grid = |noise| grid(&[10, 50, 200], &[20, 100, 300], &[100, 250, 500, 1_000, 2_000], noise);
     let set = |name, paths| Set { name, paths, for_parts: false };
     let part = |name, paths| Set { name, paths, for_parts: true };
-    vec![
-        part("clean grid", grid(Noise::None)),
-        part("drawn", drawn(Noise::None)),
-        part("drawn, profile `quic`", drawn(Noise::Quic)),
-        part("drawn, thinned 2", drawn(Noise::Thinned(2))),
-        set("drawn, thinned 4", drawn(Noise::Thinned(4))),
-        set("drawn, thinned 8", drawn(Noise::Thinned(8))),
-        set("clean grid, offload", grid(Noise::Offload)),
-        set("drawn, offload", drawn(Noise::Offload)),
+    let mut sets = vec![part("clean grid", grid(Noise::None))];
+    sets.extend(drawn_sets(SEED));
+    sets.insert(sets.len() - 1, set("clean grid, offload", grid(Noise::Offload)));
+    sets.extend([
         set("0.1 % lost", few(Noise::Loss(1_000))),
         part("1 % lost", few(Noise::Loss(10_000))),
         set("UDP at 30 %", few(Noise::Udp(30))),
@@ -103,7 +99,8 @@ pub(super) fn sets() -> Vec<Set> {
         set("ACKs every 10 ms", few(Noise::Lumps(10))),
         set("ACKs every 20 ms", few(Noise::Lumps(20))),
         set("policer", policed()),
-    ]
+    ]);
+    sets
 }
 
 /// Few paths of the grid, for what disturbs packets.
