@@ -1,6 +1,6 @@
 //! `docs/startups.md`: every start-up explained, drawn, and measured over a grid of paths, and all
-//! numbers as CSV; and `docs/scout.md`. The start-ups, and what is said of them, are those of the
-//! cards.
+//! numbers as CSV; and the pages on Scout. The start-ups, and what is said of them, are those of
+//! the cards.
 
 mod grid;
 mod page;
@@ -17,12 +17,12 @@ use firstflight_report::write_file;
 use crate::step;
 use crate::{Stop, no_arguments};
 
-/// Writes the page, its pictures and its numbers, or with `--scout` that of Scout alone. The
+/// Writes the pages, pictures and numbers, or with `--scout` those of Scout alone. The
 /// simulator is optimised in every profile, so that what the tests have built serves.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     if matches!(args, [only] if only == "--scout") {
-        page_of_scout(root).map_err(|problem| failed(&*problem))?;
-        println!("startups: docs/scout.md is written");
+        pages_of_scout(root).map_err(|problem| failed(&*problem))?;
+        println!("startups: docs/scout.md and docs/scout-choices.md are written");
         return Ok(());
     }
     if let [first, second, minutes @ ..] = args
@@ -49,7 +49,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     fs::create_dir_all(&pictures).map_err(|error| step::unable(PICTURES, &error))?;
     survey(root).map_err(|problem| failed(&*problem))?;
     println!(
-        "startups: docs/startups.md, docs/startups.csv, docs/scout.md and {PICTURES} are written"
+        "startups: docs/startups.md, docs/startups.csv, docs/scout.md, docs/scout-choices.md and \
+         {PICTURES} are written"
     );
     Ok(())
 }
@@ -63,15 +64,17 @@ fn survey(root: &Path) -> Result<(), Box<dyn Error>> {
         write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
     }
     write_file(&folder.join("startups.md"), page::markdown(&summaries))?;
-    page_of_scout(root)
+    pages_of_scout(root)
 }
 
-fn page_of_scout(root: &Path) -> Result<(), Box<dyn Error>> {
+fn pages_of_scout(root: &Path) -> Result<(), Box<dyn Error>> {
     let folder = root.join("docs");
     for (name, svg) in scout::pictures()? {
         write_file(&folder.join(picture::FOLDER).join(format!("{name}.svg")), &svg)?;
     }
-    write_file(&folder.join("scout.md"), scout::markdown(root)?)?;
+    for (name, page) in scout::pages(root)? {
+        write_file(&folder.join(name), page)?;
+    }
     Ok(())
 }
 

@@ -113,8 +113,8 @@ usage: cargo xtask TASK
       [--page]                     a word (qemu; ten seconds of CPU a run; kept like the lab's)
   quic                             write the tables of scenarios/quic/README.md (minutes)
   startups [--scout]               write docs/startups.md: every start-up explained, drawn, and
-                                   measured over 192 paths, with pictures and CSV, and
-                                   docs/scout.md, or that alone (two minutes)
+                                   measured over 192 paths, with pictures and CSV, and the two
+                                   pages on Scout, or those alone (three minutes)
   startups --scout --half working  print what rules of Scout are changed by: `paths`, `beside`,
       [TABLE]... CONTROL...        `together`, `hostile`; `held` is for when they are done
   startups --scout --linux         run 40 of its paths over a kernel in virtual time, as far as

@@ -1,6 +1,6 @@
-//! Measures what `docs/scout.md` shows: Scout beside other start-ups over sets of paths, without
-//! one or another of its rules, other start-ups with its landing, its harm to a flow that was there
-//! before, receivers that lie, and the paths on which it is worse.
+//! Measures what `docs/scout.md` and `docs/scout-choices.md` show: Scout beside other start-ups
+//! over sets of paths, without one or another of its rules, other start-ups with its landing, its
+//! harm to a flow that was there before, receivers that lie, and the paths on which it is worse.
 
 mod beside;
 mod catalogue;
@@ -27,8 +27,8 @@ pub(crate) use picture::pictures;
 
 /// Everything else is over what this one does.
 const REFERENCE: &str = "hystart-pp";
-const OTHERS: [&str; 8] =
-    [REFERENCE, "hystart", "suss", "rapid-start", "bbr+cubic", "slow-start+cubic", "scout", FORMER];
+const OTHERS: [&str; 7] =
+    [REFERENCE, GENTLE, "suss", FAST, "bbr+cubic", "slow-start+cubic", "scout"];
 const PARTS: [&str; 14] = [
     REFERENCE,
     "scout",
@@ -64,17 +64,14 @@ const EIGHTHS: [&str; 15] = [
     "scout(keeps=0.95625)",
 ];
 /// What quinn carries of them.
-const OVER_QUINN: [&str; 7] =
-    [REFERENCE, "hystart", "rapid-start", "bbr+cubic", "slow-start+cubic", "scout", FORMER];
-/// Scout as it was before the working half of the paths chose its default.
-const FORMER: &str = "scout(first=1,acks=4,polite=off)";
-/// Those of which the page says whether they are what they should be.
-const HELD: [&str; 2] = ["scout", FORMER];
+const OVER_QUINN: [&str; 6] = [REFERENCE, GENTLE, FAST, "bbr+cubic", "slow-start+cubic", "scout"];
+/// What the first table has, which says the most in the fewest numbers.
+const IN_SHORT: [&str; 4] = [REFERENCE, GENTLE, FAST, "scout"];
 /// Climbs that are compared with the same landing.
 const CLIMBS: [&str; 7] =
     ["slow-start", "hystart", "hystart-pp", "suss", "rapid-start", "bbr", "scout"];
 /// Newcomers beside other flows than CUBIC.
-const RIVALS: [&str; 5] = [REFERENCE, "hystart", "suss", "rapid-start", "scout"];
+const RIVALS: [&str; 5] = [REFERENCE, GENTLE, "suss", FAST, "scout"];
 /// Who is told lies: slow start with the window that Scout begins with, and Scouts that grow less,
 /// too.
 const LIED_TO: [&str; 9] = [
@@ -111,8 +108,9 @@ struct Measured {
 /// Runs over paths: set by set, path by path, control by control.
 type Runs = Vec<Vec<Vec<Measured>>>;
 
-/// The page. What was measured on Linux is read from `docs` in `root`, the repository.
-pub(crate) fn markdown(root: &std::path::Path) -> Result<String, Box<dyn Error>> {
+/// The pages, each with its name. What was measured on Linux is read from `docs` in `root`, the
+/// repository.
+pub(crate) fn pages(root: &std::path::Path) -> Result<[(&'static str, String); 2], Box<dyn Error>> {
     let sets = paths::sets();
     let runs = measured(&sets, &OTHERS)?;
     let quinn = [paths::over_quinn()];
@@ -120,35 +118,32 @@ pub(crate) fn markdown(root: &std::path::Path) -> Result<String, Box<dyn Error>>
     let mut worst = ratios(&sets, &OTHERS, &runs, "scout");
     worst.extend(ratios(&quinn, &OVER_QUINN, &of_quinn, "scout"));
     worst.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let sizes = paths::by_size();
-    let of_sizes = measured(&sizes, &OTHERS)?;
-    let held_to = format!(
-        "| paths | {} |\n|---|{}\n{}{}",
-        HELD.join(" | "),
-        "---|".repeat(HELD.len()),
-        held_to(&sets, &OTHERS, &runs, &HELD),
-        held_to(&quinn, &OVER_QUINN, &of_quinn, &HELD),
-    );
-    let rows = table(&sets, &OTHERS, &runs);
-    let [working, held_back] =
-        [Half::Working, Half::Held].map(|half| of_half(half, &sets, &OTHERS, &runs));
-    let clean: Vec<Set> = sets.into_iter().filter(|set| set.for_parts).collect();
-    let parts = table(&clean, &PARTS, &measured(&clean, &PARTS)?);
-    let climbs = climbs();
-    let climbs: Vec<&str> = climbs.iter().map(String::as_str).collect();
     let counted = worst.len();
     let over: Vec<_> = worst.into_iter().filter(|(ratio, ..)| *ratio > MUCH_LONGER).collect();
+    let held_to = format!(
+        "| paths | scout |\n|---|---|\n{}{}",
+        held_to(&sets, &OTHERS, &runs, &["scout"]),
+        held_to(&quinn, &OVER_QUINN, &of_quinn, &["scout"]),
+    );
+    let sizes = paths::by_size();
+    let in_short =
+        table(&sets[..FIRST_SETS], &IN_SHORT, &measured(&sets[..FIRST_SETS], &IN_SHORT)?);
+    let rows = table(&sets, &OTHERS, &runs);
+    let halves = halves(&sets, &runs);
+    let clean: Vec<Set> = sets.into_iter().filter(|set| set.for_parts).collect();
+    let climbs = climbs();
+    let climbs: Vec<&str> = climbs.iter().map(String::as_str).collect();
     let fields = [
+        ("{{in-short}}", in_short),
         ("{{paths}}", rows),
-        ("{{sizes}}", table(&sizes, &OTHERS, &of_sizes)),
+        ("{{sizes}}", table(&sizes, &OTHERS, &measured(&sizes, &OTHERS)?)),
         ("{{held-to}}", held_to),
-        ("{{draws}}", draws::table(&["scout", "scout(spacing=0ms)", FORMER])?),
+        ("{{draws}}", draws::table(&["scout", "scout(spacing=0ms)"])?),
         ("{{seeds}}", format!("{} to {}", draws::SEEDS.start(), draws::SEEDS.end())),
-        ("{{working}}", working),
-        ("{{held-back}}", held_back),
+        ("{{halves}}", halves),
         ("{{rivals-held-back}}", beside::rivals(&RIVALS, Some(Half::Held))?),
         ("{{together}}", together::table(&OTHERS)?),
-        ("{{parts}}", parts),
+        ("{{parts}}", table(&clean, &PARTS, &measured(&clean, &PARTS)?)),
         ("{{eighths}}", turned(&clean[..FIRST_SETS], &EIGHTHS)?),
         ("{{climbs}}", turned(&clean[..FIRST_SETS], &climbs)?),
         ("{{harm}}", beside::table(&OTHERS)?),
@@ -157,6 +152,7 @@ pub(crate) fn markdown(root: &std::path::Path) -> Result<String, Box<dyn Error>>
         ("{{hostile}}", hostile::table(&LIED_TO)?),
         ("{{beside}}", beside::COUNT.to_string()),
         ("{{times}}", beside::TIMES.to_string()),
+        ("{{clean}}", clean[0].paths.len().to_string()),
         ("{{drawn}}", paths::DRAWN.to_string()),
         ("{{quinn}}", table(&quinn, &OVER_QUINN, &of_quinn)),
         ("{{linux}}", kernel::tables(&root.join("docs"))?),
@@ -166,9 +162,25 @@ pub(crate) fn markdown(root: &std::path::Path) -> Result<String, Box<dyn Error>>
         ("{{counted}}", counted.to_string()),
         ("{{worst}}", listed(&over)),
     ];
-    let page = include_str!("../scout.md").to_owned();
-    Ok(fields.iter().fold(page, |page, (field, text)| page.replace(field, text.trim_end())))
+    let [page, choices] = TEMPLATES.map(|(name, page)| (name, filled(page, &fields)));
+    Ok([(page.0, page.1?), (choices.0, choices.1?)])
 }
+
+/// The page with what was measured. Every `{{field}}` is to be among the fields.
+fn filled(page: &str, fields: &[(&str, String)]) -> Result<String, String> {
+    let fill = |page: String, (field, text): &(&str, String)| page.replace(field, text.trim_end());
+    let page = fields.iter().fold(page.to_owned(), fill);
+    match page.split_once("{{").and_then(|(_, rest)| rest.split_once("}}")) {
+        Some((field, _)) => Err(format!("a page has the field `{field}`, which nothing fills")),
+        None => Ok(page),
+    }
+}
+
+/// The pages, with a field where something that is measured stands.
+const TEMPLATES: [(&str, &str); 2] = [
+    ("scout.md", include_str!("../scout.md")),
+    ("scout-choices.md", include_str!("../scout-choices.md")),
+];
 
 /// How much longer Scout took than the reference, on which path of which set.
 type Ratio = (f64, Path, &'static str);
@@ -214,16 +226,17 @@ fn held_to(sets: &[Set], controls: &[&str], runs: &Runs, held: &[&str]) -> Strin
         let cells: Vec<String> = held
             .iter()
             .filter_map(|name| place(controls, name))
-            .map(|at| {
-                let [time, share] = over_bars(runs, controls, at);
-                let much =
-                    |run: &&Vec<Measured>| run[at].completion_s > MUCH_LONGER * run[0].completion_s;
-                format!("{time:.2}; {share:.2}; {}", runs.iter().filter(much).count())
-            })
+            .map(|at| held_to_cell(runs, controls, at))
             .collect();
         let _ = writeln!(text, "| {} ({}) | {} |", set.name, set.paths.len(), cells.join(" | "));
     }
     text
+}
+
+fn held_to_cell(runs: &[Vec<Measured>], controls: &[&str], at: usize) -> String {
+    let [time, share] = over_bars(runs, controls, at);
+    let much = |run: &&Vec<Measured>| run[at].completion_s > MUCH_LONGER * run[0].completion_s;
+    format!("{time:.2}; {share:.2}; {}", runs.iter().filter(much).count())
 }
 
 /// The time over Rapid Start's and the loss over HyStart's of a control over the paths of a set.
@@ -237,14 +250,14 @@ fn over_bars(runs: &[Vec<Measured>], controls: &[&str], at: usize) -> [f64; 2] {
     [mean(&|run| time(run).ln()).exp(), lost / bar.max(f64::MIN_POSITIVE)]
 }
 
-/// [`held_to`] of one half of every set.
-fn of_half(half: Half, sets: &[Set], controls: &[&str], runs: &Runs) -> String {
-    let mut text =
-        format!("| paths | {} |\n|---|{}\n", HELD.join(" | "), "---|".repeat(HELD.len()));
+/// What [`held_to`] says of Scout over both halves of every set.
+fn halves(sets: &[Set], runs: &Runs) -> String {
+    let scout = place(&OTHERS, "scout").unwrap_or(0);
+    let mut text = String::from("| paths | working half | held-back half |\n|---|---|---|\n");
     for (set, runs) in sets.iter().zip(runs) {
-        let both = half.of(set.paths.iter().cloned().zip(runs.iter().cloned()).collect());
-        let (paths, runs) = both.into_iter().unzip();
-        text += &held_to(&[Set { paths, ..*set }], controls, &vec![runs], &HELD);
+        let [working, held] = [Half::Working, Half::Held]
+            .map(|half| held_to_cell(&half.of(runs.clone()), &OTHERS, scout));
+        let _ = writeln!(text, "| {} ({}) | {working} | {held} |", set.name, set.paths.len());
     }
     text
 }
@@ -307,8 +320,9 @@ mod tests {
     }
 
     #[test]
-    fn every_field_of_the_page_is_filled() {
-        let fields = include_str!("../scout.md").matches("{{").count();
-        assert_eq!(fields, 27);
+    fn a_field_that_nothing_fills_is_refused() {
+        let fields = [("{{one}}", "1\n".to_owned())];
+        assert_eq!(filled("a {{one}} b", &fields), Ok("a 1 b".to_owned()));
+        assert!(filled("a {{one}} {{two}}", &fields).unwrap_err().contains("`two`"));
     }
 }
