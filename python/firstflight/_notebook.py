@@ -6,7 +6,7 @@ from html import escape
 
 from ._native import Reproduction, Result
 
-#: Columns of the table of flows: heading, unit, factor, digits.
+#: Columns of the table of flows: heading, unit, factor.
 SHOWN = {
     "alias": ("control", "", None),
     "seed": ("seed", "", None),

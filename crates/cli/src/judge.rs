@@ -4,6 +4,7 @@ mod programs;
 mod rows;
 mod told;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -22,6 +23,9 @@ use crate::scenarios::found;
 use crate::transport::{On, Transport};
 use crate::words::count;
 use crate::{command_line, interrupt, output};
+
+/// How many seeds a scenario may have.
+const SEEDS: RangeInclusive<u64> = 1..=10_000;
 
 /// Judge a control on the catalogue of paths: fast, gentle, safe to others, never stuck, Pareto
 #[derive(Debug, clap::Args)]
@@ -45,7 +49,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     programs: programs::ProgramFlags,
     /// Seeds of each scenario in which something is random [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(SEEDS))]
     seeds: Option<u64>,
     /// Three seeds, and without the longest transfers: less than a minute, for other projects' CI
     #[arg(long, conflicts_with = "seeds")]
@@ -212,9 +216,18 @@ pub(crate) fn question(asked: &Asked<'_>, carried: &Carried) -> Result<Question,
         })?;
         Ok(spec)
     };
-    if asked.seeds.is_some_and(|seeds| !(1..=10_000).contains(&seeds)) {
-        let problem = "seeds: out of range; accepted: a whole number from 1 to 10000";
-        return Err(Failure::Usage(problem.to_owned()));
+    // The command's flags are checked before; these are for Python.
+    if let Some(seeds) = asked.seeds {
+        let (least, most) = (SEEDS.start(), SEEDS.end());
+        if asked.quick {
+            let problem = "seeds: found together with quick; accepted: one of the two";
+            return Err(Failure::Usage(problem.to_owned()));
+        }
+        if !SEEDS.contains(&seeds) {
+            return Err(Failure::Usage(format!(
+                "seeds: found {seeds}; accepted: a whole number from {least} to {most}"
+            )));
+        }
     }
     let mut question = Question {
         control: control("", asked.control)?,

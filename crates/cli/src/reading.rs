@@ -78,6 +78,9 @@ fn ranking(report: &Report, controls: &[Vec<&RunResult>]) -> Option<String> {
     let Some(((best, most), rest)) = found.split_first() else {
         return Some("Nothing was finished in the time measured; see --duration.".to_owned());
     };
+    if *most <= 0.0 {
+        return Some("Nothing was delivered in the time measured; see --duration.".to_owned());
+    }
     let scale = Scale::of(report);
     let best = match measure {
         Measure::Throughput => {

@@ -162,7 +162,11 @@ impl One<'_> {
         let result = measured.result();
         let result = RunResult { alias: self.plan.name.clone(), seed: self.seed, ..result };
         let Some(most) = self.samples else { return Run::new(result, Vec::new(), Vec::new()) };
-        Run::new(result, measured.flow_series(most), vec![measured.queue_series()])
+        Run::new(
+            result,
+            measured.flow_series(most),
+            vec![firstflight_lab::queue_series(&link.forward.depth)],
+        )
     }
 }
 

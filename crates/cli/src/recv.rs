@@ -85,16 +85,8 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
-    let mut made = None;
     if !args.discard {
         output::check_directory("--dir", &args.dir)?;
-        // The topmost folder that is not there yet.
-        let missing = args.dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
-        made = missing.take_while(|folder| !folder.exists()).last().map(Path::to_owned);
-        if !args.dir.is_dir() {
-            std::fs::create_dir_all(&args.dir)
-                .map_err(|error| output::not_writable("--dir", &args.dir, &error.to_string()))?;
-        }
     }
     let identity = args.common.identity()?;
     let fingerprint = identity.fingerprint();
@@ -118,6 +110,8 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
         packet: None,
     };
     let runtime = transfer::runtime()?;
+    // Only now: a flag that is refused leaves no folder behind.
+    let made = if args.discard { None } else { directory(&args.dir)? };
     runtime.block_on(async {
         let inbox = Inbox::open(listening).inspect_err(|_| {
             // Nothing is left behind where nothing came of it.
@@ -129,6 +123,17 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
         inbox.close(if outcome.is_ok() { "done" } else { "over" }).await;
         outcome
     })
+}
+
+/// Makes the folder of what is received, and says which is the topmost one that was not there.
+fn directory(dir: &Path) -> Result<Option<PathBuf>, Failure> {
+    let ancestors = dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
+    let made = ancestors.take_while(|folder| !folder.exists()).last().map(Path::to_owned);
+    if !dir.is_dir() {
+        std::fs::create_dir_all(dir)
+            .map_err(|error| output::not_writable("--dir", dir, &error.to_string()))?;
+    }
+    Ok(made)
 }
 
 /// Removes folders that this program made and put nothing into, from `below` up to `made`.

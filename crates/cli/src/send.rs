@@ -104,7 +104,8 @@ pub(crate) fn send(args: Args) -> Result<Status, Failure> {
         transfer::tell_failure(args.json, "send", &args.control, (progress, took), failure)
     })?;
     if let Some(problem) = &sent.not_kept {
-        eprintln!("note: what was learned of the path is not kept: {problem}");
+        let problem = output::plain(&problem.to_string());
+        output::note(&format!("note: what was learned of the path is not kept: {problem}"));
     }
     if args.json {
         let results = sent.results(&args.control, env!("CARGO_PKG_VERSION"));

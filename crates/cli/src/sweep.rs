@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", value_parser = Format::named)]
     format: Option<Format>,
     /// Print the summary as one JSON document
-    #[arg(long)]
+    #[arg(long, conflicts_with = "shard")]
     json: bool,
     /// Print the summary of a finished sweep
     #[arg(long, value_name = "DIR")]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::GuestError;
+use crate::temporary::Folder;
 
 /// A folder of the user's that may be deleted at any time.
 #[derive(Clone, Debug)]
@@ -50,9 +51,7 @@ impl Cache {
             return Ok(entry);
         }
         fs::create_dir_all(&parent).map_err(|error| GuestError::file(&parent, &error))?;
-        // Half an entry never has the name of one.
-        let half = tempfile::Builder::new().prefix(".half-").tempdir_in(&parent);
-        let half = half.map_err(|error| GuestError::file(&parent, &error))?;
+        let half = Folder::of_half(&parent)?;
         let fresh = half.path().join("entry");
         fs::create_dir(&fresh).map_err(|error| GuestError::file(&fresh, &error))?;
         make(&fresh)?;

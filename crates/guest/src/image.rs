@@ -253,9 +253,14 @@ fn inside(path: &Path) -> String {
 
 /// The shared libraries of a program, and its loader; none of one that is linked statically.
 pub(crate) fn libraries(program: &Path) -> Result<Vec<PathBuf>, GuestError> {
-    match output(Command::new("ldd").arg(program), "libc-bin") {
+    // ldd translates what it says.
+    match output(Command::new("ldd").arg(program).env("LC_ALL", "C"), "libc-bin") {
         Ok(said) => {
             let said = String::from_utf8_lossy(&said).into_owned();
+            if let Some(line) = said.lines().find(|line| line.ends_with("not found")) {
+                let problem = format!("{}: {}", program.display(), line.trim());
+                return Err(GuestError::Failed(problem));
+            }
             let words = said.split_whitespace().filter(|word| word.starts_with('/'));
             Ok(words.filter(|word| !word.ends_with(':')).map(PathBuf::from).collect())
         }

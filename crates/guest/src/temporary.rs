@@ -24,12 +24,22 @@ impl Folder {
     /// No room.
     pub(crate) fn new() -> Result<Self, GuestError> {
         let parent = std::env::temp_dir();
-        remove_leftovers(&parent, OLD_ENOUGH);
-        Self::made_in(&parent).map_err(|error| GuestError::file(&parent, &error))
+        remove_leftovers(&parent, &[(FOLDER, true), (FILE, false)], OLD_ENOUGH);
+        Self::made_in(&parent, FOLDER).map_err(|error| GuestError::file(&parent, &error))
     }
 
-    fn made_in(parent: &Path) -> std::io::Result<Self> {
-        let folder = Builder::new().prefix(FOLDER).tempdir_in(parent)?;
+    /// A new one in this folder, for an entry that is not whole yet. Those of processes that were
+    /// killed are removed.
+    ///
+    /// # Errors
+    /// No room.
+    pub(crate) fn of_half(parent: &Path) -> Result<Self, GuestError> {
+        remove_leftovers(parent, &[(HALF, true)], OLD_ENOUGH);
+        Self::made_in(parent, HALF).map_err(|error| GuestError::file(parent, &error))
+    }
+
+    fn made_in(parent: &Path, prefix: &str) -> std::io::Result<Self> {
+        let folder = Builder::new().prefix(prefix).tempdir_in(parent)?;
         let lock = File::open(folder.path())?;
         lock.lock()?;
         Ok(Self { folder, _lock: lock })
@@ -54,16 +64,18 @@ pub fn kept(parts: &[&[u8]]) -> Result<NamedTempFile, GuestError> {
     made().map_err(|error: std::io::Error| GuestError::file(&std::env::temp_dir(), &error))
 }
 
-/// Removes what no living process has locked. What is younger than `age` may be about to be locked.
-/// What cannot be removed takes room, no more.
-fn remove_leftovers(parent: &Path, age: Duration) {
+/// Removes the folders (`true`) and files with these prefixes that no living process has locked.
+/// What is younger than `age` may be about to be locked. What cannot be removed takes room, no
+/// more.
+fn remove_leftovers(parent: &Path, kinds: &[(&str, bool)], age: Duration) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Ok(about) = entry.metadata() else { continue };
         let is_old = about.modified().is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= age));
-        let is_ours = [(FOLDER, about.is_dir()), (FILE, about.is_file())]
-            .iter()
-            .any(|(prefix, is_kind)| *is_kind && name.starts_with(prefix));
+        let is_ours = kinds.iter().any(|(prefix, is_folder)| {
+            let is_kind = if *is_folder { about.is_dir() } else { about.is_file() };
+            is_kind && name.starts_with(prefix)
+        });
         let path = entry.path();
         // Locked until it is gone, so that two do not remove one.
         let free = || File::open(&path).ok().filter(|file| file.try_lock().is_ok());
@@ -78,6 +90,8 @@ fn remove_leftovers(parent: &Path, age: Duration) {
 
 const FOLDER: &str = "firstflight-machine-";
 const FILE: &str = "firstflight-initrd-";
+/// Half an entry of the cache never has the name of one.
+const HALF: &str = ".half-";
 /// Between the making of something and its lock is less than this.
 const OLD_ENOUGH: Duration = Duration::from_secs(60);
 
@@ -95,10 +109,17 @@ mod tests {
         for file in [dead.join("console"), at("firstflight-initrd-dead"), at("another's")] {
             fs::write(file, "x").unwrap();
         }
-        let living = Folder::made_in(parent.path()).unwrap();
-        remove_leftovers(parent.path(), OLD_ENOUGH);
+        fs::create_dir(at(".half-dead")).unwrap();
+        let living = Folder::made_in(parent.path(), FOLDER).unwrap();
+        let half = Folder::made_in(parent.path(), HALF).unwrap();
+        let kinds = [(FOLDER, true), (FILE, false)];
+        remove_leftovers(parent.path(), &kinds, OLD_ENOUGH);
         assert!(dead.is_dir(), "too young");
-        remove_leftovers(parent.path(), Duration::ZERO);
+        remove_leftovers(parent.path(), &kinds, Duration::ZERO);
+        assert!(at(".half-dead").is_dir(), "of another kind");
+        remove_leftovers(parent.path(), &[(HALF, true)], Duration::ZERO);
+        assert!(!at(".half-dead").exists() && half.path().is_dir());
+        drop(half);
         assert!(!dead.exists() && !at("firstflight-initrd-dead").exists());
         assert!(living.path().is_dir() && at("another's").is_file());
         drop(living);

@@ -2,6 +2,7 @@
 
 use firstflight_report::digits;
 use firstflight_scenario::Scenario;
+use firstflight_scenario::measure::median;
 
 use crate::measured::{Kept, Measured};
 
@@ -25,7 +26,7 @@ pub(crate) fn spread(points: &[Scenario], ours: &[&Kept], better: &[Vec<&Kept>])
         .collect();
     ratios.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (worst, at) = ratios.last()?;
-    let median = ratios[ratios.len() / 2].0;
+    let median = median(ratios.iter().map(|(ratio, _)| *ratio).collect())?;
     let within = ratios.iter().filter(|(ratio, _)| *ratio <= crate::rules::SLOWER).count();
     Some(format!(
         "of {} points {within} hold, the median is {} of the better one's time and the worst {} \
@@ -79,7 +80,8 @@ mod tests {
         let (ours, one, other) = (took(&[1.0, 6.0]), took(&[1.0, 4.0]), took(&[2.0, 3.0]));
         let better = [one.iter().collect(), other.iter().collect()];
         let said = spread(&[point, slow], &ours.iter().collect::<Vec<_>>(), &better).unwrap();
-        assert!(said.starts_with("of 2 points 1 hold"), "{said}");
+        // 1 and 2 times as long as the better one.
+        assert!(said.starts_with("of 2 points 1 hold, the median is 1.5 of"), "{said}");
         assert!(said.ends_with("the worst 2 at 1Mbps, 10ms, 5MB"), "{said}");
     }
 }

@@ -123,7 +123,9 @@ fn others(judgement: &Judgement) -> Option<Section> {
     let safe = |judged: &&Judged| judged.reasons.contains_key(Rule::R3.name());
     for judged in judgement.scenarios.iter().filter(safe) {
         let ours = (&judgement.control, &judged.measured);
-        for (name, measured) in std::iter::once(ours).chain(&judged.references) {
+        // A control that is a reference, too, has one row.
+        let references = judged.references.iter().filter(|(name, _)| **name != judgement.control);
+        for (name, measured) in std::iter::once(ours).chain(references) {
             table.push(other(judged, name, measured));
         }
     }

@@ -1,7 +1,7 @@
 //! The rules R1 to R5: numbers in, verdict and reason out. Nothing here runs anything.
 //!
-//! The thresholds and what they are of stand in the field's own words at [`Rule`]; those of R3 are
-//! the C4 tests', the others the project's proposal, which `docs/judge.md` argues.
+//! The thresholds are the constants at the end of this file. Those of R3 are the C4 tests'; the
+//! others are the project's proposal, which `docs/judge.md` argues.
 
 use firstflight_report::digits;
 use firstflight_scenario::{Catalogue, Rule, SafeBy};

@@ -305,10 +305,10 @@ fn verdict(said: &str) -> Option<&str> {
     lines.take_while(|line| !line.starts_with("processed ")).last()
 }
 
-/// Names in `c/bpf`.
 /// `TEXT_MAX` of `c/bpf/kernel.h`: the control in full and after it its name, each with a zero,
 /// with which `struct loaded` begins.
 pub(crate) const TEXT_MAX: usize = 256;
+// Names in `c/bpf`.
 pub(crate) const LOADED: &str = ".rodata.loaded";
 pub(crate) const RECORDS: &str = "records";
 pub(crate) const STRUCT_OPS: &str = "ff_control";

@@ -87,8 +87,8 @@ pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
 /// Refuses a key that the kernel cannot be told, set to another value than the kernel's own.
 fn check_keys(scenario: &Scenario) -> Result<(), LabError> {
     let kernels = |key: &Key| key.value(Profile::Linux.constants());
-    let mut told = scenario.set().filter(|set| !set.key.heeded.heeds(Stack::Kernel));
-    match told.find(|set| set.text != kernels(set.key)) {
+    let mut not_told = scenario.set().filter(|set| !set.key.heeded.heeds(Stack::Kernel));
+    match not_told.find(|set| set.text != kernels(set.key)) {
         Some(set) => Err(LabError::Input(format!(
             "on linux {} is {}, which no scenario changes in the kernel; found {}",
             set.place,
@@ -120,7 +120,8 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
         ));
     }
     if resolved.flows.len() > usize::from(ADDRESSES) {
-        return no(format!("there are at most {ADDRESSES} groups of flows"));
+        let found = resolved.flows.len();
+        return no(format!("there are at most {ADDRESSES} groups of flows, found {found}"));
     }
     if resolved.flows.iter().any(|flow| flow.files.is_some_and(|files| !files.keep_alive)) {
         let kept = "`files` run on the simulator, or here with keep_alive = true";
@@ -135,7 +136,12 @@ fn refuse(resolved: &Resolved) -> Result<(), LabError> {
         matches!(kind, Recovery::Tahoe | Recovery::Reno | Recovery::Quic | Recovery::Ns2Linux)
     };
     if recoveries.iter().any(other) || recoveries.windows(2).any(|two| two[0] != two[1]) {
-        return no("recovery is sack, or newreno for all flows (tcp_sack = 0)".to_owned());
+        let mut found: Vec<String> = recoveries.iter().map(Recovery::to_string).collect();
+        found.dedup();
+        return no(format!(
+            "recovery: found {}; accepted: rack, sack or newreno, for all flows (tcp_sack)",
+            found.join(", ")
+        ));
     }
     if resolved.udp.len() > MOST_SOURCES {
         let found = resolved.udp.len();
@@ -304,7 +310,7 @@ mod tests {
             ("split_acks = 2", "split_acks is 1, which"),
             ("duplicate_acks = 2", "duplicate_acks is 3, which"),
             ("syn = true\nfast_open = 'on'", "fast_open is off, which"),
-            ("recovery = 'reno'", "tcp_sack"),
+            ("recovery = 'reno'", "found reno; accepted: rack, sack or newreno"),
             ("recovery = 'quic'", "tcp_sack"),
             ("pacing = true", "pacing is false, which"),
             ("growth_limit = false", "growth_limit is true, which"),

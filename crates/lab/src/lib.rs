@@ -34,6 +34,7 @@ pub use control::LinuxControl;
 pub use error::LabError;
 pub use job::resolve;
 pub use namespace::Namespace;
-pub use outcome::{kernel_release, lab_figures};
+pub use outcome::{bottleneck, kernel_release, lab_figures};
 pub use path::Path;
 pub use run::{Generator, Lab, run};
+pub use trace::queue_series;

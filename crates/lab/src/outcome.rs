@@ -121,7 +121,7 @@ impl Measured<'_> {
 }
 
 /// What the bottleneck did with the data's direction.
-pub(crate) fn bottleneck(way: &DirectionReport) -> Bottleneck {
+pub fn bottleneck(way: &DirectionReport) -> Bottleneck {
     Bottleneck {
         drops: way.dropped_packets + way.lost_packets,
         random_losses: way.lost_packets,

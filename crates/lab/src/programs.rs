@@ -79,7 +79,7 @@ pub fn run(
     let measured =
         Measured { resolved: &resolved, carried: &carried, flow: way.largest_flow, seed };
     let result = measured.result(way, begun.elapsed());
-    let queues = samples.map(|_| trace::queue(&way.depth)).into_iter().collect();
+    let queues = samples.map(|_| trace::queue_series(&way.depth)).into_iter().collect();
     let run = Run::new(result, Vec::new(), queues);
     Ok(Report::new(resolved, vec![run], false))
 }

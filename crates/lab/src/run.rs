@@ -185,7 +185,7 @@ impl One<'_> {
             flows.map(|(id, flow)| trace::flow(id, &flow.samples, most, part)).collect()
         });
         let queues = match samples {
-            Some(_) if self.kind == LinkKind::Tun => vec![trace::queue(&link.forward.depth)],
+            Some(_) if self.kind == LinkKind::Tun => vec![trace::queue_series(&link.forward.depth)],
             _ => Vec::new(),
         };
         Ok(Some(Run::new(result, traces.unwrap_or_default(), queues)))

@@ -34,7 +34,7 @@ pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32, part: bool)
 }
 
 /// The most packets waiting in each interval.
-pub(crate) fn queue(depth: &[(u64, u64)]) -> Series {
+pub fn queue_series(depth: &[(u64, u64)]) -> Series {
     let mut series = Series::new(QUEUE_COLUMNS.iter().copied());
     for (at, waiting) in depth {
         series.push(&[Some(*at as f64 / 1e9), Some(*waiting as f64)]);

@@ -49,12 +49,16 @@ pub enum ReportError {
     },
 }
 
+/// Whether a file cannot grow: its device is full, or its owner or it may have no more.
+pub fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
 impl ReportError {
     /// Whether there is no room for what was to be written, which is no fault of its name.
     pub fn is_full(&self) -> bool {
-        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        let Self::Write { source, .. } = self else { return false };
-        matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+        matches!(self, Self::Write { source, .. } if is_full(source))
     }
 
     /// What was to be rendered, and what the renderer said.

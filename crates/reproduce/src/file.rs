@@ -127,7 +127,7 @@ pub(crate) enum On {
     /// The packet simulator.
     #[default]
     Sim,
-    /// The lab: the running kernel's TCP on an emulated link, in real time.
+    /// The lab: Linux's TCP on an emulated link, in real time or in a guest with its own clock.
     Linux,
 }
 

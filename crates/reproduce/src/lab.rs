@@ -1,4 +1,5 @@
-//! Runs in the lab: the running kernel's TCP in real time, on machines that have what it takes.
+//! Runs in the lab: Linux's TCP on an emulated link, in real time or in a guest with a clock of its
+//! own, on machines that have what it takes.
 //!
 //! The caller hands in a lab, because this crate has none. Without one, the rows that read its runs
 //! are `not-run` and say why; all others are unaffected.

@@ -1,7 +1,7 @@
 //! What Load Gauge sees and does, read from samples: expected and achieved rate, and restarts.
 //!
-//! The achieved rate is the sender's own estimate. RTTmin is taken to be the smallest smoothed RTT
-//! of the samples, which is right on a path that is idle at first.
+//! The achieved rate is the sender's own estimate. RTTmin is the smallest value that the
+//! sender itself had for it (`lg_rtt_min`).
 
 use firstflight_report::Series as Line;
 use firstflight_scenario::Series;

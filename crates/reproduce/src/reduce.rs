@@ -1,6 +1,6 @@
 //! How the values of several cases, or of many seeds, become one number.
 
-use firstflight_scenario::measure::mean_and_interval;
+use firstflight_scenario::measure::{mean_and_interval, median};
 
 use crate::file::Reduce;
 use crate::measure::mean;
@@ -46,12 +46,6 @@ pub(crate) fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
 
 /// The least number of seeds for an interval.
 const SEEDS_FOR_MARGIN: usize = 5;
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (low, high) = (values.get((values.len() - 1) / 2)?, values.get(values.len() / 2)?);
-    Some((low + high) / 2.0)
-}
 
 /// From each point to the next: the x before, and the change.
 fn steps(points: &[Point]) -> impl Iterator<Item = Point> + '_ {

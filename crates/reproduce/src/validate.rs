@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use firstflight_scenario::Class;
 
 use crate::error::ReproduceError;
-use crate::file::Claim;
+use crate::file::{Check, Claim};
 use crate::paper::{Laid, Paper};
 
 /// Checks that every claim and plot refers to runs that exist, and that every claim can fail.
@@ -47,7 +47,9 @@ fn of_claim(laid: &Laid, claim: &Claim) -> Result<(), String> {
     if claim.checks.is_empty() {
         return Err("no check; accepted: one or more, or `unjudged` with the reason".to_owned());
     }
-    if claim.checks.iter().all(|check| check.information) {
+    let only_informs =
+        |checks: &[Check]| !checks.is_empty() && checks.iter().all(|check| check.information);
+    if only_informs(&claim.checks) || only_informs(&claim.refutations) {
         return Err("only `information`, which decides nothing; accepted: one check or more that \
             does"
             .to_owned());
@@ -191,6 +193,13 @@ mod tests {
         assert!(problem("refuted", &near("case = 'c'")).contains("belong together"));
         let alone = problem("shape", "measure = 'throughput', information = true");
         assert!(alone.contains("only `information`, which decides nothing"), "{alone}");
+        let refuted = problem(
+            "refuted",
+            &format!(
+                "{throughput}, above = 1 }}]\nrefutation = [{{ {throughput}, information = true"
+            ),
+        );
+        assert!(refuted.contains("only `information`, which decides nothing"), "{refuted}");
         let both = problem(
             "shape",
             &near(

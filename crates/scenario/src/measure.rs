@@ -17,6 +17,14 @@ pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
+/// The median of values: of an even number, the mean of the two in the middle. No value has none.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) =
+        (values.get(values.len().saturating_sub(1) / 2)?, values.get(values.len() / 2)?);
+    Some((low + high) / 2.0)
+}
+
 /// The mean of values, and the standard error of the mean: the sample's standard deviation over the
 /// root of their number. No value has no mean, and fewer than two have no error.
 pub fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {

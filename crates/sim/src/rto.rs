@@ -179,7 +179,7 @@ impl Rto {
     /// timeout, either counted from the tick before.
     #[inline]
     fn first_after(&self, started: Instant, smoothed: Span) -> Instant {
-        let after = smoothed + smoothed.min(self.rules.min);
+        let after = (smoothed + smoothed.min(self.rules.min)).min(self.rules.max);
         Instant((started + after).0.saturating_sub(jiffies::TICK.0))
     }
 
@@ -379,6 +379,21 @@ mod tests {
             let min = Span::from_millis(200);
             let rto = Rto::new(RtoRules { min, timer, ..RtoRules::RFC }, Recovery::NewReno);
             assert_eq!(rto.timeout(&rtt), Span::from_millis(timeout));
+        }
+    }
+
+    /// A path whose RTT is longer than the longest timeout: the timer fires before an ACK can come.
+    #[test]
+    fn no_timer_fires_before_the_first_that_can() {
+        let span = Span::from_millis(300);
+        let rtt = Rtt { latest: span, smoothed: span, variation: span / 2, min: span, first: span };
+        for max in [200, 400, 60_000].map(Span::from_millis) {
+            let rules = RtoRules { max, timer: Timer::Linux, ..RtoRules::RFC };
+            let mut rto = Rto::new(rules, Recovery::Rack);
+            rto.restart(Instant(1_000_000_000));
+            let (first, deadline) = (rto.first_deadline(span), rto.deadline(&rtt).unwrap());
+            assert!(first <= deadline, "{max:?}: {first:?}, {deadline:?}");
+            assert!(!rto.no_deadline_before_while_calm(Instant(deadline.0 + 1), &rtt), "{max:?}");
         }
     }
 

@@ -64,7 +64,7 @@ pub enum SweepError {
         dir: PathBuf,
         /// How many are not there.
         missing: u64,
-        /// How many points the sweep has.
+        /// How many chunks the sweep has.
         total: u64,
     },
     /// A file that cannot be read or written.

@@ -238,7 +238,10 @@ impl Reader<'_> {
             (None, Some(default)) => Ok(default),
             (found, _) => {
                 let found = found.map_or("is missing".to_owned(), |found| format!("found {found}"));
-                Err(self.fault(&format!("sample.{key}"), format!("{found}; accepted: 1000")))
+                Err(self.fault(
+                    &format!("sample.{key}"),
+                    format!("{found}; accepted: a whole number, such as 1000"),
+                ))
             }
         };
         let (points, seed) = (whole("points", None)?, whole("seed", Some(1))?);
@@ -413,9 +416,8 @@ fn described(base: &str, points: &Points) -> String {
     match &points.outer {
         Outer::None => {}
         Outer::Sample(sample) => {
-            // All of it follows from the first and last points but for the seed.
-            let ends = [sample.values(0), sample.values(sample.points.saturating_sub(1))];
-            text.push_str(&format!("{} {} {:?} {ends:?}", sample.points, sample.seed, sample.over));
+            let (method, points, seed) = (sample.method(), sample.points, sample.seed);
+            text.push_str(&format!("{method} {points} {seed} {:?}", sample.over));
         }
         Outer::Listed { keys, rows } => text.push_str(&format!("{keys:?} {rows:?}")),
     }

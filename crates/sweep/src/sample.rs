@@ -40,6 +40,11 @@ impl Sample {
         Self { points: points.into(), seed, over, strata: Some(strata) }
     }
 
+    /// How points are drawn, as a grid file says it.
+    pub(crate) fn method(&self) -> &'static str {
+        if self.strata.is_some() { "latin-hypercube" } else { "random" }
+    }
+
     /// The values of a point, in the order of the keys.
     pub(crate) fn values(&self, point: u64) -> Vec<String> {
         let value = |(key, (_, values)): (usize, &(String, Values))| {

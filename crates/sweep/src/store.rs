@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use firstflight_table::Table;
 use serde::{Deserialize, Serialize};
@@ -124,12 +125,15 @@ impl Store {
     /// Removes what killed programs have left unfinished; only when nothing is left to do.
     pub(crate) fn tidy(&self) {
         let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
-        for folder in entries(self.chunks.dir()) {
-            for file in entries(&folder.path()) {
-                if file.path().extension().is_some_and(|end| end == "part") {
-                    // It does no harm where it is.
-                    let _ = fs::remove_file(file.path());
-                }
+        let folders = entries(self.chunks.dir()).map(|folder| folder.path());
+        let of_chunks = folders.flat_map(|folder| entries(&folder));
+        // Another program may be merging, too: what it writes is not old.
+        let of_merges = entries(&self.dir).filter(is_old);
+        for file in of_chunks.chain(of_merges) {
+            let name = file.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') && name.ends_with(".part") {
+                // It does no harm where it is.
+                let _ = fs::remove_file(file.path());
             }
         }
     }
@@ -236,6 +240,13 @@ impl Drop for Part {
     }
 }
 
+/// Nobody has written to it for an hour.
+fn is_old(file: &fs::DirEntry) -> bool {
+    let modified = file.metadata().and_then(|about| about.modified());
+    modified.is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= HOUR))
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
 /// What tells that a folder holds a report of `run`, `compare` or `reproduce`.
 const REPORT: [&str; 2] = ["report.html", "results.json"];
 const ABOUT: &str = "sweep.json";

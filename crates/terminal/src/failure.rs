@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use firstflight_report::ReportError;
+use firstflight_report::{ReportError, is_full};
 
 /// A command that did what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Fault for Failure {
         match self {
             Self::Broke(_) => 1,
             Self::Lacks(_) => 3,
-            Self::Stdout(error) if error.kind() == io::ErrorKind::StorageFull => 3,
+            Self::Stdout(error) if is_full(error) => 3,
             Self::Usage(_) | Self::Stdout(_) => 2,
             Self::Interrupted => 130,
         }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use firstflight_report::terminal::Screen;
-use firstflight_report::{ReportError, is_written_through};
+use firstflight_report::{ReportError, is_full, is_written_through};
 
 use crate::Failure;
 
@@ -77,11 +77,9 @@ fn check_below(path: &Path, fault: impl Fn(String) -> Failure) -> Result<(), Fai
     }
     let probe = existing.join(format!(".firstflight-{}.part", std::process::id()));
     let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
-    tried.map_err(|error| match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Failure::from(ReportError::Write { path: existing.to_owned(), source: error })
-        }
-        _ => fault(format!("{}: {error}", existing.display())),
+    tried.map_err(|error| match is_full(&error) {
+        true => Failure::from(ReportError::Write { path: existing.to_owned(), source: error }),
+        false => fault(format!("{}: {error}", existing.display())),
     })
 }
 

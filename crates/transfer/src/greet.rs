@@ -129,7 +129,8 @@ async fn greet(incoming: quinn::Incoming, secret: Option<Secret>) -> Result<Gree
     let connection = incoming.await.map_err(|error| fruitless(&error))?;
     let place = Heard { connection: connection.clone(), lost: true };
     let (mut say, mut from) = connection.accept_bi().await.map_err(|error| fruitless(&error))?;
-    // Later than the streams: whoever loses its place hears why, and not of their end.
+    // Bound again after the streams, so that it is dropped before them: a peer that loses its place
+    // then gets the reason, and not the end of a stream.
     let place = place;
     let offer: Offer = hear(&mut from).await.map_err(|error| match error {
         MessageError::Lost(Ok(error)) => fruitless(&error),

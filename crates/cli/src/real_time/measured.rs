@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use firstflight_lab::link::LinkReport;
 use firstflight_lab::{LinkKind, lab_figures};
-use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
+use firstflight_scenario::series::FLOW_COLUMNS;
 use firstflight_scenario::{FlowResult, Flown, Left, Resolved, RunResult, Series};
 use firstflight_transfer::Sample;
 
@@ -39,12 +39,7 @@ impl Measured<'_> {
             profile: sent.profile.clone(),
             ..RunResult::of_flows(flows, self.resolved.duration_ns, (wall, 0))
         };
-        let way = &self.link.forward;
-        result.bottleneck.drops = way.dropped_packets + way.lost_packets;
-        result.bottleneck.random_losses = way.lost_packets;
-        result.bottleneck.utilization = way.utilization;
-        result.bottleneck.peak_queue_packets = way.peak_queue_packets;
-        result.bottleneck.mean_queue_packets = way.mean_queue_packets;
+        result.bottleneck = firstflight_lab::bottleneck(&self.link.forward);
         let rtt = self.resolved.flows[0].rtt_ns;
         result.note = self.link.disturbance(rtt);
         result.lab = Some(lab_figures(self.link, LinkKind::Tun, "quinn", rtt));
@@ -95,15 +90,6 @@ impl Measured<'_> {
             series
         };
         self.moved.iter().enumerate().map(series).collect()
-    }
-
-    /// The most packets waiting in each interval.
-    pub(super) fn queue_series(&self) -> Series {
-        let mut series = Series::new(QUEUE_COLUMNS.iter().copied());
-        for (at, waiting) in &self.link.forward.depth {
-            series.push(&[Some(*at as f64 / 1e9), Some(*waiting as f64)]);
-        }
-        series
     }
 }
 

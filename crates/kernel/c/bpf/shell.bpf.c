@@ -11,7 +11,8 @@
  * leaves cwnd and pacing to it in all states.
  *
  * A kernel may leave a call out: before 6.1, one that interrupts the same program on its processor;
- * of the threshold then remains what the stack had. The next call makes good for it.
+ * the threshold that such a call should have returned is then whatever was on the stack. The next
+ * call makes good for it.
  */
 #include "kernel.h"
 

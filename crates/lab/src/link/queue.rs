@@ -57,7 +57,7 @@ pub(crate) struct Depth {
     from: u64,
     /// End of the open interval, and the most in it so far.
     open: (u64, u64),
-    /// The intervals that are over: their end, and the most in each.
+    /// The intervals that are over: their start after the beginning, and the most in each.
     samples: Vec<(u64, u64)>,
 }
 

@@ -46,7 +46,7 @@ struct Flow {
     receiver: OnceLock<Socket>,
     /// The flow is to stop.
     over: AtomicBool,
-    /// When all was delivered, ns; zero before.
+    /// When all was delivered, ns; `u64::MAX` before.
     finished: AtomicU64,
     /// What is written, file by file.
     files: Files,

@@ -1,6 +1,7 @@
 //! Folders that hold something else, and files that are damaged.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use firstflight_runner::Options;
 use firstflight_sweep::{Chunk, Format, Shard, Store, Summary, SweepError, VERSION};
@@ -100,8 +101,15 @@ fn what_killed_programs_left_goes_when_nothing_is_left_to_do() {
     let (chunk, _) = chunks(&store).into_iter().next().unwrap();
     let part = chunk.with_file_name(".killed.csv.1.part");
     fs::write(&part, "half a").unwrap();
+    let [old, young] = ["1", "2"].map(|pid| place.path(&format!("out/.flows.csv.{pid}.part")));
+    for part in [&old, &young] {
+        fs::write(part, "half a table").unwrap();
+    }
+    let before = SystemTime::now() - Duration::from_secs(3_601);
+    fs::File::options().append(true).open(&old).unwrap().set_modified(before).unwrap();
     store.merge(&sweep).unwrap();
     assert!(!part.exists() && chunk.exists());
+    assert!(!old.exists() && young.exists(), "another program may be merging");
 }
 
 #[test]

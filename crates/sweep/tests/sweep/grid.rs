@@ -162,6 +162,23 @@ fn samples_lie_in_their_ranges() {
     assert!(rates[0] >= 1_000_000 && rates[59] <= 1_000_000_000);
 }
 
+/// With a list of two values and one of these seeds the first and the last point are the same by
+/// both methods.
+#[test]
+fn samples_by_another_method_are_another_sweep() {
+    let place = Place::new();
+    for seed in 1..=12 {
+        let hash = |method: &str| {
+            let sample = format!(
+                "{BASE}\n[sample]\nmethod = '{method}'\npoints = 6\nseed = {seed}\n\
+                 over.path.rate = ['10Mbps', '20Mbps']"
+            );
+            place.sweep(&sample).hash().to_owned()
+        };
+        assert_ne!(hash("random"), hash("latin-hypercube"), "{seed}");
+    }
+}
+
 #[test]
 fn a_billion_points_are_cut_without_a_look_at_each() {
     let place = Place::new();
