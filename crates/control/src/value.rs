@@ -10,8 +10,12 @@ use crate::quantity::{Threshold, Time, Window};
 pub fn accepted(kind: KnobKind) -> String {
     match kind {
         KnobKind::Count(low, high) => format!("a whole number from {low} to {high}"),
-        KnobKind::Window => "a window such as 10pkt or 64KiB".to_owned(),
-        KnobKind::Threshold => "a window such as 32pkt or 64KiB, or none".to_owned(),
+        KnobKind::Window => {
+            format!("a window such as 10pkt or 64KiB, from 1pkt to {MOST_SEGMENTS}pkt")
+        }
+        KnobKind::Threshold => {
+            format!("a window such as 32pkt or 64KiB, from 1pkt to {MOST_SEGMENTS}pkt, or none")
+        }
         KnobKind::Time(low, high) => {
             format!("a time from {} to {}", Time::from_ns(low.0), Time::from_ns(high.0))
         }

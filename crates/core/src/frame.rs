@@ -59,7 +59,7 @@ impl<T: Copy + PartialOrd> Period<T> {
     /// Before the first.
     pub const NONE: Self = Self { began: None, withholds: false, withheld: Bytes(0) };
 
-    /// What left at `sent` left before the period began.
+    /// Whether the period began when, or after, what left at `sent` left.
     #[inline]
     pub fn is_after(&self, sent: T) -> bool {
         self.began.is_some_and(|began| sent <= began)

@@ -117,7 +117,7 @@ impl DoubleWindow {
         self.now
     }
 
-    /// From `window` on, the window is `now`: in bytes, the fraction of a byte dropped.
+    /// The window is `now` from here on. Returns it in bytes, the fraction of a byte dropped.
     pub(crate) fn set(&mut self, now: Double, mss: Bytes) -> Bytes {
         (self.now, self.as_bytes) = (now, now.bytes(mss));
         self.as_bytes

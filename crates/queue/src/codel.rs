@@ -312,8 +312,8 @@ mod tests {
         }
     }
 
-    /// `codel_dequeue`: within 16 intervals of the last drop it begins with as many drops as the
-    /// last time, if those were two or more; RFC 8289 section 5.5 says so of 8 intervals.
+    /// `codel_dequeue`, RFC 8289 section 5.5: dropping that begins again within 16 intervals begins
+    /// with as many drops as the last time, if those were two or more.
     #[test]
     fn dropping_begins_again_where_it_ended_not_long_ago() {
         let law = Law::new(&rules(false), 1_500);

@@ -170,7 +170,8 @@ impl Default for DualPi2Rules {
 }
 
 impl Discipline {
-    /// A FIFO in the form of a queue, for what compares them: a link has one without it.
+    /// A FIFO of so many packets as a [`Queue`], for comparisons of queues. A simulated link has a
+    /// drop-tail buffer of its own.
     pub fn drop_tail(packets: u64) -> Box<dyn Queue> {
         Box::new(DropTail::of_packets(packets))
     }

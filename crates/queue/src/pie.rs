@@ -223,8 +223,9 @@ mod tests {
         assert!(p > 0.0, "{p}");
     }
 
-    /// `pie_timer` comes after half a second and then every 15 ms, which are 5 jiffies, whenever
-    /// the queue is asked: while the probability changes, and for as long as it does not.
+    /// `pie_timer` comes after half a second and then every 15 ms, which take 5 jiffies of
+    /// 4 ms, whenever the queue is asked: while the probability changes, and for as long as it does
+    /// not.
     #[test]
     fn the_controllers_turns_are_caught_up_with() {
         let mut by_turns = pie(false);
@@ -420,5 +421,6 @@ mod tests {
         }
         // Nobody answers the marks, so that at last packets are dropped.
         assert!(bench.marked() > 100, "{}", bench.marked());
+        assert!(!bench.dropped.is_empty());
     }
 }

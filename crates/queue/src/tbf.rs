@@ -13,7 +13,7 @@ pub struct Tbf {
     rate_bps: u64,
     burst_bytes: u64,
     waiting: DropTail,
-    /// What is in the bucket, in bytes times 8e9: bits of a second in nanoseconds.
+    /// What is in the bucket, in bits times 10^9, the unit of a rate in bit/s times ns.
     tokens: u128,
     /// When that was so (`t_c`).
     at: u64,

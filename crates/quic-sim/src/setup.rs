@@ -14,21 +14,22 @@ pub struct Setup {
     pub control: Control,
     /// UDP payload of a full packet, 1200 to 16,383 bytes.
     pub packet_bytes: u64,
-    /// Initial window; RFC 9002's without.
+    /// Initial window; with `None` RFC 9002's.
     pub initial_window: Option<u64>,
-    /// Initial ssthresh; none without. quinn's own controllers have no such setting.
+    /// Initial ssthresh; with `None` there is none. quinn's own controllers have no such setting.
     pub initial_ssthresh: Option<u64>,
-    /// How many packets later acknowledged make a loss (RFC 9002 section 6.1.1); three without.
+    /// How many packets later acknowledged make a loss (RFC 9002 section 6.1.1); with `None`
+    /// three.
     pub packet_threshold: Option<u64>,
-    /// One ACK for this many packets, by the ACK-frequency extension; quinn's own policy, every
-    /// second packet and 25 ms at most, without.
+    /// One ACK for this many packets, by the ACK-frequency extension. With `None` quinn's own
+    /// policy holds: every second packet, and 25 ms at most.
     pub delayed_ack: Option<u64>,
-    /// How much is sent; without end without.
+    /// Bytes to send; with `None` it sends until the run ends.
     pub size: Option<u64>,
     /// What of it the application writes later, each so many nanoseconds after the start; times
     /// rise. The rest it writes at once.
     pub writes: Vec<(u64, u64)>,
-    /// What the receiver allows; so much that it never limits without.
+    /// Flow-control window of the receiver; with `None` it is so large that it never limits.
     pub receive_window: Option<u64>,
     /// When that limit ends, in nanoseconds after the start.
     pub window_opens: Option<u64>,

@@ -239,13 +239,11 @@ impl<P: Policies> Controller<P> {
         if !self.tells_each {
             return self.note_packet(now, bytes);
         }
-        let mut rest = bytes;
-        for _ in 1..MOST_PACKETS_AT_ONCE {
-            if rest > self.mtu {
-                rest -= self.mtu;
-                self.note_packet(now, self.mtu);
-                self.tell_sent(now);
-            }
+        let (mut rest, mut told) = (bytes, 1);
+        while rest > self.mtu && told < MOST_PACKETS_AT_ONCE {
+            (rest, told) = (rest - self.mtu, told + 1);
+            self.note_packet(now, self.mtu);
+            self.tell_sent(now);
         }
         self.note_packet(now, rest);
         self.tell_sent(now);
@@ -282,8 +280,8 @@ const PACER_PERCENT: u16 = 125;
 /// RFC 9002 section 7.2: the smallest window is two packets.
 const MIN_PACKETS: u64 = 2;
 
-/// quinn sends ten packets at once at most (quinn 0.11, `MAX_TRANSMIT_SEGMENTS`). More than this
-/// are told as one.
+/// How many packets of one transmission are told of one by one; the last of them stands for all the
+/// rest. quinn 0.11 sends ten at most (`MAX_TRANSMIT_SEGMENTS`).
 const MOST_PACKETS_AT_ONCE: u64 = 64;
 
 #[cfg(test)]

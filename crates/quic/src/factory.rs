@@ -35,7 +35,7 @@ pub struct Factory<P = Named> {
 ///
 /// # Errors
 /// A name or a knob that does not exist, with the nearest one, a value out of range, or a control
-/// that cannot run without what a QUIC connection does not have: the help of routers.
+/// that needs what quinn does not provide: routers, counts of marks, a timer, or repeats.
 ///
 /// ```
 /// assert!(firstflight_quic::control("astart")?.missing().is_empty());
@@ -53,7 +53,8 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Factory<Pair<S, A>> {
     /// The pair with RFC 9002's initial window, no ssthresh and no limit on the window.
     ///
     /// # Errors
-    /// One of them cannot run without what a QUIC connection does not have: the help of routers.
+    /// One of them needs what quinn does not provide: routers, counts of marks, a timer, or
+    /// repeats.
     pub fn new(startup: S, avoidance: A) -> Result<Self, ControlProblem> {
         let types = [short_name::<S>(), short_name::<A>()];
         let needs = [(types[0], startup.needs()), (types[1], avoidance.needs())];

@@ -138,7 +138,8 @@ impl Visit {
     }
 
     /// [`Visit::end`] where the controller is out of reach: by what it said last. What was learned
-    /// in a round or more replaces what was known; of a hint that was refuted nothing is left.
+    /// replaces what was known as soon as one packet was acknowledged; of a hint that was refuted
+    /// nothing is left.
     pub fn end_with(self, learned: Option<Learned>, refutes_hint: bool) {
         if !self.holds {
             return;

@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_link_sends_what_it_took_in_at_its_rate() {
-        // Six packets in the first second, none in the second, one in the third; two per second.
+        // Six packets in the first second, one in the fifth, none in the sixth; two per second.
         let sent = sent_by_link(&[(0.0, 6.0), (4.0, 7.0), (5.0, 7.0)], 2.0);
         let expected = [(0.0, 0.0), (1.0, 2.0), (4.0, 6.0), (5.0, 7.0), (5.0, 7.0), (6.0, 7.0)];
         assert_eq!(sent, expected);

@@ -108,7 +108,8 @@ impl Serialize for ResolvedEndpoint {
     }
 }
 
-/// A link. Data queue here; ACKs only take the time back.
+/// A link. Data packets queue here; an ACK takes the time of the way back, or crosses a link of its
+/// own where `back` or `delays` is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResolvedLink {

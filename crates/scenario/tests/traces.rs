@@ -99,6 +99,10 @@ fn a_bad_trace_is_answered_with_file_line_and_reason() {
         ),
         (b"1\n\xff\xfe", "bad.trace:2: not UTF-8 text".to_owned()),
         (
+            &[b'7'; 101],
+            "bad.trace:1: longer than 100 characters; accepted: one entry a line".to_owned(),
+        ),
+        (
             &[b'7'; 4000],
             "bad.trace:1: longer than 100 characters; accepted: one entry a line".to_owned(),
         ),
@@ -140,6 +144,13 @@ fn a_bad_trace_is_answered_with_file_line_and_reason() {
 
 /// Ten gigabytes take no time, and no memory, whether of nothing or after lines of a trace; nor do
 /// a folder and a device.
+#[test]
+fn a_hundred_characters_are_none_too_many_however_the_line_ends() {
+    let content = format!("{}\r\n\u{1}", "0".repeat(100));
+    let problem = with("long", "rate_trace", "a.trace", content.as_bytes()).unwrap_err();
+    assert!(problem.ends_with("a.trace:2: not text; accepted: numbers, one entry a line"));
+}
+
 #[test]
 fn what_is_huge_or_no_file_is_refused_at_once() {
     let folder = folder("huge");

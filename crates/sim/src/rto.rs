@@ -58,7 +58,8 @@ impl Timer {
         matches!(self, Self::Ns2 { .. })
     }
 
-    /// Whether the least timeout is of the variation, and it fires with a tick.
+    /// Whether the timer is Linux's: the smallest RTO bounds only what is added to the smoothed
+    /// RTT, and the timer fires on a tick.
     #[inline]
     fn is_linuxs(self) -> bool {
         matches!(self, Self::Linux | Self::Quic)

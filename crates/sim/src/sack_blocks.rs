@@ -1,9 +1,9 @@
 //! How many SACK blocks an ACK carries (RFC 2018 section 4): they make it longer, and so later.
 //!
 //! The first block is the run of packets that holds the one just received; then come the runs
-//! reported before it, newest first, as far as the first does not cover them. What the sender
-//! learns from blocks it works out itself from the packet that caused the ACK, because no ACK is
-//! lost.
+//! reported before it, newest first, as far as the first does not cover them. The sender
+//! works out what blocks tell from the packet that caused the ACK; the next ACK repeats what a lost
+//! one told (`FlowPath::lose_ack`).
 
 /// The runs reported last, newest first, as first packet and one past the last.
 #[derive(Clone, Copy, Debug, Default)]

@@ -70,6 +70,11 @@ pub fn check_any_directory(flag: &'static str, path: &Path) -> Result<(), Failur
 
 /// Makes a file where one below `path` will be, and removes it; `fault` says what is wrong.
 fn check_below(path: &Path, fault: impl Fn(String) -> Failure) -> Result<(), Failure> {
+    if let Err(error) = path.symlink_metadata()
+        && error.kind() == io::ErrorKind::InvalidFilename
+    {
+        return Err(fault(error.to_string()));
+    }
     // Of a relative path the last ancestor is empty: the working directory.
     let existing = path.ancestors().find(|a| a.exists()).unwrap_or(Path::new("."));
     if !existing.is_dir() {

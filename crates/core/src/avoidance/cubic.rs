@@ -31,11 +31,9 @@
 //! turns after it. How an ACK lets the window grow stands in a file for each source: `rfc9438.rs`,
 //! `linux.rs`, `version21.rs`.
 //!
-//! Integers ([`crate::curve`]). The growth of an ACK is by what it acknowledges, not per ACK, so
-//! that delayed ACKs do not slow the curve down, as in Linux. Departures of `ns2` from its source:
-//! the increments are not rounded to one segment per whole number of ACKs, the Reno estimate takes
-//! effect at once instead of over one window, and its slope is not rounded (0.334 segments per RTT,
-//! 0.348 there). Of `linux`: time is not rounded to the ticks of its clock.
+//! Integers ([`crate::curve`]). With `rfc9438` and `linux` an ACK counts for what it acknowledges,
+//! so that delayed ACKs do not slow the curve down; with `ns2` every ACK counts once, as in its
+//! source. A departure of `linux`: time is not rounded to the ticks of its clock.
 
 mod decrease;
 mod linux;

@@ -152,8 +152,8 @@ mod tests {
         assert_eq!(cut(&mut policy, LossKind::Mark, 100), Bytes(56_055));
     }
 
-    /// After 30 windows Linux's alpha is 137 (of 1024, by its integers 145 without rounding): of 10
-    /// segments it takes none, where the RFC's takes bytes.
+    /// After 30 windows Linux's alpha is 155 of 1024 (147.7 without its rounding): of 10 segments
+    /// it takes none, where the RFC's takes bytes.
     #[test]
     fn a_small_alpha_takes_no_whole_segment_in_linux() {
         let (mut kernel, mut rfc) = (linux(), Dctcp::default());

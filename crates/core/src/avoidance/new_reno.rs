@@ -2,7 +2,7 @@
 //! flight at a loss. Whether a second loss in the same window is a new one is for the recovery
 //! algorithm of the transport to say (RFC 6582), so both names share this policy.
 //!
-//! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`double.rs`), whose
+//! With the knob `sums=double` the window is kept as ns-2.35 keeps it (`ieee_double.rs`), whose
 //! last bits decide with which ACK a packet more may leave. With `growth=bytes` the window grows
 //! by what an ACK acknowledges, so that delayed ACKs do not halve its growth, as in Linux
 //! (`tcp_reno_cong_avoid`; RFC 5681's "recommended way", RFC 3465 without its limit). The ACK

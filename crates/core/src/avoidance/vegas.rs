@@ -12,7 +12,7 @@
 //! fine-grained timeouts that find losses early are the transport's.
 //!
 //! With the knob `sums=double` the window's growth rounds as that agent's does
-//! (`double.rs`): a round of growth from nine segments then ends just below ten.
+//! (`ieee_double.rs`): a round of growth from nine segments then ends just below ten.
 
 use crate::card::{Card, Listed};
 use crate::estimate::vegas_diff::{MIN_SEGMENTS, VegasDiff, is_used};

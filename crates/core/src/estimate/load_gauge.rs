@@ -34,7 +34,7 @@
 //! 0.75 would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to
 //! the side of more restarts by 0.4 segments.
 
-use crate::estimate::ere_knobs::NS2_TICK;
+use crate::estimate::ere_knobs::{EreKnobs, NS2_TICK};
 use crate::event::Ack;
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::units::{Bytes, Instant, Span, mul_div};
@@ -203,8 +203,8 @@ impl LoadGaugeKnobs {
     pub fn take_preset(&mut self, preset: &str) {
         (self.eps, self.tick) = match preset {
             "figures" => (EPS_OF_FIGURES, Span(0)),
-            "ns2" => (EPS_AS_ABSE, NS2_TICK),
-            _ => (EPS_AS_ABSE, Span(0)),
+            "ns2" => (EreKnobs::PAPER.eps, NS2_TICK),
+            _ => (EreKnobs::PAPER.eps, Span(0)),
         };
     }
 }
@@ -224,20 +224,17 @@ impl Knobs for LoadGaugeKnobs {
             .ratio(0..=RATIO_ONE, |p| &mut p.beta),
         Knob::new("lg.eps")
             .means("weight of the old achieved rate, per RTT")
-            .by_default("0.8 (figures), 0.6 (paper, ns2)")
+            .by_default("0.8 (figures), 0.6 (paper, ns2, per-packet)")
             .ratio(0..=RATIO_ONE, |p| &mut p.eps),
         Knob::new("lg.guard_rtts")
             .means("RTTs after the beginning of congestion avoidance, or a loss, that do not count")
             .count(0..=100, |p| &mut p.guard_rtts),
         Knob::new("lg.tick")
             .means("clock in whose whole ticks RTTmin is known; 0s for exactly")
-            .by_default("0s (figures, paper), 10ms (ns2)")
+            .by_default("0s (figures, paper, per-packet), 10ms (ns2)")
             .time(Span(0)..=Span::from_secs(1), |p| &mut p.tick),
     ];
 }
-
-/// As the rate estimate has it (Globecom 2002).
-const EPS_AS_ABSE: u64 = 600_000;
 
 /// The lag between window and RE in Figures 2 and 4 of the paper.
 const EPS_OF_FIGURES: u64 = 800_000;

@@ -285,10 +285,10 @@ impl Knobs for HyStartPp {
 }
 
 /// Smallest rise of the RTT that counts (RFC 9406 section 4.3, as all below).
-const MIN_RTT_THRESH: Span = Span::from_millis(4);
+pub(super) const MIN_RTT_THRESH: Span = Span::from_millis(4);
 
 /// Rise of the RTT that always counts.
-const MAX_RTT_THRESH: Span = Span::from_millis(16);
+pub(super) const MAX_RTT_THRESH: Span = Span::from_millis(16);
 
 /// In between, this part of the last round's smallest RTT counts.
 const MIN_RTT_DIVISOR: u64 = 8;

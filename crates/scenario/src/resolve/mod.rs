@@ -140,7 +140,7 @@ impl<'a> Resolver<'a> {
         Ok(ResolvedEndpoint { profile, ns2_release: release(self.scenario), switches })
     }
 
-    /// The links, with buffers in BDP still as [`ResolvedBuffer::Packets`] of nothing.
+    /// The links. Every buffer is [`UNSIZED`] until [`Self::buffers`] sizes it.
     fn links(&self) -> Result<Vec<ResolvedLink>, ScenarioError> {
         match (&self.scenario.path, self.scenario.links.is_empty()) {
             (Some(_), false) => Err(self.error(

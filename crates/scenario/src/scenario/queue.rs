@@ -233,7 +233,8 @@ impl Knobs<'_> {
         }))
     }
 
-    /// Bytes in so many BDP.
+    /// The bytes of so many BDP, at least of twelve packets: then the `min` of `red`, a twelfth of
+    /// its `limit`, is a packet.
     fn bdps(&self, many: u64) -> u64 {
         (self.sizes.bdp)(1_000 * many).max(12).saturating_mul(self.sizes.wire)
     }

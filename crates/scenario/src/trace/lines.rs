@@ -53,7 +53,7 @@ impl Lines {
     /// The next line without its end; `None` behind the last.
     pub(super) fn next(&mut self) -> Result<Option<&str>, Problem> {
         self.line.clear();
-        let mut limited = (&mut self.reader).take(MOST_CHARACTERS + 2);
+        let mut limited = (&mut self.reader).take(MOST_CHARACTERS + END);
         let read = limited.read_until(b'\n', &mut self.line);
         let read = read.map_err(|error| Problem::File(error.to_string()))?;
         if read == 0 {
@@ -70,7 +70,8 @@ impl Lines {
         if self.bytes.max(self.read) > MOST_BYTES {
             return Err(self.wrong("the file is larger than 256 MiB; accepted: a shorter trace"));
         }
-        if self.line.len() as u64 > MOST_CHARACTERS + 1 {
+        let text = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+        if text.strip_suffix(b"\r").unwrap_or(text).len() as u64 > MOST_CHARACTERS {
             return Err(self.wrong("longer than 100 characters; accepted: one entry a line"));
         }
         match std::str::from_utf8(&self.line) {
@@ -101,4 +102,6 @@ impl Lines {
 }
 
 const MOST_CHARACTERS: u64 = 100;
+/// CR and LF, and one character by which a line is too long.
+const END: u64 = 3;
 const MOST_BYTES: u64 = 256 << 20;

@@ -1,6 +1,6 @@
 //! The right edge of a window that grows with every packet that the receiver takes
-//! ([`GrowingWindow`]). No ACK is lost, so that the sender knows what the receiver offers
-//! from what it has taken.
+//! ([`GrowingWindow`]). The sender works out what the receiver offers from what it has taken;
+//! the next ACK tells what a lost one told.
 
 use firstflight_core::units::Bytes;
 

@@ -60,7 +60,7 @@ impl Usage {
         (self.sent_at, self.seen_at) = (now, now);
     }
 
-    /// Whether the window may grow (`tcp_is_cwnd_limited`).
+    /// Whether the window limits what is sent (`tcp_is_cwnd_limited`), so that it may grow.
     pub(super) fn is_whole(&self, window: &Window, mss: u64) -> bool {
         let slow_start = window.cwnd < window.ssthresh;
         self.is_limited || slow_start && window.cwnd < Bytes(2 * mss * u64::from(self.most_out))

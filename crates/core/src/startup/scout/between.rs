@@ -1,6 +1,7 @@
 //! What arrives between Scout's trains: the floor of its RTTs says whether even packets that are
 //! spread over the round wait in a queue.
 
+use crate::startup::hystart_pp::{MAX_RTT_THRESH, MIN_RTT_THRESH};
 use crate::units::{Bytes, Instant, Span};
 use crate::view::View;
 
@@ -69,7 +70,3 @@ impl Between {
 
 /// The fewest RTTs whose minimum is trusted: a delayed-ACK timer may have lengthened two of them.
 const LEAST_SAMPLES: u64 = 4;
-/// RFC 9406 section 4.3, `MIN_RTT_THRESH`.
-const MIN_RTT_THRESH: Span = Span::from_millis(4);
-/// RFC 9406 section 4.3, `MAX_RTT_THRESH`.
-const MAX_RTT_THRESH: Span = Span::from_millis(16);

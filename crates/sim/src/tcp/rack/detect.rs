@@ -28,7 +28,8 @@ impl Rack {
     }
 
     /// How much later than another a packet may arrive that left before it (RFC 8985 section 6.2
-    /// step 4; `tcp_rack_reo_wnd`). The network keeps the order, so no reordering is ever seen.
+    /// step 4; `tcp_rack_reo_wnd`). Reordering is not learned: where a link has `reorder`,
+    /// Linux sets `reord_seen` and keeps the window open in a recovery (docs/deviations.md).
     pub(super) fn reordering_window(&self, tcb: &Tcb) -> Span {
         if !matches!(self.state, State::Open | State::Cwr) || self.sacked >= DUP_THRESHOLD {
             return Span(0);

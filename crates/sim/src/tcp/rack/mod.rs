@@ -74,7 +74,7 @@ pub(super) struct Rack {
     under_way: VecDeque<(Instant, u32)>,
     /// Packets whose retransmission was lost.
     lost_again: BinaryHeap<Reverse<u32>>,
-    /// What may leave in a recovery (RFC 6937).
+    /// What may leave in a recovery (RFC 9937).
     prr: Prr,
     /// The window in packets while [`Prr`] sets it.
     cwnd: u32,
