@@ -1,7 +1,7 @@
 //! Folders that hold something else, and files that are damaged.
 
 use std::fs;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use firstflight_runner::Options;
 use firstflight_sweep::{Chunk, Format, Shard, Store, Summary, SweepError, VERSION};
@@ -105,7 +105,7 @@ fn what_killed_programs_left_goes_when_nothing_is_left_to_do() {
     for part in [&old, &young] {
         fs::write(part, "half a table").unwrap();
     }
-    let before = SystemTime::now() - Duration::from_secs(3_601);
+    let before = young.metadata().unwrap().modified().unwrap() - Duration::from_secs(3_601);
     fs::File::options().append(true).open(&old).unwrap().set_modified(before).unwrap();
     store.merge(&sweep).unwrap();
     assert!(!part.exists() && chunk.exists());
