@@ -96,12 +96,12 @@ pub(crate) const NAMED: &[PaperName] = &[
     part("packet pair", &[S0, S2], "hoe", "its estimator; `packet-pair` has one of its own"),
     part("packet train", &[S0, S2, S4], "afstart", "its estimator; that of `hystart` too"),
     part("ImTCP", &[S4], "afstart", "the inline measurement that it takes its rate from"),
-    not("Active Queue Management", &[S0, S2], "of routers: queues here are drop-tail"),
-    not("RED", &[S2], "an AQM, in the title of a reference: queues here are drop-tail"),
+    not("Active Queue Management", &[S0, S2], "a rule of routers; the key `queue` has some"),
+    not("RED", &[S2], "an AQM, in the title of a reference; `queue = \"red\"` is it"),
     not(
         "The War between Mice and Elephants",
         &[S2],
-        "an AQM by flow size (RIO), cited for web traffic: queues here are drop-tail",
+        "an AQM by flow size (RIO), cited for web traffic; no queue here is it",
     ),
 ];
 

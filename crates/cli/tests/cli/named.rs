@@ -47,7 +47,7 @@ fn a_reader_finds_a_system_by_the_name_in_the_paper() {
         ("SPAND", "start-up spand"),
         ("LIW", "start-up liw"),
         ("SACK", "path flag --recovery"),
-        ("RED", "queues here are drop-tail"),
+        ("RED", "`queue = \"red\"` is it"),
     ] {
         let outcome = run(&["list", asked]);
         assert_eq!(outcome.code, 0, "{asked}: {}", outcome.stderr);
