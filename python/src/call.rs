@@ -36,6 +36,14 @@ pub(crate) struct Reached {
     pub(crate) total: AtomicUsize,
 }
 
+impl Reached {
+    /// Threads may tell out of order: the most that one of them told stays.
+    pub(crate) fn note(&self, done: usize, total: usize) {
+        self.total.store(total, Ordering::Relaxed);
+        self.done.fetch_max(done, Ordering::Relaxed);
+    }
+}
+
 impl Call {
     /// Runs the scenario.
     pub(crate) fn run(&self, py: Python<'_>, scenario: Scenario, on: &str) -> PyResult<Ran> {
@@ -62,8 +70,7 @@ impl Call {
         let faults = Arc::new(Faults::default());
         let work = |stop: &AtomicBool, reached: &Reached| {
             let done = |done, total| {
-                reached.total.store(total, Ordering::Relaxed);
-                reached.done.store(done, Ordering::Relaxed);
+                reached.note(done, total);
             };
             let options = Options {
                 samples,
@@ -92,8 +99,7 @@ impl Call {
         let faults = Arc::new(Faults::default());
         let judged = self.beside(py, &faults, |stop, reached| {
             let progress = |done, total| {
-                reached.total.store(total, Ordering::Relaxed);
-                reached.done.store(done, Ordering::Relaxed);
+                reached.note(done, total);
             };
             startup::with(&faults, || calls::judge(asked, on, serial, stop, &progress))
         })?;
@@ -116,8 +122,7 @@ impl Call {
         }
         let outcome = self.beside(py, &Arc::default(), |stop, reached| {
             let progress = |run: firstflight_reproduce::Progress<'_>| {
-                reached.total.store(run.total, Ordering::Relaxed);
-                reached.done.store(run.done, Ordering::Relaxed);
+                reached.note(run.done, run.total);
             };
             firstflight_reproduce::reproduce(&Papers {
                 select,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight_cli::calls::Refused;
@@ -73,8 +72,7 @@ impl Work {
         let store = self.store()?;
         let done = call(progress).beside(py, &Default::default(), |stop, reached| {
             let progress = |done, total| {
-                reached.total.store((total / MS) as usize, Ordering::Relaxed);
-                reached.done.store((done / MS) as usize, Ordering::Relaxed);
+                reached.note((done / MS) as usize, (total / MS) as usize);
             };
             run(&self.sweep, &store, Shard::WHOLE, stop, &progress).map_err(Refused::from)
         })?;
