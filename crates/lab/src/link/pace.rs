@@ -122,7 +122,7 @@ mod tests {
 
     const US: u64 = 1_000;
 
-    /// The processor time of a thread that sleeps enough.
+    /// The processor time of a thread that has used none.
     fn rested() -> u64 {
         0
     }

@@ -65,7 +65,7 @@ const EIGHTHS: [&str; 15] = [
 ];
 /// What quinn carries of them.
 const OVER_QUINN: [&str; 6] = [REFERENCE, GENTLE, FAST, "bbr+cubic", "slow-start+cubic", "scout"];
-/// What the first table has, which says the most in the fewest numbers.
+/// The columns of the first table of `docs/scout.md`.
 const IN_SHORT: [&str; 4] = [REFERENCE, GENTLE, FAST, "scout"];
 /// Climbs that are compared with the same landing.
 const CLIMBS: [&str; 7] =
