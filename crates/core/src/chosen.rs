@@ -1,7 +1,7 @@
 //! Policies chosen while the program runs, some pairs of them known to the compiler.
 
 use crate::avoidance::{NewReno, Westwood};
-use crate::event::{Ack, Sent};
+use crate::event::Ack;
 use crate::mechanism::Mechanism;
 use crate::pair::{Pair, Policies};
 use crate::policy::{Avoidance, Both, Startup};
@@ -59,7 +59,6 @@ macro_rules! pass_on_both {
 macro_rules! pass_on_policies {
     ($to:ident!) => {
         crate::pass_on! { self, $to! {};
-            fn on_sent(&mut self, mechanism: &Mechanism, sent: &Sent);
             #[inline(always)]
             fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
             #[inline(always)]

@@ -14,49 +14,46 @@ pub struct Facilities(u32);
 impl Facilities {
     /// Nothing beside ACKs and losses.
     pub const NONE: Self = Self(0);
-    /// Every packet is told when it leaves, retransmissions too
-    /// ([`crate::policy::Observer::on_sent`]).
-    pub const SENDS: Self = Self(1);
     /// Every ACK has its time and, where one can be taken, an RTT sample.
-    pub const TIMES: Self = Self(1 << 1);
+    pub const TIMES: Self = Self(1);
     /// ACKs carry delivery-rate samples ([`crate::event::Ack::sample`]).
-    pub const RATES: Self = Self(1 << 2);
+    pub const RATES: Self = Self(1 << 1);
     /// ACKs say when their newest packet left, and what was delivered and in flight then
     /// ([`crate::event::Ack::packet`]).
-    pub const PACKETS: Self = Self(1 << 3);
+    pub const PACKETS: Self = Self(1 << 2);
     /// Congestion-experienced marks are told ([`crate::event::Ack::marked`]).
-    pub const MARKS: Self = Self(1 << 4);
+    pub const MARKS: Self = Self(1 << 3);
     /// Packets leave at the rate that a policy sets ([`crate::pacing::Pacing`]).
-    pub const PACING: Self = Self(1 << 5);
+    pub const PACING: Self = Self(1 << 4);
     /// Start-up is woken at a time of its own ([`crate::policy::Startup::on_wake`]).
-    pub const WAKE_UPS: Self = Self(1 << 6);
+    pub const WAKE_UPS: Self = Self(1 << 5);
     /// The window counts inside a recovery too, so that start-up can set it there
     /// ([`crate::policy::Answer::Land`]).
-    pub const RECOVERY_WINDOW: Self = Self(1 << 7);
+    pub const RECOVERY_WINDOW: Self = Self(1 << 6);
     /// The number of separate gaps that a loss made ([`crate::event::Loss::gaps`]) is exact.
-    pub const GAPS: Self = Self(1 << 8);
+    pub const GAPS: Self = Self(1 << 7);
     /// What earlier connections learned is handed over ([`crate::hint::PathHint`]).
-    pub const MEMORY: Self = Self(1 << 9);
+    pub const MEMORY: Self = Self(1 << 8);
     /// Routers grant a rate before data leaves ([`crate::policy::Startup::asks`]).
-    pub const GRANTS: Self = Self(1 << 10);
+    pub const GRANTS: Self = Self(1 << 9);
     /// Routers tell changes of the rate ([`crate::feedback::Feedback::Change`]).
-    pub const ROUTER_CHANGES: Self = Self(1 << 11);
+    pub const ROUTER_CHANGES: Self = Self(1 << 10);
     /// Routers tell the connection's share ([`crate::feedback::Feedback::Share`]).
-    pub const ROUTER_SHARES: Self = Self(1 << 12);
+    pub const ROUTER_SHARES: Self = Self(1 << 11);
     /// How much has left, repeats included, is known at every ACK and every loss
-    /// ([`crate::view::View::sent`]), even where no packet is told when it leaves.
-    pub const SENT: Self = Self(1 << 13);
+    /// ([`crate::view::View::sent`]).
+    pub const SENT: Self = Self(1 << 12);
     /// What is not known to be lost is sent again, the last packet first, where start-up asks for
     /// it ([`crate::policy::Startup::repeats`]).
-    pub const REPEATS: Self = Self(1 << 14);
+    pub const REPEATS: Self = Self(1 << 13);
     /// Start-up is woken at a time of its own while data waits to be sent, as the timer of a pacer
     /// can do it ([`crate::policy::Startup::on_wake`]). Where nothing waits it may be woken late,
     /// or not at all. A transport with [`Facilities::WAKE_UPS`] provides this too.
-    pub const PACED_WAKE_UPS: Self = Self(1 << 15);
+    pub const PACED_WAKE_UPS: Self = Self(1 << 14);
 
     /// Packets leave as those of L4S, ECT(1) (RFC 9331 section 4.1), where ECN is on at all. A
     /// policy that needs this answers marks by their share.
-    pub const L4S: Self = Self(1 << 16);
+    pub const L4S: Self = Self(1 << 15);
 
     /// Whether all of `others` are in it.
     pub const fn has(self, others: Self) -> bool {
@@ -179,7 +176,6 @@ impl BitOr for Needs {
 }
 
 const WORDS: &[(Facilities, &str)] = &[
-    (Facilities::SENDS, "the time at which every packet leaves"),
     (Facilities::TIMES, "the times of ACKs"),
     (Facilities::RATES, "delivery-rate samples"),
     (Facilities::PACKETS, "the state in which the acknowledged packet left"),

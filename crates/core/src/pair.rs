@@ -1,6 +1,6 @@
 //! The two policies of a control as one thing, so that a sender need not know which they are.
 
-use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::event::{Ack, Loss, LossKind};
 use crate::mechanism::Mechanism;
 use crate::policy::{Avoidance, Both, Startup};
 use crate::units::{Bytes, Instant, Span};
@@ -10,9 +10,6 @@ use crate::units::{Bytes, Instant, Span};
 /// [`Mechanism`] are compiled as one there. Object-safe, so that a simulator can hold pairs of any
 /// types.
 pub trait Policies: Both {
-    /// Data left; the mechanism has counted it.
-    fn on_sent(&mut self, mechanism: &Mechanism, sent: &Sent);
-
     /// An ACK arrived.
     fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
 
@@ -109,11 +106,6 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Both for Pair<S, A> {
 }
 
 impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
-    fn on_sent(&mut self, mechanism: &Mechanism, sent: &Sent) {
-        self.startup.on_sent(sent, &mechanism.view);
-        self.avoidance.on_sent(sent, &mechanism.view);
-    }
-
     #[inline(always)]
     fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack) {
         mechanism.count_ack(ack);

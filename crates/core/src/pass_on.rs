@@ -31,7 +31,7 @@ macro_rules! pass_on {
 macro_rules! pass_on_observer {
     ($holder:ident $(<$inside:ident: $bound:path>)?, $to:ident! $among:tt) => {
         const _: () = {
-            use $crate::event::{Ack, Loss, Sent};
+            use $crate::event::{Ack, Loss};
             use $crate::feedback::Feedback;
             use $crate::needs::Needs;
             use $crate::policy::Observer;
@@ -43,7 +43,6 @@ macro_rules! pass_on_observer {
                     fn needs(&self) -> Needs;
                     fn on_handshake(&mut self, view: &View);
                     fn on_begin(&mut self, view: &View);
-                    fn on_sent(&mut self, sent: &Sent, view: &View);
                     #[inline(always)]
                     fn on_ack(&mut self, ack: &Ack, view: &View);
                     fn on_loss(&mut self, loss: &Loss, view: &View);

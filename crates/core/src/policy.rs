@@ -14,7 +14,6 @@
 //! the handshake ended                on_handshake
 //! something is known of the path                       Startup::inform
 //! the first data is about to leave   on_begin          Startup::begin
-//! data left                          on_sent
 //! routers told something             on_feedback
 //! an ACK, in start-up                on_ack            Startup::step, then repeats
 //! start-up's wake-up                                   Startup::on_wake
@@ -33,7 +32,7 @@
 //! [`Observer::gauges`], the start-up for [`Startup::refutes_hint`], the avoidance for
 //! [`Avoidance::beta`] and [`Avoidance::goes_on`].
 
-use crate::event::{Ack, Loss, Sent};
+use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;
 use crate::hint::PathHint;
 use crate::needs::Needs;
@@ -55,10 +54,6 @@ pub trait Observer {
 
     /// The first data is about to leave: all that the transport knows before has been told.
     fn on_begin(&mut self, _view: &View) {}
-
-    /// Data left, for the first time or again. Called if a policy of the control needs
-    /// [`Facilities::SENDS`](crate::needs::Facilities::SENDS).
-    fn on_sent(&mut self, _sent: &Sent, _view: &View) {}
 
     /// An ACK arrived; `view` already counts it. Called before any decision on it.
     fn on_ack(&mut self, _ack: &Ack, _view: &View) {}

@@ -20,7 +20,6 @@ use crate::view::{Phase, View, Window};
 #[repr(C)]
 pub struct Sender<P> {
     mechanism: Mechanism,
-    watches_sends: bool,
     policies: P,
 }
 
@@ -46,7 +45,7 @@ impl<P: Policies> Sender<P> {
         mechanism.view.eligible = startup.eligible();
         mechanism.view.beta = avoidance.beta();
         mechanism.enter_startup(Entry::Connect, startup);
-        Self { mechanism, watches_sends: needs.has(Facilities::SENDS), policies }
+        Self { mechanism, policies }
     }
 
     /// Both policies hear of an event that decides nothing.
@@ -112,14 +111,6 @@ impl<P: Policies> Sender<P> {
     #[inline(always)]
     pub fn on_sent(&mut self, sent: &Sent) {
         self.mechanism.count_sent(sent);
-        if self.watches_sends {
-            self.tell_sent(*sent);
-        }
-    }
-
-    #[inline(never)]
-    fn tell_sent(&mut self, sent: Sent) {
-        self.policies.on_sent(&self.mechanism, &sent);
     }
 
     /// An ACK arrived.

@@ -2,10 +2,9 @@
 
 use firstflight_core::avoidance::{NewReno, Westwood};
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
-use firstflight_core::needs::Facilities;
 use firstflight_core::pair::{Pair, Policies};
-use firstflight_core::policy::{Avoidance, Observer, Startup};
-use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
+use firstflight_core::policy::{Avoidance, Startup};
+use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::startup::SlowStart;
 use firstflight_core::units::{Bytes, Instant, Span};
@@ -37,34 +36,6 @@ fn a_control_of_any_kind_has_a_name_in_debugging_output() {
     let pair = Pair::new(SlowStart::default(), NewReno::default());
     let policies: Box<dyn Policies> = Box::new(pair);
     assert_eq!(format!("{policies:?}"), "Policies");
-}
-
-fn notices_sends(policy: impl Observer + Clone + std::fmt::Debug) -> bool {
-    let sender = sender(
-        AnyStartup::by_name("slow-start").expect("it is listed"),
-        AnyAvoidance::by_name("newreno").expect("it is listed"),
-    );
-    let mut told = policy.clone();
-    told.on_sent(&sent(7, 1), sender.view());
-    format!("{told:?}") != format!("{policy:?}")
-}
-
-#[test]
-fn whoever_notices_sends_says_so() {
-    for policy in STARTUPS.iter().filter_map(|listing| AnyStartup::by_name(listing.name)) {
-        assert_eq!(
-            notices_sends(policy.clone()),
-            policy.needs().all().has(Facilities::SENDS),
-            "{policy:?}"
-        );
-    }
-    for policy in AVOIDANCES.iter().filter_map(|listing| AnyAvoidance::by_name(listing.name)) {
-        assert_eq!(
-            notices_sends(policy.clone()),
-            policy.needs().all().has(Facilities::SENDS),
-            "{policy:?}"
-        );
-    }
 }
 
 /// What a control makes of a window that fills, a loss in it and what follows.

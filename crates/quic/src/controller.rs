@@ -28,9 +28,8 @@ use pace::Pace;
 /// - [`Facilities::GAPS`]: it tells a controller how many bytes were lost, not which packets;
 /// - [`Facilities::MARKS`]: it tells that packets were marked
 ///   ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)), not how many.
-pub const PROVIDES: Facilities = Facilities::SENDS
+pub const PROVIDES: Facilities = Facilities::SENT
     .and(Facilities::PACING)
-    .and(Facilities::SENT)
     .and(Facilities::TIMES)
     .and(Facilities::RATES)
     .and(Facilities::PACKETS)
@@ -43,10 +42,10 @@ pub const PROVIDES: Facilities = Facilities::SENDS
 ///   the window grows by what was acknowledged (RFC 9002 section 7.3.1), however many packets one
 ///   frame covers. All of the frame counts as delivered with the first of them, and the others are
 ///   marked as its continuation ([`Ack::continues`](firstflight_core::event::Ack::continues)).
-/// - A control that needs the time at which every packet leaves, or how much has left, is told of
-///   every packet, in those sizes into which quinn divides what it sends. To all others the adapter
-///   tells the sum with the next ACK or loss. quinn does not say when an MTU probe leaves: one that
-///   is acknowledged counts as sent then, and its ACK does not tell the state in which it left.
+/// - A control that needs to know how much has left is told of every packet, in those sizes into
+///   which quinn divides what it sends. To all others the adapter tells the sum with the next ACK or
+///   loss. quinn does not say when an MTU probe leaves: one that is acknowledged counts as sent then,
+///   and its ACK does not tell the state in which it left.
 /// - [`Sender::begin`] comes with the first packet of the path, which is one of the handshake where
 ///   the path is new: quinn does not tell those from data. The handshake's RTT is that of the first
 ///   ACK.
@@ -119,7 +118,7 @@ impl<P: Policies> Controller<P> {
             untold: 0,
             notes_sending: true,
             begun: false,
-            tells_each: !needs.common(Facilities::SENDS | Facilities::SENT).is_empty(),
+            tells_each: needs.has(Facilities::SENT),
             reads_times: !needs.is_empty(),
             period: Period::NONE,
             newest: now,

@@ -28,8 +28,7 @@ pub const fn provides(recovery: Recovery) -> Facilities {
 }
 
 /// What an endpoint provides with [`Recovery::Rack`], which provides most.
-pub const PROVIDES: Facilities = Facilities::SENDS
-    .and(Facilities::SENT)
+pub const PROVIDES: Facilities = Facilities::SENT
     .and(Facilities::TIMES)
     .and(Facilities::RATES)
     .and(Facilities::PACKETS)

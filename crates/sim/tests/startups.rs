@@ -4,7 +4,7 @@
 mod common;
 
 use common::{flow, link, network};
-use firstflight_core::event::{Ack, Loss, Sent};
+use firstflight_core::event::{Ack, Loss};
 use firstflight_core::knob::{Amount, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::policy::{Avoidance, Exit, Found, Observer, Step};
@@ -235,7 +235,8 @@ fn a_jump_that_does_not_fit_is_repaired_packet_by_packet_and_lands_at_half() {
 /// Holds the window after start-up, and counts packets from the first loss until then.
 #[derive(Clone, Debug, Default)]
 struct Counter {
-    lost: bool,
+    /// How many had left by the first loss.
+    sent_before: Option<u64>,
     left: u64,
     arrived: u64,
     /// By how much the one was ever more than the other.
@@ -245,27 +246,25 @@ struct Counter {
 
 impl Observer for Counter {
     fn needs(&self) -> Needs {
-        Needs::required(Facilities::SENDS)
-    }
-
-    fn on_sent(&mut self, _sent: &Sent, _view: &View) {
-        if self.lost && self.landed.is_none() {
-            self.left += 1;
-            self.excess = self.excess.max(self.left.saturating_sub(self.arrived));
-        }
+        Needs::required(Facilities::SENT)
     }
 
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         let credited = ack.credited.0 / view.mss.0;
-        if !self.lost {
-            self.arrived = credited; // If it tells of the first loss, it counts.
-        } else if self.landed.is_none() {
-            self.arrived += credited;
+        match self.sent_before {
+            // If it tells of the first loss, it counts.
+            None => self.arrived = credited,
+            Some(before) if self.landed.is_none() => {
+                self.left = view.sent.0 / view.mss.0 - before;
+                self.excess = self.excess.max(self.left.saturating_sub(self.arrived));
+                self.arrived += credited;
+            }
+            Some(_) => {}
         }
     }
 
-    fn on_loss(&mut self, _loss: &Loss, _view: &View) {
-        self.lost = true;
+    fn on_loss(&mut self, _loss: &Loss, view: &View) {
+        self.sent_before.get_or_insert(view.sent.0 / view.mss.0);
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {

@@ -188,7 +188,7 @@ impl<S: Startup> Startup for Recorder<S> {
 
     fn repeats(&self, view: &View) -> bool {
         let repeats = self.inner.repeats(view);
-        self.book().on_asked_to_repeat(repeats);
+        self.book().on_asked_to_repeat(repeats, view);
         repeats
     }
 

@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use crate::event::{Ack, Loss, LossKind, Sent};
+use crate::event::{Ack, Loss, LossKind};
 use crate::feedback::Feedback;
 use crate::hint::PathHint;
 use crate::needs::Facilities;
@@ -24,21 +24,14 @@ pub struct Report {
     pub handshakes: u64,
     /// Beginnings; one in a connection that sends.
     pub begins: u64,
-    /// Packets that left, retransmissions included.
-    pub packets_sent: u64,
-    /// Their payload.
+    /// Payload that left, retransmissions included, by the last event.
     pub sent: Bytes,
-    /// The part of it that had left before.
-    pub sent_again: Bytes,
-    /// Packets that left at a time of their own, after the last ACK, loss or wake-up: those of a
-    /// pacer, and a few of a timer.
-    pub sent_apart: u64,
-    /// Packets that left while [`View::paced`] said that packets are paced.
-    pub sent_paced: u64,
     /// ACKs, the parts of one counted once.
     pub acks: u64,
     /// ACKs with all their parts.
     pub ack_parts: u64,
+    /// Those at which [`View::paced`] said that packets are paced.
+    pub paced_ack_parts: u64,
     /// Payload acknowledged cumulatively.
     pub acked: Bytes,
     /// Payload delivered.
@@ -75,16 +68,8 @@ pub struct Report {
     complaints: Vec<String>,
     /// The time of the newest event.
     now: Instant,
-    /// When something else than a packet's leaving was told last.
-    heard: Instant,
-    /// All payload that left.
-    total: Bytes,
     /// The round under way.
     round: u64,
-    /// Payload in flight at the last event; unknown after a loss.
-    in_flight: Option<Bytes>,
-    /// Every packet that left: when, what was delivered by then, what was in flight.
-    left: Vec<(Instant, Bytes, Bytes)>,
     /// When start-up asked to be woken.
     wake: Option<Instant>,
     /// The rate that the policy set, when it set it, and how much may have left by then: what had
@@ -94,8 +79,9 @@ pub struct Report {
     burst: Bytes,
     /// Start-up stayed after the last loss, no timeout, and answers the recovery itself.
     answered: bool,
-    /// Start-up wants a packet sent again, and none has left since.
-    repeats: bool,
+    /// Start-up wanted a packet sent again at the last ACK: what had been sent by then, and the
+    /// position of the next new payload.
+    repeats: Option<(Bytes, Bytes)>,
 }
 
 impl Report {
@@ -119,21 +105,7 @@ impl Report {
         if !unasked.is_empty() {
             complaints.push(format!("seen and not promised: {unasked}"));
         }
-        complaints.extend(self.doubt_of_pacing());
         if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
-    }
-
-    /// Whether packets leave in a way that [`View::paced`] denies.
-    fn doubt_of_pacing(&self) -> Option<String> {
-        let Self { packets_sent: sent, sent_paced: paced, sent_apart: apart, .. } = self;
-        if !self.promised.has(Facilities::SENDS) || *sent < ENOUGH_PACKETS {
-            return None;
-        }
-        if paced == sent && *apart == 0 && self.burst == Bytes(0) {
-            return Some(format!("said to be paced, and all {sent} packets left with an event"));
-        }
-        let unpaced = *paced == 0 && *apart > sent / 10;
-        unpaced.then(|| format!("said not to be paced, and {apart} of {sent} left by themselves"))
     }
 
     pub(super) fn set_burst(&mut self, burst: Bytes) {
@@ -182,9 +154,6 @@ impl Report {
             self.expect(ack.rtt.is_none_or(|rtt| rtt.0.abs_diff(took.0) <= tick.0), || {
                 format!("an RTT of {:?} of a packet that took {took:?}", ack.rtt)
             });
-            let state = (packet.sent_at, packet.delivered, packet.in_flight);
-            let known = !self.promised.has(Facilities::SENDS) || self.left_so(state);
-            self.expect(known, || format!("no packet left in the state {packet:?}"));
         }
         if let Some(sample) = ack.sample {
             self.samples += 1;
@@ -195,12 +164,6 @@ impl Report {
                 format!("a sample of {:?} where {delivered:?} came since", sample.delivered)
             });
         }
-    }
-
-    /// Whether a packet left in that state.
-    fn left_so(&self, state: (Instant, Bytes, Bytes)) -> bool {
-        let first = self.left.partition_point(|(at, ..)| *at < state.0);
-        self.left[first..].iter().take_while(|(at, ..)| *at == state.0).any(|it| *it == state)
     }
 
     fn look_at_loss(&mut self, loss: &Loss, view: &View) {
@@ -222,7 +185,6 @@ impl Report {
         if loss.gaps > 0 && self.promised.has(Facilities::GAPS) {
             self.arrived = self.arrived | Facilities::GAPS;
         }
-        self.in_flight = None;
     }
 
     pub(super) fn on_answer(&mut self, answer: Answer, loss: &Loss) {
@@ -246,8 +208,8 @@ impl Report {
         });
     }
 
-    pub(super) fn on_asked_to_repeat(&mut self, repeats: bool) {
-        self.repeats = repeats;
+    pub(super) fn on_asked_to_repeat(&mut self, repeats: bool, view: &View) {
+        self.repeats = repeats.then_some((view.sent, view.snd_nxt));
     }
 
     pub(super) fn on_exit(&mut self) {
@@ -267,7 +229,6 @@ impl Report {
         let kinds = Facilities::WAKE_UPS | Facilities::PACED_WAKE_UPS;
         let promised = self.promised.common(kinds);
         self.arrived = self.arrived | if promised.is_empty() { kinds } else { promised };
-        self.heard = view.now;
         let due = self.wake.take();
         self.expect(due.is_some_and(|at| at <= view.now), || {
             format!("woken at {:?}, wanted {due:?}", view.now)
@@ -278,11 +239,11 @@ impl Report {
         self.pace.get_or_insert((rate, view.now, view.sent + self.burst));
     }
 
-    /// No more leaves than the rate allows since it was set, and two packets.
-    fn check_pace(&mut self, now: Instant, view: &View) {
+    /// No more has left than the rate allows since it was set, and two packets.
+    fn check_pace(&mut self, view: &View) {
         let Some((rate, since, sent)) = self.pace else { return };
         self.arrived = self.arrived | Facilities::PACING;
-        let most = rate.over(now.since(since)) + view.mss * 2;
+        let most = rate.over(view.now.since(since)) + view.mss * 2;
         self.expect(view.sent - sent <= most, || {
             format!("{:?} left where {rate:?} allows {most:?}", view.sent - sent)
         });
@@ -290,11 +251,12 @@ impl Report {
 
     /// What holds at every event.
     fn look(&mut self, view: &View) {
-        let (before, sent) = (self.now, self.sent);
+        let before = self.now;
         self.expect(view.now >= before, || format!("from {before:?} to {:?}", view.now));
-        self.expect(view.sent >= self.total, || "the total of what was sent falls".into());
-        let told = !self.promised.has(Facilities::SENDS) || view.sent == sent;
-        self.expect(told, || format!("{:?} sent, {sent:?} told", view.sent));
+        self.expect(view.sent >= self.sent, || "the total of what was sent falls".into());
+        self.expect(view.sent == Bytes(0) || self.begins == 1, || {
+            "data left before the beginning was told".into()
+        });
         let (acked, credited) = (self.acked, self.credited);
         self.expect((view.acked, view.delivered) == (acked, credited), || {
             format!("{acked:?} acked and {credited:?} credited are not the view's")
@@ -308,8 +270,7 @@ impl Report {
         });
         self.expect(view.window.cwnd >= view.mss, || "a window below a segment".into());
         self.expect(view.round >= self.round, || "rounds go back".into());
-        (self.now, self.heard) = (view.now, view.now);
-        (self.total, self.round) = (view.sent, view.round);
+        (self.now, self.sent, self.round) = (view.now, view.sent, view.round);
     }
 
     fn expect(&mut self, holds: bool, complaint: impl FnOnce() -> String) {
@@ -335,45 +296,21 @@ impl Observer for Report {
         self.expect(view.sent == Bytes(0), || "data left before the beginning".into());
     }
 
-    fn on_sent(&mut self, sent: &Sent, view: &View) {
-        let Sent { now, bytes, in_flight, again } = *sent;
-        self.packets_sent += 1;
-        self.sent += bytes;
-        if again {
-            self.sent_again += bytes;
-        }
-        if std::mem::take(&mut self.repeats) && again {
-            self.arrived = self.arrived | Facilities::REPEATS;
-        }
-        self.arrived = self.arrived | Facilities::SENDS;
-        self.sent_apart += u64::from(now > self.heard);
-        self.sent_paced += u64::from(view.paced != Paced::No);
-        let heard = self.heard;
-        self.look(view);
-        self.heard = heard;
-        self.expect(now == view.now, || format!("left at {now:?}, seen at {:?}", view.now));
-        self.expect(self.begins == 1, || "data left before the beginning was told".into());
-        self.expect(bytes > Bytes(0), || "nothing left".into());
-        self.expect(in_flight == view.in_flight, || "two amounts in flight".into());
-        if let Some(before) = self.in_flight.filter(|_| !again) {
-            // It may fall in between: what is given up without a loss, as with a handshake's keys.
-            self.expect((bytes..=before + bytes).contains(&in_flight), || {
-                format!("{before:?} in flight, {bytes:?} left, then {in_flight:?} in flight")
-            });
-        }
-        self.in_flight = Some(in_flight);
-        self.left.push((now, view.delivered, in_flight));
-        self.check_pace(now, view);
-    }
-
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.ack_parts += 1;
+        self.paced_ack_parts += u64::from(view.paced != Paced::No);
         self.acks += u64::from(!ack.continues);
         self.acked += ack.acked;
         self.credited += ack.credited;
         self.marked += ack.marked;
         let before = self.now;
+        if let Some((sent, snd_nxt)) = self.repeats.take()
+            && view.sent - sent > view.snd_nxt - snd_nxt
+        {
+            self.arrived = self.arrived | Facilities::REPEATS;
+        }
         self.look(view);
+        self.check_pace(view);
         self.expect(ack.now == view.now, || "an ACK at two times".into());
         self.expect(ack.in_flight == view.in_flight, || "two amounts in flight".into());
         self.expect(view.acked <= ack.snd_nxt, || "acknowledged beyond SND.NXT".into());
@@ -392,7 +329,6 @@ impl Observer for Report {
         if view.sent > Bytes(0) {
             self.arrived = self.arrived | self.promised.common(Facilities::SENT);
         }
-        self.in_flight = Some(ack.in_flight);
     }
 
     fn on_loss(&mut self, loss: &Loss, view: &View) {
@@ -418,8 +354,5 @@ impl Observer for Report {
             };
     }
 }
-
-/// Packets that are enough to tell how packets leave.
-const ENOUGH_PACKETS: u64 = 100;
 
 const MOST_COMPLAINTS: usize = 20;

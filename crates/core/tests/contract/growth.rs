@@ -5,7 +5,7 @@ use firstflight_core::policy::{Answer, Entry, Exit};
 use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant};
 
-use crate::support::{Heard, Line, MSS, Start, WATCHES, config};
+use crate::support::{Heard, Line, MSS, Start, config};
 
 fn limited(growth: u64) -> Line {
     let step = |_: &Ack, view: &firstflight_core::view::View| view.window.grow(MSS * 1_000);
@@ -92,7 +92,7 @@ fn the_flight_counts_what_the_ack_takes_out_of_it() {
 
 #[test]
 fn what_was_sent_never_falls_and_the_position_may() {
-    let mut line = Line::begun(Start { needs: WATCHES, ..Start::default() });
+    let mut line = Line::begun(Start::default());
     line.send(10);
     let view = |line: &Line| (line.sender.view().sent.0, line.sender.view().snd_nxt.0);
     assert_eq!(view(&line), (10_000, 10_000));
@@ -105,8 +105,6 @@ fn what_was_sent_never_falls_and_the_position_may() {
     assert_eq!(view(&line), (11_000, 2_000), "TCP starts again from what is acknowledged");
     line.sender.on_sent(&Sent { now, bytes: MSS, in_flight, again: false });
     assert_eq!(view(&line), (12_000, 3_000));
-    let told = (line.heard(Heard::Sent { again: false }), line.heard(Heard::Sent { again: true }));
-    assert_eq!(told, (11, 1));
 }
 
 #[test]
@@ -127,13 +125,6 @@ fn only_an_ack_for_new_data_begins_a_round() {
     assert_eq!((line.sender.view().round, line.sender.view().round_start), (1, false));
     line.send(1).ack(1);
     assert_eq!(line.sender.view().round, 2);
-}
-
-#[test]
-fn who_does_not_need_sends_is_not_told() {
-    let mut line = Line::begun(Start::default());
-    line.send(3);
-    assert_eq!(line.heard(Heard::Sent { again: false }), 0);
 }
 
 #[test]

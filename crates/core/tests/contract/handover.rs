@@ -9,7 +9,7 @@ use firstflight_core::registry::{
 };
 use firstflight_core::units::{Bytes, Rate};
 
-use crate::support::{Heard, Line, MSS, Start, WATCHES, window};
+use crate::support::{Heard, Line, MSS, Start, window};
 
 fn found() -> Found {
     let mut found = Found::default();
@@ -113,13 +113,13 @@ fn packets_are_repeated_while_a_start_up_wants_it() {
 
 #[test]
 fn a_control_needs_what_either_policy_needs() {
-    let needs = WATCHES.wanting(Facilities::MEMORY);
+    let needs = Needs::required(Facilities::SENT).wanting(Facilities::MEMORY);
     let line = Line::begun(Start { needs, ..Start::default() });
     // The avoidance reads times.
-    let both = Facilities::SENDS | Facilities::TIMES;
+    let both = Facilities::SENT | Facilities::TIMES;
     assert_eq!(line.sender.needs(), Needs::required(both).wanting(Facilities::MEMORY));
     assert_eq!(line.sender.needs().on(both), Fit::Degraded(Facilities::MEMORY));
-    assert_eq!(line.sender.needs().on(Facilities::TIMES), Fit::Lacks(Facilities::SENDS));
+    assert_eq!(line.sender.needs().on(Facilities::TIMES), Fit::Lacks(Facilities::SENT));
 }
 
 /// A change here changes where a policy runs, and as what.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use firstflight_core::event::{Ack, Loss, LossKind, Sent};
-use firstflight_core::needs::{Facilities, Needs};
+use firstflight_core::needs::Needs;
 use firstflight_core::pair::Pair;
 use firstflight_core::policy::{Answer, Avoidance, Entry, Exit, Found, Observer, Startup, Step};
 use firstflight_core::sender::{Config, Sender};
@@ -21,9 +21,6 @@ pub(crate) enum Heard {
     Handshake,
     Begin,
     Enter(Entry),
-    Sent {
-        again: bool,
-    },
     Step,
     Recovering,
     Loss(LossKind),
@@ -107,10 +104,6 @@ impl Observer for Start {
 
     fn on_begin(&mut self, _view: &View) {
         self.note(Heard::Begin);
-    }
-
-    fn on_sent(&mut self, sent: &Sent, _view: &View) {
-        self.note(Heard::Sent { again: sent.again });
     }
 
     fn on_loss(&mut self, loss: &Loss, _view: &View) {
@@ -380,8 +373,6 @@ impl Line {
         self.sender.policies().startup()
     }
 }
-
-pub(crate) const WATCHES: Needs = Needs::required(Facilities::SENDS);
 
 /// A window of so many segments, without ssthresh.
 pub(crate) fn window(segments: u64) -> Window {
