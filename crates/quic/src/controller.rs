@@ -43,9 +43,9 @@ pub const PROVIDES: Facilities = Facilities::SENT
 ///   frame covers. All of the frame counts as delivered with the first of them, and the others are
 ///   marked as its continuation ([`Ack::continues`](firstflight_core::event::Ack::continues)).
 /// - A control that needs to know how much has left is told of every packet, in those sizes into
-///   which quinn divides what it sends. To all others the adapter tells the sum with the next ACK or
-///   loss. quinn does not say when an MTU probe leaves: one that is acknowledged counts as sent then,
-///   and its ACK does not tell the state in which it left.
+///   which quinn divides what it sends. To all others the adapter tells the sum with the next ACK
+///   or loss. quinn does not say when an MTU probe leaves: one that is acknowledged counts as sent
+///   then, and its ACK does not tell the state in which it left.
 /// - [`Sender::begin`] comes with the first packet of the path, which is one of the handshake where
 ///   the path is new: quinn does not tell those from data. The handshake's RTT is that of the first
 ///   ACK.
