@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -91,6 +92,9 @@ def sweep(
         file = os.fspath(grid)
     work = _native.Work(file, text, out, format)
     try:
+        for changed in work.recheck():
+            why = "its bytes are not those that were written; the chunk is run again"
+            warnings.warn(f"{changed}: {why}", RuntimeWarning, stacklevel=2)
         hears = told(progress, "{2} %")
         if client is not None:
             spread(work, client.get_executor(pure=False), hears, lambda: len_of(client))

@@ -79,6 +79,13 @@ impl Work {
         done.map(drop).map_err(error::refused)
     }
 
+    /// Reads the finished chunks, and no longer counts those that are not as they were written:
+    /// their files.
+    fn recheck(&self, py: Python<'_>) -> PyResult<Vec<PathBuf>> {
+        let store = self.store()?;
+        Ok(py.detach(|| store.recheck(&self.sweep, Shard::WHOLE)))
+    }
+
     /// The chunks that are not finished, and milliseconds of estimated work for each.
     fn missing(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
         let store = self.store()?;

@@ -1,7 +1,5 @@
 //! `link`: the emulated link as a tool of its own.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -138,13 +136,9 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
             let fault = |problem: String| {
                 Failure::Usage(format!("--rate-trace {}: {problem}", path.display()))
             };
-            let accepted = "accepted: a file of lines `0s 40Mbps`";
-            let mut text = String::new();
-            let read = File::open(path).and_then(|file| file.take(MOST).read_to_string(&mut text));
-            read.map_err(|error| fault(format!("{error}; {accepted}")))?;
-            if text.len() as u64 == MOST {
-                return Err(fault(format!("{MOST} bytes or more; {accepted}")));
-            }
+            let text = firstflight_outside::text(path, MOST).map_err(|unread| {
+                fault(format!("{unread}; accepted: a file of lines `0s 40Mbps`"))
+            })?;
             Some(Rate::parse(&text).map_err(|error| fault(error.to_string()))?)
         }
         None => rate("--rate", &args.rate)?,

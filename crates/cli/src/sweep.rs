@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use firstflight_outside::MAKE_ROOM;
 use firstflight_report::{Cell, Column, Mean, Table, digits, terminal};
 use firstflight_sweep::{
     Estimate, Format, Interval, Merged, Shard, Store, Summary, Sweep, SweepError, run,
@@ -94,6 +95,9 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
 
 /// Runs what is left of a shard; `false` if it was interrupted.
 fn ran(sweep: &Sweep, store: &Store, shard: Shard) -> Result<bool, Failure> {
+    for file in store.recheck(sweep, shard) {
+        output::complain(&format!("{}: {ANEW}", file.display()));
+    }
     let progress = Progress::of_work();
     progress.say(&count(sweep.points(), "point"));
     let stop = interrupt::listen();
@@ -165,6 +169,7 @@ fn large(bytes: u64) -> String {
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
+const ANEW: &str = "its bytes are not those that were written; the chunk is run again";
 
 fn usual_place(grid: &Path) -> PathBuf {
     let name = grid.file_stem().unwrap_or_default();
@@ -237,10 +242,10 @@ impl From<SweepError> for Failure {
             SweepError::Scenario(error) => error.into(),
             SweepError::Control(problem) => problem.into(),
             SweepError::Interrupted => Self::Interrupted,
-            error if full => Self::Lacks(format!("{error}; make room there, or write elsewhere")),
-            error @ (SweepError::Incomplete { .. } | SweepError::Table(_)) => {
-                Self::Broke(error.to_string())
-            }
+            error if full => Self::Lacks(format!("{error}; {MAKE_ROOM}")),
+            error @ (SweepError::Incomplete { .. }
+            | SweepError::Damaged(_)
+            | SweepError::Table(_)) => Self::Broke(error.to_string()),
             error => Self::Usage(error.to_string()),
         }
     }

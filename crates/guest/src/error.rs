@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use firstflight_outside::{MAKE_ROOM, is_full};
+
 /// Displayed in one message that says what was found and what is accepted, or how to get it.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum GuestError {
@@ -25,6 +27,10 @@ pub enum GuestError {
 impl GuestError {
     /// A file or folder that cannot be read or written.
     pub(crate) fn file(path: &Path, error: &std::io::Error) -> Self {
-        Self::Failed(format!("{}: {error}", path.display()))
+        let path = path.display();
+        match is_full(error) {
+            true => Self::Lacks(format!("{path}: {error}; {MAKE_ROOM}")),
+            false => Self::Failed(format!("{path}: {error}")),
+        }
     }
 }

@@ -28,12 +28,11 @@ impl Kernel {
     /// No such file or package, nothing of a kernel in it, or a tool that is missing.
     pub fn find(what: &str, cache: &Cache) -> Result<Self, GuestError> {
         let path = Path::new(what);
-        if path.is_file() {
-            let bytes = fs::read(path).map_err(|error| GuestError::file(path, &error))?;
+        if path.is_file() || what.contains('/') || what.ends_with(".deb") {
+            let bytes = firstflight_outside::read(path, MOST).map_err(|unread| {
+                GuestError::Input(format!("--kernel {what}: {unread}; {ACCEPTED}"))
+            })?;
             return Self::of_file(path, &bytes, cache);
-        }
-        if what.contains('/') || what.ends_with(".deb") {
-            return Err(GuestError::Input(format!("--kernel {what}: no such file; {ACCEPTED}")));
         }
         let (package, hash) = remembered(what, cache)?;
         let folder = cache.entry("kernels", &entry(&hash), |to| {
@@ -246,6 +245,8 @@ const MODULES: [&str; 20] = [
 ];
 
 const ACCEPTED: &str = "accepted: a Debian package's name, FILE.deb, or an x86-64 bzImage";
+/// Bytes of a package or an image; Debian's have some 100 million.
+const MOST: u64 = 1 << 30;
 /// Reads an archive of `ar`, which a Debian package is.
 const ARCHIVE: &[u8] = b"!<arch>\n";
 /// The setup header of a bzImage (Documentation/x86/boot.rst).
@@ -276,6 +277,8 @@ mod tests {
         fs::write(&file, "text").unwrap();
         let refused = |what: &str| Kernel::find(what, &cache).unwrap_err();
         assert!(matches!(refused(file.to_str().unwrap()), GuestError::Input(_)));
+        let problem = refused("/dev/zero").to_string();
+        assert!(problem.contains("--kernel /dev/zero: no regular file; accepted: "), "{problem}");
         let problem = refused("no/such.deb").to_string();
         assert!(problem.contains("no such file; accepted: a Debian package"), "{problem}");
     }

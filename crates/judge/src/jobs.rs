@@ -2,8 +2,6 @@
 //! all cores.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use firstflight_runner::{Options, Report};
@@ -121,7 +119,7 @@ pub(crate) fn outcomes<E: Send + From<SweepError>>(
         if carrier.stop.load(Ordering::Relaxed) {
             return Err(Refusal::Interrupted);
         }
-        let kept = shelf.and_then(|shelf| found(&shelf.path(&job.name)));
+        let kept = shelf.and_then(|shelf| found(shelf, &job.name));
         let outcome = match kept {
             Some(kept) => Outcome::Measured(Box::new(kept)),
             None => {
@@ -153,9 +151,9 @@ pub(crate) fn outcomes<E: Send + From<SweepError>>(
     Ok(all)
 }
 
-/// What is kept there; a file that does not read counts as none.
-fn found(path: &Path) -> Option<Kept> {
-    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+/// What is kept there; a file that was changed or does not read counts as none.
+fn found(shelf: &Shelf, name: &str) -> Option<Kept> {
+    serde_json::from_str(&shelf.get(name)?).ok()
 }
 
 /// Samples over time of every flow and queue.

@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use firstflight_outside::is_full;
+
 /// Why a report could not be made or written. The message names the path or id at fault.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -47,12 +49,6 @@ pub enum ReportError {
         /// What the renderer said.
         reason: String,
     },
-}
-
-/// Whether a file cannot grow: its device is full, or its owner or it may have no more.
-pub fn is_full(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 impl ReportError {

@@ -44,7 +44,7 @@ mod wrap;
 mod write;
 
 pub use digits::{digits, short};
-pub use error::{ReportError, is_full};
+pub use error::ReportError;
 pub use figure::{Axis, Figure, Panel, Scale, Series, Style};
 pub use heat::{Colors, HeatMap};
 pub use page::{Block, Page, Section};

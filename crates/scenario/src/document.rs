@@ -4,7 +4,6 @@
 //! or the flag. [`Document::set`] replaces single values, for sweeps over a scenario.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::Path;
 
 use toml::Spanned;
@@ -60,9 +59,9 @@ impl Document {
     /// The text of a file, at most 4 MiB of UTF-8, or in words why there is none.
     ///
     /// # Errors
-    /// A file that is missing, a directory, too large or not UTF-8.
+    /// A file that is missing, no regular one, too large or not UTF-8.
     pub fn text(path: &Path) -> Result<String, String> {
-        read_text(path)
+        firstflight_outside::text(path, MOST_BYTES).map_err(|unread| unread.to_string())
     }
 
     /// Reads TOML text; `file` names it in messages.
@@ -130,6 +129,19 @@ impl Document {
         let Raw::Table(entries) = &self.root.raw else { return None };
         let root = entries.get(key).filter(|node| matches!(node.raw, Raw::Table(_)))?.clone();
         Some(Self { file: self.file.clone(), root })
+    }
+
+    /// Where a value stands by its dotted key, list items counted from 0: `grid.path.rate[1]`. Of a
+    /// key that is not there, the place has no line.
+    pub fn place(&self, key: &str) -> Place {
+        let mut found = None;
+        self.root.walk("", &mut |name, node| {
+            if name == key {
+                found.get_or_insert_with(|| node.place.clone());
+            }
+        });
+        let nowhere = || Place::Key { file: self.file.clone(), line: None, key: key.to_owned() };
+        found.unwrap_or_else(nowhere)
     }
 
     /// The file's name as used in messages.
@@ -281,29 +293,6 @@ fn line_of(lines: &[usize], at: usize) -> usize {
 /// The first line begins at the first byte, the next ones after each line break.
 fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
-}
-
-fn read_text(path: &Path) -> Result<String, String> {
-    if path.is_dir() {
-        return Err("this is a directory".to_owned());
-    }
-    let file = std::fs::File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        _ => error.to_string(),
-    })?;
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err("the file is larger than 4 MiB".to_owned());
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count();
-        format!("line {} is not UTF-8 text", line + 1)
-    })
 }
 
 /// The largest file that is read, in bytes. No scenario is so long; a device or a data set is.

@@ -75,6 +75,20 @@ pub enum ScenarioError {
     },
 }
 
+impl ScenarioError {
+    /// Names the place where the value of a key really stands, if that is known: a program that set
+    /// it took it from there.
+    pub fn located(mut self, stands: impl Fn(&str) -> Option<Place>) -> Self {
+        if let Self::UnknownKey { place, .. } | Self::Value { place, .. } = &mut self
+            && let Place::Key { line: None, key, .. } = place
+            && let Some(found) = stands(key)
+        {
+            *place = found;
+        }
+        self
+    }
+}
+
 /// Prints as `file:3: path.rate = "40"` or `--rate 40`.
 struct Found<'a>(&'a Place, Option<&'a str>);
 

@@ -164,7 +164,7 @@ fn what_is_huge_or_no_file_is_refused_at_once() {
         ("huge.trace", "huge.trace:1: not text; accepted: numbers, one entry a line"),
         ("long.trace", "long.trace:1: the file is larger than 256 MiB; accepted: a shorter trace"),
         ("/dev/zero", "/dev/zero: no regular file; accepted: a file of lines"),
-        (".", ".: no regular file; accepted: a file of lines"),
+        (".", ".: this is a directory; accepted: a file of lines"),
         ("nothing.trace", "nothing.trace: no such file"),
     ] {
         let text = format!("path = {{ rate_trace = '{name}' }}");

@@ -24,8 +24,7 @@ impl Kept {
 
     /// What is kept under a key; a file that does not read counts as none.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        let text = fs::read_to_string(self.shelf.path(&content_name(key.as_bytes()))).ok()?;
-        serde_json::from_str(&text).ok()
+        serde_json::from_str(&self.shelf.get(&content_name(key.as_bytes()))?).ok()
     }
 
     /// Keeps a value.

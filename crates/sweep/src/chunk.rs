@@ -5,6 +5,7 @@ use firstflight_scenario::{Document, Scenario, ScenarioError};
 use firstflight_table::{Table, flows};
 use serde::{Deserialize, Serialize};
 
+use crate::listed::Origin;
 use crate::transport::ON;
 use crate::{SweepError, VERSION, hash};
 
@@ -22,6 +23,9 @@ pub struct Chunk {
     keys: Vec<String>,
     /// A value for each key.
     points: Vec<Vec<String>>,
+    /// Where they stand, if a file of points has them, for messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
 }
 
 /// What the name of a chunk is the hash of.
@@ -36,7 +40,13 @@ struct Content<'a> {
 const SCHEMA: &str = "firstflight/chunk@1";
 
 impl Chunk {
-    pub(crate) fn new(file: &str, base: &str, keys: &[String], points: Vec<Vec<String>>) -> Self {
+    pub(crate) fn new(
+        file: &str,
+        base: &str,
+        keys: &[String],
+        points: Vec<Vec<String>>,
+        origin: Option<Origin>,
+    ) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
             version: VERSION.to_owned(),
@@ -44,6 +54,7 @@ impl Chunk {
             scenario: base.to_owned(),
             keys: keys.to_vec(),
             points,
+            origin,
         }
     }
 
@@ -91,8 +102,8 @@ impl Chunk {
         let base = Document::parse(&self.scenario, &self.file)?;
         let options = Options { serial: true, on: ON, stop: options.stop, ..Options::default() };
         let mut rows: Option<Table> = None;
-        for values in &self.points {
-            let table = self.row(&base, values, &options)?;
+        for (at, values) in self.points.iter().enumerate() {
+            let table = self.row(&base, (at, values), &options)?;
             match &mut rows {
                 None => rows = Some(table),
                 Some(rows) => rows.append(table)?,
@@ -104,13 +115,17 @@ impl Chunk {
     fn row(
         &self,
         base: &Document,
-        values: &[String],
+        (at, values): (usize, &[String]),
         options: &Options<'_>,
     ) -> Result<Table, SweepError> {
-        let place = || named(&self.keys, values);
-        let scenario = scenario_at(base, &self.keys, values)
-            .map_err(|error| SweepError::Point { point: place(), problem: error.to_string() })?;
-        let report = run(&scenario, options).map_err(|error| SweepError::at(place())(error))?;
+        let stands = |key: &str| {
+            let number = self.keys.iter().position(|known| known == key)?;
+            self.origin.as_ref()?.place(at, number, key)
+        };
+        let wrong = |error| SweepError::at(named(&self.keys, values), error, stands);
+        let scenario = scenario_at(base, &self.keys, values);
+        let scenario = scenario.map_err(|error| wrong(error.into()))?;
+        let report = run(&scenario, options).map_err(wrong)?;
         if report.interrupted {
             return Err(SweepError::Interrupted);
         }

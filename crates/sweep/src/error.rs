@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use firstflight_outside::is_full;
 use firstflight_runner::{ControlProblem, RunError};
-use firstflight_scenario::ScenarioError;
-use firstflight_table::TableError;
+use firstflight_scenario::{Place, ScenarioError};
+use firstflight_table::{TableError, io_error};
 
 /// Why a sweep cannot be read, run, kept or merged.
 #[derive(Debug, thiserror::Error)]
@@ -19,12 +20,10 @@ pub enum SweepError {
         problem: String,
     },
     /// A key of the grid file that is wrong.
-    #[error("{file}: {key}: {problem}")]
+    #[error("{place}: {problem}")]
     Grid {
-        /// The file as named by the user.
-        file: String,
-        /// The dotted key.
-        key: String,
+        /// The file as named by the user, the line and the dotted key.
+        place: Place,
         /// What was found, and what is accepted.
         problem: String,
     },
@@ -67,6 +66,14 @@ pub enum SweepError {
         /// How many chunks the sweep has.
         total: u64,
     },
+    /// Chunks that are not as they were written.
+    #[error(
+        "{}: {}; accepted: the chunk as it was written, or the same sweep without --merge, which \
+         makes it anew",
+        .0.first().unwrap_or(&PathBuf::new()).display(),
+        changed(.0)
+    )]
+    Damaged(Vec<PathBuf>),
     /// A file that cannot be read or written.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
@@ -85,11 +92,20 @@ pub enum SweepError {
     Interrupted,
 }
 
+/// What happened to the first of these files, and which others are like it.
+fn changed(files: &[PathBuf]) -> String {
+    let others: Vec<String> = files.iter().skip(1).map(|file| file.display().to_string()).collect();
+    let others = match others.is_empty() {
+        true => String::new(),
+        false => format!(" (and those of {})", others.join(", ")),
+    };
+    format!("its bytes{others} are not those that were written")
+}
+
 impl SweepError {
     /// Whether there is no room for what was to be written.
     pub fn is_full(&self) -> bool {
-        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
-        matches!(self, Self::File { source, .. } if full.contains(&source.kind()))
+        matches!(self, Self::File { source, .. } if is_full(source))
     }
 
     pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
@@ -102,6 +118,12 @@ impl SweepError {
         move |source| Self::File { what: "write", path, source }
     }
 
+    /// What was to become CSV.
+    pub(crate) fn csv(path: &Path) -> impl FnOnce(csv::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::File { what: "write", path, source: io_error(error) }
+    }
+
     /// What a table could not be written or read for, at a file.
     pub(crate) fn table(what: &'static str, path: &Path) -> impl FnOnce(TableError) -> Self {
         let path = path.to_owned();
@@ -112,11 +134,17 @@ impl SweepError {
         }
     }
 
-    /// A run at a point.
-    pub(crate) fn at(point: String) -> impl FnOnce(RunError) -> Self {
-        move |error| match error {
-            RunError::Interrupted => Self::Interrupted,
-            error => Self::Point { point, problem: error.to_string() },
-        }
+    /// A run at a point; `stands` knows where the values of keys stand.
+    pub(crate) fn at(
+        point: String,
+        error: RunError,
+        stands: impl Fn(&str) -> Option<Place>,
+    ) -> Self {
+        let problem = match error {
+            RunError::Interrupted => return Self::Interrupted,
+            RunError::Scenario(error) => error.located(stands).to_string(),
+            error => error.to_string(),
+        };
+        Self::Point { point, problem }
     }
 }

@@ -1,14 +1,15 @@
 //! A grid file: a scenario, and what varies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::slice::from_ref;
 
-use firstflight_scenario::{Document, Resolved, Scenario, ScenarioError, hint};
+use firstflight_scenario::{Document, Place, Resolved, Scenario, ScenarioError, hint};
 use toml::{Table, Value};
 
 use crate::chunk::{Chunk, named, scenario_at};
 use crate::cut::{Cut, cut};
+use crate::listed::Listed;
 use crate::points::{Outer, Points};
 use crate::range::Range;
 use crate::sample::{Sample, Values};
@@ -25,6 +26,8 @@ pub struct Sweep {
     pub(crate) points: Points,
     /// The keys that vary.
     keys: Vec<String>,
+    /// Where the grid file says their values.
+    stands: Vec<Place>,
     /// How many points there are.
     count: u64,
     /// Where the chunks begin.
@@ -57,21 +60,21 @@ impl Sweep {
             ScenarioError::Unreadable { file, problem } => SweepError::Unreadable { file, problem },
             error => error.into(),
         })?;
+        let reader = Reader { whole: &document, beside };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
-            fault(file, "the file", format!("{}; accepted: TOML", error.message()))
+            reader.fault("", format!("{}; accepted: TOML", error.message()))
         })?;
-        let reader = Reader { file, beside };
         reader.known("", &table, &["scenario", "grid", "sample", "points"])?;
-        let (base, document) = reader.scenario(&table, &document)?;
+        let (base, document) = reader.scenario(&table)?;
         let points = reader.points(&table)?;
         reader.check(&document, &points)?;
         let count = points.count().ok_or_else(|| {
             let problem = "more than 2^64 points; accepted: several sweeps";
-            fault(file, "grid", problem.to_owned())
+            reader.fault("grid", problem.to_owned())
         })?;
         if count == 0 {
             let problem = "a file without a line of values; accepted: one line or more";
-            return Err(fault(file, "points", problem.to_owned()));
+            return Err(reader.fault("points", problem.to_owned()));
         }
         let keys = points.keys();
         let mut sweep = Self {
@@ -79,6 +82,7 @@ impl Sweep {
             hash: described(&base, &points),
             base,
             points,
+            stands: keys.iter().map(|key| reader.stands(key)).collect(),
             keys,
             count,
             cuts: Vec::new(),
@@ -86,7 +90,7 @@ impl Sweep {
         let cuts = cut(count, |point| sweep.resolved(&document, point))?;
         sweep.cuts = cuts.ok_or_else(|| {
             let problem = "more than two months of work for a core; accepted: several sweeps";
-            fault(file, "grid", format!("{count} points are {problem}"))
+            reader.fault("grid", format!("{count} points are {problem}"))
         })?;
         Ok(sweep)
     }
@@ -122,8 +126,10 @@ impl Sweep {
     /// A chunk by its number.
     pub fn chunk(&self, number: u64) -> Option<Chunk> {
         let Cut { first, points, .. } = *self.cuts.get(usize::try_from(number).ok()?)?;
-        let values = (first..first + points).map(|point| self.points.values(point)).collect();
-        Some(Chunk::new(&self.file, &self.base, &self.keys, values))
+        let numbers = first..first + points;
+        let origin = self.points.origin(numbers.clone());
+        let values = numbers.map(|point| self.points.values(point)).collect();
+        Some(Chunk::new(&self.file, &self.base, &self.keys, values, origin))
     }
 
     /// How long a chunk takes on one core, estimated from its packets, in nanoseconds.
@@ -144,12 +150,17 @@ impl Sweep {
     /// The scenario of a point in base units.
     pub(crate) fn resolved(&self, base: &Document, point: u64) -> Result<Resolved, SweepError> {
         let values = self.points.values(point);
-        let problem =
-            |problem: String| SweepError::Point { point: named(&self.keys, &values), problem };
-        let scenario =
-            scenario_at(base, &self.keys, &values).map_err(|e| problem(e.to_string()))?;
-        scenario.plans().map_err(|error| problem(error.to_string()))?;
-        firstflight_runner::resolve(&scenario, ON).map_err(|error| problem(error.to_string()))
+        let origin = self.points.origin(std::iter::once(point));
+        let stands = |key: &str| {
+            let at = self.keys.iter().position(|known| known == key)?;
+            let listed = origin.as_ref().and_then(|origin| origin.place(0, at, key));
+            listed.or_else(|| self.stands.get(at).cloned())
+        };
+        let wrong = |error| SweepError::at(named(&self.keys, &values), error, stands);
+        let scenario = scenario_at(base, &self.keys, &values);
+        let scenario = scenario.map_err(|error| wrong(error.into()))?;
+        scenario.plans().map_err(|error| wrong(error.into()))?;
+        firstflight_runner::resolve(&scenario, ON).map_err(wrong)
     }
 
     pub(crate) fn document(&self) -> Result<Document, SweepError> {
@@ -158,22 +169,23 @@ impl Sweep {
 }
 
 struct Reader<'a> {
-    file: &'a str,
+    /// The grid file, which knows its lines.
+    whole: &'a Document,
     beside: &'a Path,
 }
 
 impl Reader<'_> {
     /// The scenario as canonical TOML, and as a document that knows its lines.
-    fn scenario(&self, table: &Table, whole: &Document) -> Result<(String, Document), SweepError> {
+    fn scenario(&self, table: &Table) -> Result<(String, Document), SweepError> {
         let text = |table: &Table| {
             toml::to_string(table).map_err(|e| self.fault("scenario", e.to_string()))
         };
-        match (table.get("scenario"), whole.part("scenario")) {
+        match (table.get("scenario"), self.whole.part("scenario")) {
             (Some(Value::Table(table)), Some(document)) => Ok((text(table)?, document)),
             (Some(Value::String(name)), _) => {
                 let path = self.beside.join(name);
                 let document = Document::load(&path)?;
-                let read = std::fs::read_to_string(&path).map_err(SweepError::read(&path))?;
+                let read = Document::text(&path).map_err(|e| self.fault("scenario", e))?;
                 let table: Table = read
                     .parse()
                     .map_err(|e: toml::de::Error| self.fault("scenario", e.message().to_owned()))?;
@@ -315,32 +327,12 @@ impl Reader<'_> {
         })
     }
 
-    /// Points in a CSV file: a line of dotted keys, then a line of values per point.
     fn listed(&self, value: &Value) -> Result<Outer, SweepError> {
         let Some(name) = value.as_str() else {
             let problem = format!("found {value}; accepted: the name of a CSV file");
             return Err(self.fault("points", problem));
         };
-        let path = self.beside.join(name);
-        let file = std::fs::File::open(&path).map_err(SweepError::read(&path))?;
-        let mut reader = csv::Reader::from_reader(std::io::BufReader::new(file));
-        let wrong = |error: csv::Error| {
-            let problem = format!("{error}; accepted: CSV, a line of keys first");
-            SweepError::Grid { file: path.display().to_string(), key: "points".into(), problem }
-        };
-        let texts =
-            |record: &csv::StringRecord| record.iter().map(|t| t.trim().to_owned()).collect();
-        let keys: Vec<String> = texts(reader.headers().map_err(wrong)?);
-        let rows = reader.records().map(|row| Ok(texts(&row?)));
-        let rows = rows.collect::<Result<Vec<Vec<String>>, csv::Error>>().map_err(wrong)?;
-        let mut known = BTreeSet::new();
-        if let Some(row) = rows.iter().find(|row| !known.insert(*row)) {
-            let problem =
-                format!("{} stands there twice; accepted: each point once", row.join(","));
-            let file = path.display().to_string();
-            return Err(SweepError::Grid { file, key: "points".into(), problem });
-        }
-        Ok(Outer::Listed { keys, rows })
+        Ok(Outer::Listed(Listed::read(&self.beside.join(name))?))
     }
 
     /// Finds what is wrong with the scenario, the keys and each single value, before anything runs.
@@ -352,16 +344,21 @@ impl Reader<'_> {
         let keys = points.keys();
         for (at, key) in keys.iter().enumerate() {
             if keys[..at].contains(key) {
-                return Err(self.fault(key, "varies twice; accepted: one list or range".to_owned()));
+                let problem = "varies twice; accepted: one list or range".to_owned();
+                return Err(SweepError::Grid { place: self.stands(key), problem });
             }
             if ["controls", "runs"].contains(&key.as_str()) {
                 let problem = "does not vary over points; accepted: its value in `scenario`";
-                return Err(self.fault(key, problem.to_owned()));
+                let problem = problem.to_owned();
+                return Err(SweepError::Grid { place: self.stands(key), problem });
             }
         }
         for (key, values) in &points.grid {
-            for value in values {
-                let scenario = scenario_at(base, from_ref(key), from_ref(value))?;
+            for (at, value) in values.iter().enumerate() {
+                let item = self.whole.place(&format!("grid.{key}[{at}]"));
+                let stands = |wrong: &str| (wrong == key).then(|| named_so(&item, key));
+                let scenario = scenario_at(base, from_ref(key), from_ref(value));
+                let scenario = scenario.map_err(|error| error.located(stands))?;
                 check_controls(&scenario)?;
             }
         }
@@ -380,12 +377,28 @@ impl Reader<'_> {
     }
 
     fn fault(&self, key: &str, problem: String) -> SweepError {
-        fault(self.file, key, problem)
+        SweepError::Grid { place: self.whole.place(key), problem }
+    }
+
+    /// Where the values of a key are said that varies: in the grid, else in the sample, else by the
+    /// name of a file.
+    fn stands(&self, key: &str) -> Place {
+        let grid = self.whole.place(&format!("grid.{key}"));
+        let sample = self.whole.place(&format!("sample.over.{key}"));
+        let has_line = |place: &Place| matches!(place, Place::Key { line: Some(_), .. });
+        let found = [grid, sample, self.whole.place("points")].into_iter().find(has_line);
+        named_so(&found.unwrap_or_else(|| self.whole.place(key)), key)
     }
 }
 
-fn fault(file: &str, key: &str, problem: String) -> SweepError {
-    SweepError::Grid { file: file.to_owned(), key: key.to_owned(), problem }
+/// The place of a value under the name that the scenario has for it.
+fn named_so(place: &Place, key: &str) -> Place {
+    match place {
+        Place::Key { file, line, .. } => {
+            Place::Key { file: file.clone(), line: *line, key: key.to_owned() }
+        }
+        flag @ Place::Flag(_) => flag.clone(),
+    }
 }
 
 /// Nested tables as dotted keys; a table with `from` is a range.
@@ -419,7 +432,7 @@ fn described(base: &str, points: &Points) -> String {
             let (method, points, seed) = (sample.method(), sample.points, sample.seed);
             text.push_str(&format!("{method} {points} {seed} {:?}", sample.over));
         }
-        Outer::Listed { keys, rows } => text.push_str(&format!("{keys:?} {rows:?}")),
+        Outer::Listed(Listed { keys, rows, .. }) => text.push_str(&format!("{keys:?} {rows:?}")),
     }
     text.push_str(&format!("\n{:?}", points.grid));
     hash::name(text.as_bytes())

@@ -26,6 +26,7 @@ mod estimate;
 mod format;
 mod grid;
 mod hash;
+mod listed;
 mod merge;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::store::Part;
-use crate::{Store, Summary, Sweep, SweepError};
+use crate::{Shard, Store, Summary, Sweep, SweepError};
 use firstflight_table::point;
 
 /// The table of a whole sweep.
@@ -23,6 +23,7 @@ pub struct Merged {
 impl Store {
     /// How many chunks of the sweep are not there.
     pub fn missing(&self, sweep: &Sweep) -> u64 {
+        self.look();
         let there = |number: u64| sweep.chunk(number).is_some_and(|chunk| self.has(&chunk.name()));
         (0..sweep.chunks()).into_par_iter().filter(|number| !there(*number)).count() as u64
     }
@@ -31,12 +32,16 @@ impl Store {
     /// every point, and `summary.csv`. The bytes follow from the sweep alone, however it was run.
     ///
     /// # Errors
-    /// [`SweepError::Incomplete`], a chunk that is damaged, or a file that cannot be written.
+    /// [`SweepError::Incomplete`], [`SweepError::Damaged`], or a file that cannot be written.
     pub fn merge(&self, sweep: &Sweep) -> Result<Merged, SweepError> {
         let missing = self.missing(sweep);
         if missing > 0 {
             let (dir, total) = (self.dir().to_owned(), sweep.chunks());
             return Err(SweepError::Incomplete { dir, missing, total });
+        }
+        let damaged = self.recheck(sweep, Shard::WHOLE);
+        if !damaged.is_empty() {
+            return Err(SweepError::Damaged(damaged));
         }
         let path = self.dir().join(format!("flows.{}", self.format().name()));
         let mut summary = Summary::writing(&self.dir().join("summary.csv"))?;
@@ -45,7 +50,7 @@ impl Store {
         let mut rows = 0;
         for number in 0..sweep.chunks() {
             let Some(chunk) = sweep.chunk(number) else { continue };
-            let file = self.path(&chunk.name());
+            let Some(file) = self.file(&chunk.name()) else { continue };
             let before = rows;
             self.format().read(&file, |table| {
                 rows += table.len() as u64;
@@ -75,7 +80,7 @@ impl Store {
         let path = self.dir().join("points.csv");
         let part = Part::create(&path)?;
         let mut to = csv::Writer::from_writer(part.file()?);
-        let fault = |error: csv::Error| SweepError::write(&path)(error.into());
+        let fault = |error| SweepError::csv(&path)(error);
         let keys = sweep.keys().iter().map(String::as_str);
         to.write_record(["number", "point"].into_iter().chain(keys)).map_err(fault)?;
         let base = sweep.document()?;

@@ -1,5 +1,6 @@
 //! The points of a sweep: samples or listed points, and at each of them every point of a grid.
 
+use crate::listed::{Listed, Origin};
 use crate::sample::Sample;
 
 /// The points, by number.
@@ -19,12 +20,7 @@ pub(crate) enum Outer {
     /// Drawn.
     Sample(Sample),
     /// Given, by the caller's own sampler.
-    Listed {
-        /// The keys.
-        keys: Vec<String>,
-        /// A value for each key.
-        rows: Vec<Vec<String>>,
-    },
+    Listed(Listed),
 }
 
 impl Points {
@@ -33,7 +29,7 @@ impl Points {
         let outer = match &self.outer {
             Outer::None => 1,
             Outer::Sample(sample) => sample.points,
-            Outer::Listed { rows, .. } => rows.len() as u64,
+            Outer::Listed(listed) => listed.rows.len() as u64,
         };
         let mut sizes = self.grid.iter().map(|(_, values)| values.len() as u64);
         sizes.try_fold(outer, |count: u64, size| count.checked_mul(size))
@@ -44,9 +40,16 @@ impl Points {
         let outer: Vec<String> = match &self.outer {
             Outer::None => Vec::new(),
             Outer::Sample(sample) => sample.over.iter().map(|(key, _)| key.clone()).collect(),
-            Outer::Listed { keys, .. } => keys.clone(),
+            Outer::Listed(listed) => listed.keys.clone(),
         };
         outer.into_iter().chain(self.grid.iter().map(|(key, _)| key.clone())).collect()
+    }
+
+    /// Where the values of these points stand in a file of points, if there is one.
+    pub(crate) fn origin(&self, points: impl Iterator<Item = u64>) -> Option<Origin> {
+        let Outer::Listed(listed) = &self.outer else { return None };
+        let inner: u64 = self.grid.iter().map(|(_, values)| values.len() as u64).product();
+        Some(listed.origin(points.map(|point| point / inner.max(1))))
     }
 
     /// The values of a point.
@@ -61,7 +64,7 @@ impl Points {
         let mut all = match &self.outer {
             Outer::None => Vec::new(),
             Outer::Sample(sample) => sample.values(rest),
-            Outer::Listed { rows, .. } => rows.get(rest as usize).cloned().unwrap_or_default(),
+            Outer::Listed(listed) => listed.rows.get(rest as usize).cloned().unwrap_or_default(),
         };
         all.extend(inner.into_iter().rev().cloned());
         all
@@ -75,8 +78,10 @@ mod tests {
     #[test]
     fn the_last_key_of_a_grid_varies_fastest_and_listed_points_slowest() {
         let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+        let place = std::env::temp_dir().join(format!("points-{}.csv", std::process::id()));
+        std::fs::write(&place, "x\n1\n2\n").unwrap();
         let points = Points {
-            outer: Outer::Listed { keys: words(&["x"]), rows: vec![words(&["1"]), words(&["2"])] },
+            outer: Outer::Listed(Listed::read(&place).unwrap()),
             grid: vec![("a".into(), words(&["p", "q"])), ("b".into(), words(&["r", "s", "t"]))],
         };
         assert_eq!((points.count(), points.keys()), (Some(12), words(&["x", "a", "b"])));
@@ -84,5 +89,12 @@ mod tests {
         let wanted =
             ["1pr", "1ps", "1pt", "1qr", "1qs", "1qt", "2pr", "2ps", "2pt", "2qr", "2qs", "2qt"];
         assert_eq!(all, wanted);
+        std::fs::remove_file(&place).unwrap();
+        let origin = points.origin([5, 6].into_iter()).unwrap();
+        let line = |point, at| origin.place(point, at, "x").map(|place| place.to_string());
+        let file = place.display();
+        assert_eq!(line(0, 0), Some(format!("{file}:2: x")));
+        assert_eq!(line(1, 0), Some(format!("{file}:3: x")));
+        assert_eq!(line(1, 1), None, "of the grid's keys the grid file tells");
     }
 }

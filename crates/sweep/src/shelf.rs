@@ -1,18 +1,24 @@
-//! A folder of results, each in a file named by what it is of.
+//! A folder of results, each in a file named by what it is of and by its bytes.
 
-use std::io::Write as _;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::SweepError;
 use crate::store::Part;
+use crate::{SweepError, hash};
 
-/// Files that appear whole or not at all. The name of each, which begins with two digits of a hash
-/// ([`content_name`](crate::content_name)), says what it is of.
+/// Files that appear whole or not at all. A file's name says what it is of
+/// ([`content_name`](crate::content_name)), and behind a dot what its bytes are: a file that was
+/// changed, cut, or given the name of another is found out.
 #[derive(Clone, Debug)]
 pub struct Shelf {
     dir: PathBuf,
     ending: &'static str,
 }
+
+/// The files of a shelf: by the name of what each is of, its checksum.
+pub(crate) type Index = HashMap<u128, u128>;
 
 impl Shelf {
     /// The shelf in a folder, which need not be there yet; its files end in `.ending`.
@@ -25,21 +31,94 @@ impl Shelf {
         &self.dir
     }
 
-    /// Where the file of a name is, or will be.
-    pub fn path(&self, name: &str) -> PathBuf {
-        // A folder for each two digits: no file system likes a million files in one.
-        let two = name.get(..2).unwrap_or("00");
-        self.dir.join(two).join(format!("{name}.{}", self.ending))
-    }
-
-    /// Puts a text there.
+    /// Puts a text there, in place of an older one of that name.
     ///
     /// # Errors
     /// A file that cannot be written.
     pub fn put(&self, name: &str, text: &str) -> Result<(), SweepError> {
-        let path = self.path(name);
-        let part = Part::create(&path)?;
-        part.file()?.write_all(text.as_bytes()).map_err(SweepError::write(&path))?;
-        part.rename()
+        let part = self.part(name)?;
+        part.file()?.write_all(text.as_bytes()).map_err(SweepError::write(part.path()))?;
+        self.keep(name, part).map(drop)
     }
+
+    /// The text of a name, if it is there as it was put.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.files(name).find_map(|file| {
+            let text = firstflight_outside::text(&file, MOST).ok()?;
+            let sum = checksum(name, &mut text.as_bytes()).ok()?;
+            (self.path(name, sum) == file).then_some(text)
+        })
+    }
+
+    /// A file that is to be of that name.
+    pub(crate) fn part(&self, name: &str) -> Result<Part, SweepError> {
+        Part::create(&self.folder(name).join(format!("{name}.{}", self.ending)))
+    }
+
+    /// Gives it its name, by what it holds now; older ones of that name go. Its checksum.
+    pub(crate) fn keep(&self, name: &str, part: Part) -> Result<u128, SweepError> {
+        let written = File::open(part.hidden()).and_then(|mut file| checksum(name, &mut file));
+        let sum = written.map_err(SweepError::read(part.path()))?;
+        let path = self.path(name, sum);
+        let older: Vec<PathBuf> = self.files(name).filter(|file| *file != path).collect();
+        part.rename_as(&path)?;
+        for file in older {
+            fs::remove_file(&file).map_err(SweepError::write(&file))?;
+        }
+        Ok(sum)
+    }
+
+    /// Whether a file is as it was put there.
+    pub(crate) fn is_whole(&self, name: &str, sum: u128) -> bool {
+        let file = File::open(self.path(name, sum));
+        file.and_then(|mut file| checksum(name, &mut file)).is_ok_and(|found| found == sum)
+    }
+
+    /// Where the file of a name with that checksum is.
+    pub(crate) fn path(&self, name: &str, sum: u128) -> PathBuf {
+        self.folder(name).join(format!("{name}.{sum:032x}.{}", self.ending))
+    }
+
+    /// Every file that is there now.
+    pub(crate) fn index(&self) -> Index {
+        let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
+        let files = entries(&self.dir).flat_map(|folder| {
+            entries(&folder.path()).filter_map(|file| self.parsed(file.file_name().to_str()?))
+        });
+        files.collect()
+    }
+
+    /// Name and checksum of a file of the shelf.
+    fn parsed(&self, file: &str) -> Option<(u128, u128)> {
+        let (name, sum) = file.strip_suffix(self.ending)?.strip_suffix('.')?.split_once('.')?;
+        Some((number(name)?, number(sum)?))
+    }
+
+    /// The files that begin with this name.
+    fn files(&self, name: &str) -> impl Iterator<Item = PathBuf> {
+        let begins = format!("{name}.");
+        let files = fs::read_dir(self.folder(name)).into_iter().flatten().flatten();
+        files
+            .filter(move |file| file.file_name().to_string_lossy().starts_with(&begins))
+            .map(|file| file.path())
+    }
+
+    fn folder(&self, name: &str) -> PathBuf {
+        // A folder for each two digits: no file system likes a million files in one.
+        self.dir.join(name.get(..2).unwrap_or("00"))
+    }
+}
+
+/// Bytes of a text, far more than any run has.
+const MOST: u64 = 256 << 20;
+
+/// A name of 32 hexadecimal digits as a number.
+pub(crate) fn number(name: &str) -> Option<u128> {
+    u128::from_str_radix(name, 16).ok().filter(|_| name.len() == 32)
+}
+
+/// A checksum of a name and the bytes under it: two files that are swapped are noticed, too.
+fn checksum(name: &str, bytes: &mut impl Read) -> io::Result<u128> {
+    let sum = hash::of(name.as_bytes(), bytes)?;
+    Ok(number(&sum).unwrap_or_default())
 }

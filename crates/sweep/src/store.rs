@@ -2,12 +2,16 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
+use firstflight_outside::Unread;
 use firstflight_table::Table;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::run::Shard;
+use crate::shelf::{Index, number};
 use crate::{Format, Shelf, Sweep, SweepError, VERSION};
 
 /// A folder with the finished chunks of one sweep. It is locked as long as this lives.
@@ -15,6 +19,8 @@ use crate::{Format, Shelf, Sweep, SweepError, VERSION};
 pub struct Store {
     dir: PathBuf,
     chunks: Shelf,
+    /// The chunks that are there and, as far as is known, whole.
+    index: RwLock<Index>,
     format: Format,
     _lock: File,
 }
@@ -74,12 +80,11 @@ impl Store {
         let path = dir.join(format!(".lock-{}-of-{}", shard.number, shard.of));
         let lock = File::create(&path).map_err(SweepError::write(&path))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self {
-                dir: dir.to_owned(),
-                chunks: Shelf::new(dir.join(CHUNKS), format.name()),
-                format,
-                _lock: lock,
-            }),
+            Ok(()) => {
+                let chunks = Shelf::new(dir.join(CHUNKS), format.name());
+                let index = RwLock::new(chunks.index());
+                Ok(Self { dir: dir.to_owned(), chunks, index, format, _lock: lock })
+            }
             Err(TryLockError::WouldBlock) => Err(SweepError::Folder {
                 path: dir.to_owned(),
                 problem: "another program runs this sweep here now; accepted: another folder, or \
@@ -102,7 +107,7 @@ impl Store {
 
     /// Whether a chunk is finished, by its name.
     pub fn has(&self, name: &str) -> bool {
-        self.path(name).is_file()
+        self.file(name).is_some()
     }
 
     /// Keeps the rows of a chunk: the file appears whole or not at all.
@@ -110,16 +115,50 @@ impl Store {
     /// # Errors
     /// A file that cannot be written.
     pub fn put(&self, name: &str, rows: Table) -> Result<(), SweepError> {
-        let path = self.path(name);
-        let part = Part::create(&path)?;
+        let part = self.chunks.part(name)?;
         let mut writer = self.format.writer(&part)?;
         writer.write(rows)?;
         writer.finish()?;
-        part.rename()
+        let sum = self.chunks.keep(name, part)?;
+        if let Some(number) = number(name) {
+            self.index.write().unwrap_or_else(PoisonError::into_inner).insert(number, sum);
+        }
+        Ok(())
     }
 
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.chunks.path(name)
+    /// Reads the finished chunks of a shard, and no longer counts those whose bytes are not the
+    /// ones that were written: their files, in order.
+    pub fn recheck(&self, sweep: &Sweep, shard: Shard) -> Vec<PathBuf> {
+        let mine = (0..sweep.chunks()).into_par_iter().filter(|chunk| shard.has(*chunk));
+        let mut damaged: Vec<(String, PathBuf)> = mine
+            .filter_map(|chunk| {
+                let name = sweep.chunk(chunk)?.name();
+                let sum = self.sum(&name)?;
+                let file = self.chunks.path(&name, sum);
+                (!self.chunks.is_whole(&name, sum)).then_some((name, file))
+            })
+            .collect();
+        damaged.sort();
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        for (name, _) in &damaged {
+            number(name).map(|number| index.remove(&number));
+        }
+        damaged.into_iter().map(|(_, file)| file).collect()
+    }
+
+    /// Looks which chunks are there: other programs may have finished some.
+    pub(crate) fn look(&self) {
+        *self.index.write().unwrap_or_else(PoisonError::into_inner) = self.chunks.index();
+    }
+
+    /// The file of a finished chunk.
+    pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
+        self.sum(name).map(|sum| self.chunks.path(name, sum))
+    }
+
+    fn sum(&self, name: &str) -> Option<u128> {
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        index.get(&number(name)?).copied()
     }
 
     /// Removes what killed programs have left unfinished; only when nothing is left to do.
@@ -142,14 +181,15 @@ impl Store {
 impl About {
     fn read(dir: &Path) -> Result<Option<Self>, SweepError> {
         let path = dir.join(ABOUT);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            text => text.map_err(SweepError::read(&path))?,
+        let wrong = |problem: String| SweepError::Folder {
+            path: path.clone(),
+            problem: format!("{problem}; accepted: what `firstflight sweep` writes"),
         };
-        serde_json::from_str(&text).map(Some).map_err(|error| SweepError::Folder {
-            path,
-            problem: format!("{error}; accepted: what `firstflight sweep` writes"),
-        })
+        let text = match firstflight_outside::text(&path, MOST) {
+            Err(Unread::Missing) => return Ok(None),
+            text => text.map_err(|unread| wrong(unread.to_string()))?,
+        };
+        serde_json::from_str(&text).map(Some).map_err(|error| wrong(error.to_string()))
     }
 
     fn write(&self, dir: &Path) -> Result<(), SweepError> {
@@ -225,9 +265,15 @@ impl Part {
     }
 
     /// Gives the file its name.
-    pub(crate) fn rename(mut self) -> Result<(), SweepError> {
-        let renamed = self.hidden.as_ref().map_or(Ok(()), |hidden| fs::rename(hidden, &self.path));
-        renamed.map_err(SweepError::write(&self.path))?;
+    pub(crate) fn rename(self) -> Result<(), SweepError> {
+        let path = self.path.clone();
+        self.rename_as(&path)
+    }
+
+    /// Gives the file a name in its folder.
+    pub(crate) fn rename_as(mut self, path: &Path) -> Result<(), SweepError> {
+        let renamed = self.hidden.as_ref().map_or(Ok(()), |hidden| fs::rename(hidden, path));
+        renamed.map_err(SweepError::write(path))?;
         self.hidden = None;
         Ok(())
     }
@@ -246,6 +292,8 @@ fn is_old(file: &fs::DirEntry) -> bool {
     modified.is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= HOUR))
 }
 
+/// Bytes of `sweep.json`, which has the scenario in it.
+const MOST: u64 = 16 << 20;
 const HOUR: Duration = Duration::from_secs(3_600);
 /// What tells that a folder holds a report of `run`, `compare` or `reproduce`.
 const REPORT: [&str; 2] = ["report.html", "results.json"];

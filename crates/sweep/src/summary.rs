@@ -90,7 +90,7 @@ impl Summary {
         for measure in MEASURES {
             names.extend([measure.to_owned(), format!("{measure}_half_95")]);
         }
-        let fault = |error: csv::Error| SweepError::write(path)(error.into());
+        let fault = |error| SweepError::csv(path)(error);
         to.write_record(&names).map_err(fault)?;
         Ok(Writing { to: Some((part, to)), state: State::default() })
     }

@@ -32,7 +32,7 @@ pub use page::page;
 pub use point::point;
 pub use read::CsvRows;
 pub use schema::json_schema;
-pub use table::{Table, TableError, Values};
+pub use table::{Table, TableError, Values, io_error};
 
 /// The name of this schema, a column of every row.
 pub const SCHEMA: &str = "firstflight/table@1";

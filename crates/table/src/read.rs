@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{Column, Kind, Table, TableError, Value};
+use crate::{Column, Kind, Table, TableError, Value, io_error};
 
 /// Reads a table from CSV, some rows at a time.
 pub struct CsvRows<R> {
@@ -70,7 +70,7 @@ fn cell<'a>(column: &Column, text: &'a str, line: u64) -> Result<Value<'a>, Tabl
 /// What is wrong with the text, apart from what is wrong with the file.
 fn fault(error: csv::Error) -> TableError {
     match error.is_io_error() {
-        true => TableError::Write(error.into()),
+        true => TableError::Write(io_error(error)),
         false => TableError::Unreadable(error.to_string()),
     }
 }

@@ -52,6 +52,15 @@ pub enum TableError {
     Write(#[from] io::Error),
 }
 
+/// What the file system said, which the error's own conversion hides: whether a disk is full is
+/// read from its kind.
+pub fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
 impl Table {
     /// A table without rows.
     pub fn empty(columns: Vec<Column>) -> Self {
@@ -137,7 +146,7 @@ impl Table {
     /// Those of the writer.
     pub fn write_csv(&self, to: impl io::Write) -> Result<(), TableError> {
         let mut to = csv::Writer::from_writer(to);
-        to.write_record(self.columns.iter().map(|column| column.name)).map_err(io::Error::from)?;
+        to.write_record(self.columns.iter().map(|column| column.name)).map_err(io_error)?;
         self.write_rows(&mut to)
     }
 
@@ -155,9 +164,9 @@ impl Table {
             for values in &self.values {
                 cell.clear();
                 values.print(row, &mut cell);
-                to.write_field(&cell).map_err(io::Error::from)?;
+                to.write_field(&cell).map_err(io_error)?;
             }
-            to.write_record(None::<&[u8]>).map_err(io::Error::from)?;
+            to.write_record(None::<&[u8]>).map_err(io_error)?;
         }
         Ok(to.flush()?)
     }

@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::io;
 
-use firstflight_report::{ReportError, is_full};
+use firstflight_outside::{MAKE_ROOM, is_full};
+use firstflight_report::ReportError;
 
 /// A command that did what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl Fault for Failure {
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {
         match error.is_full() {
-            true => Self::Lacks(format!("{error}; make room there, or write elsewhere")),
+            true => Self::Lacks(format!("{error}; {MAKE_ROOM}")),
             false => Self::Usage(error.to_string()),
         }
     }

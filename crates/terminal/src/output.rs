@@ -5,8 +5,10 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
+use firstflight_outside::is_full;
+pub use firstflight_outside::plain;
 use firstflight_report::terminal::Screen;
-use firstflight_report::{ReportError, is_full, is_written_through};
+use firstflight_report::{ReportError, is_written_through};
 
 use crate::Failure;
 
@@ -33,21 +35,6 @@ pub fn complain(problem: &dyn std::fmt::Display) {
 /// Says something worth knowing on standard error.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
-}
-
-/// Text that somebody else may have written: what could move the cursor, colour the terminal or
-/// turn the direction of writing is escaped.
-pub fn plain(text: &str) -> String {
-    text.chars().fold(String::new(), |mut plain, c| {
-        // The letter in front takes an accent that would otherwise count as one without a letter.
-        let shows = ['\n', '\\', '\'', '"'].contains(&c)
-            || String::from_iter(['a', c]).escape_debug().eq(['a', c]);
-        match shows {
-            true => plain.push(c),
-            false => plain.extend(c.escape_debug()),
-        }
-        plain
-    })
 }
 
 /// Checks before a long run that its files can be written below `path`, and that `path` holds no
@@ -130,12 +117,6 @@ pub fn file_name(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_others_wrote_cannot_write_to_the_terminal() {
-        let text = "a\x1b[31m\r\u{202e}\nit's \"a\u{308}\" \u{9b}";
-        assert_eq!(plain(text), "a\\u{1b}[31m\\r\\u{202e}\nit's \"a\u{308}\" \\u{9b}");
-    }
 
     #[test]
     fn a_control_with_knobs_names_a_file_on_every_system() {

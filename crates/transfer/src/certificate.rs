@@ -37,12 +37,12 @@ impl Fingerprint {
         Self(Sha256::of(certificate))
     }
 
-    /// Those of all certificates in a PEM file.
+    /// Those of all certificates in a PEM file, which messages call that of `--trust`.
     ///
     /// # Errors
     /// A file that cannot be read or has none.
     pub fn all_in(path: &Path) -> Result<Vec<Self>, TransferError> {
-        Ok(certificates(path)?.iter().map(Self::of).collect())
+        Ok(certificates(path, "--trust")?.iter().map(Self::of).collect())
     }
 }
 
@@ -81,14 +81,16 @@ impl Identity {
         Ok(Self { chain: vec![made.cert.into()], key: key.into() })
     }
 
-    /// From two PEM files.
+    /// From two PEM files, which messages call those of `--cert` and `--key`.
     ///
     /// # Errors
     /// Files that cannot be read, or hold something else; a key that others can read.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, TransferError> {
-        let chain = certificates(certificate)?;
-        let found = PrivateKeyDer::from_pem_slice(&private::read(key, "a private key in PEM")?);
-        Ok(Self { chain, key: found.map_err(|error| unreadable(key, "a private key", &error))? })
+        let chain = certificates(certificate, "--cert")?;
+        let text = private::read(key, "--key", "a private key in PEM")?;
+        let found = PrivateKeyDer::from_pem_slice(&text);
+        let wrong = |error| unreadable(key, "--key", "a private key", &error);
+        Ok(Self { chain, key: found.map_err(wrong)? })
     }
 
     /// The fingerprint of its own certificate.
@@ -97,21 +99,27 @@ impl Identity {
     }
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TransferError> {
-    let found =
-        CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+fn certificates(path: &Path, flag: &str) -> Result<Vec<CertificateDer<'static>>, TransferError> {
+    let text = firstflight_outside::read(path, LONGEST).map_err(|unread| {
+        let accepted = "accepted: certificates in PEM";
+        TransferError::Input(format!("{flag} {}: {unread}; {accepted}", path.display()))
+    })?;
+    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
     let found = found.and_then(|all| if all.is_empty() { Err(NoItemsFound) } else { Ok(all) });
-    found.map_err(|error| unreadable(path, "certificates", &error))
+    found.map_err(|error| unreadable(path, flag, "certificates", &error))
 }
 
-fn unreadable(path: &Path, accepted: &str, error: &pem::Error) -> TransferError {
+fn unreadable(path: &Path, flag: &str, accepted: &str, error: &pem::Error) -> TransferError {
     let problem = match error {
         NoItemsFound => format!("found no {} in it", accepted.trim_start_matches("a ")),
-        pem::Error::Io(error) => error.to_string(),
         other => other.to_string(),
     };
-    TransferError::Input(format!("{}: {problem}; accepted: {accepted} in PEM", path.display()))
+    let path = path.display();
+    TransferError::Input(format!("{flag} {path}: {problem}; accepted: {accepted} in PEM"))
 }
+
+/// A thousand certificates.
+const LONGEST: u64 = 4 << 20;
 
 /// The name in TLS's server name indication; fingerprints are what is checked.
 pub(crate) const SERVER_NAME: &str = "firstflight";

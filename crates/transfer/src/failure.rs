@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use firstflight_outside::plain;
 use quinn::{ConnectionError, ReadError, ReadExactError, StoppedError, VarInt, WriteError};
 use quinn_proto::TransportErrorCode;
 
@@ -153,18 +154,8 @@ impl Cause for StoppedError {
 /// A peer's words on one line, and not too many of them: what does not show as itself is escaped,
 /// control characters and marks of direction among it.
 pub(crate) fn shown(text: &str) -> String {
-    // The letter in front takes an accent that would otherwise count as one without a letter.
-    let is_plain = |c: char| {
-        ['\\', '\'', '"'].contains(&c) || String::from_iter(['a', c]).escape_debug().eq(['a', c])
-    };
-    let text = text.trim().chars().take(LONGEST);
-    text.fold(String::new(), |mut shown, c| {
-        match is_plain(c) {
-            true => shown.push(c),
-            false => shown.extend(c.escape_debug()),
-        }
-        shown
-    })
+    let begin: String = text.trim().chars().take(LONGEST).collect();
+    plain(&begin).replace('\n', "\\n")
 }
 
 const LONGEST: usize = 300;

@@ -98,9 +98,9 @@ fn read(file: &Path) -> Result<PathMemory, TransferError> {
     }
     let wrong = |problem: String| {
         let accepted = "accepted: what `firstflight send` wrote; or delete it, and it begins anew";
-        TransferError::Input(format!("{}: {problem}; {accepted}", file.display()))
+        TransferError::Input(format!("{FLAG} {}: {problem}; {accepted}", file.display()))
     };
-    let text = private::read(file, "what was learned of paths")?;
+    let text = private::read(file, FLAG, "what was learned of paths")?;
     let written: Written =
         serde_json::from_slice(&text).map_err(|problem| wrong(problem.to_string()))?;
     if written.version != VERSION {
@@ -167,6 +167,9 @@ impl Line {
 }
 
 const VERSION: u32 = 1;
+
+/// The flag that names the file; without it there is a usual one.
+const FLAG: &str = "--paths";
 
 /// Longer than any start-up believes a hint (`careful-resume` ten minutes, unless told otherwise).
 const LIFETIME: Duration = Duration::from_secs(24 * 3600);

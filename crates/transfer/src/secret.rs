@@ -48,13 +48,14 @@ impl Secret {
         Err(TransferError::Input(problem))
     }
 
-    /// From a file that only its owner can read.
+    /// From a file that only its owner can read, which messages call that of `--secret-file`.
     ///
     /// # Errors
     /// A file that cannot be read, that others can read, or that holds no secret.
     pub fn load(path: &Path) -> Result<Self, TransferError> {
-        let bytes = private::read(path, "a secret")?;
-        Self::new(&String::from_utf8_lossy(&bytes), &path.display().to_string())
+        let bytes = private::read(path, "--secret-file", "a secret")?;
+        let from = format!("--secret-file {}", path.display());
+        Self::new(&String::from_utf8_lossy(&bytes), &from)
     }
 
     /// For the one who runs the receiver to see.

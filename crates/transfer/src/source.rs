@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
+use firstflight_outside::open;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -38,16 +39,18 @@ impl Opened {
     pub(crate) fn new(path: PathBuf) -> Result<Self, TransferError> {
         let wrong = |problem: String| {
             let accepted = "accepted: a file that can be read and whose size is known";
-            TransferError::Input(format!("{}: {problem}; {accepted}", path.display()))
+            TransferError::Input(format!("FILE {}: {problem}; {accepted}", path.display()))
         };
-        // Looked at before it is opened: a pipe would wait for whoever writes to it.
-        let about = path.metadata().map_err(|error| wrong(error.to_string()))?;
-        if !about.is_file() {
-            return Err(wrong("not a regular file".to_owned()));
-        }
-        let file = File::open(&path).map_err(|error| wrong(error.to_string()))?;
-        let about = file.metadata().map_err(|error| wrong(error.to_string()))?;
+        // Of any size: it is never in memory as a whole.
+        let file = open(&path, u64::MAX).map_err(|unread| wrong(unread.to_string()))?;
+        let mut file = file.into_inner();
+        let said = |error: io::Error| wrong(error.to_string());
+        let about = file.metadata().map_err(said)?;
         let (size, written) = (about.len(), about.modified().ok());
+        // As the files of /proc do.
+        if size == 0 && file.read(&mut [0]).map_err(said)? > 0 {
+            return Err(wrong("its size says 0, and its content does not".to_owned()));
+        }
         Ok(Self { file, path, size, written, hashing: Hashing::default() })
     }
 

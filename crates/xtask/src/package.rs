@@ -104,11 +104,12 @@ fn missing(manifest: &str) -> Vec<&'static str> {
 }
 
 /// The libraries that others would use, and what these depend on.
-const LIBRARIES: [&str; 13] = [
+const LIBRARIES: [&str; 14] = [
     "firstflight",
     "firstflight-control",
     "firstflight-core",
     "firstflight-model",
+    "firstflight-outside",
     "firstflight-qlog",
     "firstflight-quic",
     "firstflight-report",

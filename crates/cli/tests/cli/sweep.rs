@@ -208,26 +208,57 @@ fn what_cannot_be_is_told_in_one_line_before_anything_is_written() {
 fn a_full_disk_is_told_and_what_was_finished_is_kept() {
     let place = place();
     fs::create_dir(place.path("small")).unwrap();
-    let script = "mount -t tmpfs -o size=64k none small && \
-        \"$0\" sweep grid.toml --format csv --out small/out; code=$?; \
-        find small -name '*.csv' | wc -l; find small -name '*.part' | wc -l; exit $code";
-    let mut command = Command::new("unshare");
-    command.args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_firstflight")]);
-    let output = command.current_dir(place.path("")).output();
-    let Ok(output) = output.map_err(|error| println!("skipped: no unshare: {error}")) else {
-        return;
-    };
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    if stderr.contains("unshare:") || stderr.contains("mount:") {
-        println!("skipped: no file system of one's own: {stderr}");
-        return;
+    // It is full in the first chunk, in a later one, and in one of the tables.
+    for size in ["16k", "64k", "100k", "148k", "200k"] {
+        let script = format!(
+            "mount -t tmpfs -o size={size} none small && \
+            \"$0\" sweep grid.toml --format csv --out small/out; code=$?; \
+            find small -name '*.part' | wc -l; exit $code"
+        );
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", &script, env!("CARGO_BIN_EXE_firstflight")]);
+        let output = command.current_dir(place.path("")).output();
+        let Ok(output) = output.map_err(|error| println!("skipped: no unshare: {error}")) else {
+            return;
+        };
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        if stderr.contains("unshare:") || stderr.contains("mount:") {
+            println!("skipped: no file system of one's own: {stderr}");
+            return;
+        }
+        assert_eq!(output.status.code(), Some(3), "{size}: {stderr}");
+        assert!(stderr.contains("cannot write small/out/"), "{size}: {stderr}");
+        assert!(stderr.contains("make room there"), "{size}: {stderr}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "0", "{size}: parts");
     }
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
-    assert!(stderr.contains("cannot write small/out/chunks/"), "{stderr}");
-    assert!(stderr.contains("make room there"), "{stderr}");
-    let counts = String::from_utf8(output.stdout).unwrap();
-    let counts: Vec<u32> = counts.lines().map(|line| line.trim().parse().unwrap()).collect();
-    assert!(counts[0] >= 1 && counts[1] == 0, "whole files {}, parts {}", counts[0], counts[1]);
+}
+
+#[test]
+fn a_chunk_that_was_changed_is_named_and_run_again_or_said_by_a_merge() {
+    let place = place();
+    assert_eq!(whole(&place).code, 0);
+    let want = results(&place, "whole");
+    let folder = place.path("whole/chunks");
+    let two = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let victim = fs::read_dir(two).unwrap().next().unwrap().unwrap().path();
+    let name = victim.file_name().unwrap().to_str().unwrap().to_owned();
+    let text = fs::read_to_string(&victim).unwrap();
+    let changed = text.replacen(",newreno,", ",newrenn,", 1);
+    assert_ne!(text, changed);
+    fs::write(&victim, changed).unwrap();
+    let words = ["sweep", "grid.toml", "--format", "csv", "--out", "whole"];
+    let merged = place.run(&[&words[..], &["--merge"]].concat());
+    assert_eq!((merged.code, merged.stdout.as_str()), (1, ""), "{merged:?}");
+    for part in [name.as_str(), "are not those that were written", "the same sweep without"] {
+        assert!(merged.stderr.contains(part), "{part}: {merged:?}");
+    }
+    let again = place.run(&words);
+    assert_eq!(again.code, 0, "{again:?}");
+    let all = finished(&place.path("whole")).len();
+    for part in [&name, "the chunk is run again", &format!("1 chunk run, {} found", all - 1)] {
+        assert!(again.stderr.contains(part), "{part}: {again:?}");
+    }
+    assert!(results(&place, "whole") == want);
 }
 
 #[test]
@@ -277,7 +308,7 @@ fn what_is_wrong_with_the_points_is_told_by_its_key() {
     }
     place.write("wrong.toml", format!("points = 'twice.csv'\n{scenario}"));
     let outcome = place.run(&["sweep", "wrong.toml"]);
-    assert!(outcome.stderr.contains("twice.csv: points: 10ms stands there twice"), "{outcome:?}");
+    assert!(outcome.stderr.contains("twice.csv:4: points: 10ms stands there twice"), "{outcome:?}");
 }
 
 #[test]

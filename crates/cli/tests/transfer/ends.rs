@@ -225,7 +225,17 @@ fn a_name_that_is_not_utf8_wants_another_and_a_pipe_is_no_file() {
     assert!(made.unwrap().success());
     let outcome = place.run(&["send", "4433", "pipe", "--pin", &pin]);
     assert_eq!(outcome.code, 2, "{outcome:?}");
-    assert!(complaint(&outcome).contains("pipe: not a regular file"), "{outcome:?}");
+    assert!(complaint(&outcome).contains("FILE pipe: no regular file"), "{outcome:?}");
+}
+
+#[test]
+fn what_has_no_size_is_not_sent() {
+    let place = Place::new();
+    let pin = format!("sha256:{}", "0".repeat(64));
+    let outcome = place.run(&["send", "4433", "/proc/self/status", "--pin", &pin]);
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    let said = "FILE /proc/self/status: its size says 0, and its content does not; accepted: ";
+    assert!(complaint(&outcome).contains(said), "{outcome:?}");
 }
 
 #[test]
@@ -261,13 +271,13 @@ fn wrong_words_are_told_before_anybody_is_asked() {
     told(&["send", "4433", "f"], "--pin");
     told(&["send", "4433", "f", "--pin", "12"], "`12` is no fingerprint; accepted: sha256:");
     told(&["send", "4433", "f", "--trust", "no.pem"], "accepted: certificates in PEM");
-    told(&["send", "4433", "f", "--trust", "none"], "none: No such file");
+    told(&["send", "4433", "f", "--trust", "none"], "--trust none: no such file");
     told(&["send", "4433", "f", "--pin", &pin, "--name", "../f"], "`../f`: a name with");
     told(&["send", "4433", "f", "--pin", &pin, "--name", "f.part"], "ends with .part");
     told(&["send", "4433", "f", "--pin", &pin, "--qlog", "./f"], "f: the file to send; accepted");
     told(&["send", "4433", "--pin", &pin], "FILE");
-    told(&["send", "4433", "none", "--pin", &pin], "none: No such file");
-    told(&["send", "4433", ".", "--pin", &pin], "not a regular file");
+    told(&["send", "4433", "none", "--pin", &pin], "FILE none: no such file");
+    told(&["send", "4433", ".", "--pin", &pin], "FILE .: this is a directory");
     told(&["send", "here", "f", "--pin", &pin], "here: invalid socket address");
     told(&["send", "4433", "f", "--pin", &pin, "--control", "astrat"], "did you mean `astart`");
     told(&["send", "4433", "f", "--pin", &pin, "--timeout", "1ms"], "accepted: 1 s to 3600 s");

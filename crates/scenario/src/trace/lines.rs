@@ -1,14 +1,15 @@
 //! A file, line by line.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Take};
 use std::path::Path;
 
+use firstflight_outside::Unread;
 use sha2::{Digest as _, Sha256};
 
 /// The lines of a trace.
 pub(crate) struct Lines {
-    reader: BufReader<File>,
+    reader: BufReader<Take<File>>,
     line: Vec<u8>,
     number: usize,
     /// The file's size when it was opened; it may grow.
@@ -28,26 +29,17 @@ pub(crate) enum Problem {
 
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, Problem> {
-        let read = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => "no such file".to_owned(),
-            std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-            _ => error.to_string(),
-        };
-        // What is no file, such as a pipe, may not even open.
-        let about = std::fs::metadata(path).map_err(|error| Problem::File(read(error)))?;
-        if !about.is_file() {
-            return Err(Problem::File("no regular file; accepted: a file of lines".to_owned()));
-        }
-        let file = File::open(path).map_err(|error| Problem::File(read(error)))?;
+        // Too large a file is told with its first line, if that is text.
+        let file = firstflight_outside::open(path, u64::MAX).map_err(|unread| {
+            let accepted = match unread {
+                Unread::Directory | Unread::Irregular => "; accepted: a file of lines",
+                _ => "",
+            };
+            Problem::File(format!("{unread}{accepted}"))
+        })?;
+        let bytes = file.get_ref().metadata().map_or(0, |about| about.len());
         let (line, hash) = (Vec::new(), Sha256::new());
-        Ok(Self {
-            reader: BufReader::new(file),
-            line,
-            number: 0,
-            bytes: about.len(),
-            read: 0,
-            hash,
-        })
+        Ok(Self { reader: BufReader::new(file), line, number: 0, bytes, read: 0, hash })
     }
 
     /// The next line without its end; `None` behind the last.

@@ -37,7 +37,9 @@ fn what_is_wrong_in_a_grid_file_is_named_with_what_is_accepted() {
         ("grid = { controls = ['hoe'] }", ["controls: does not vary", "in `scenario`"]),
         ("grid = { 'flow[3].size' = ['1MB'] }", ["no place for `flow[3].size`", "grid.toml"]),
         ("grid = { seed = [1] }\npoints = 3", ["points: found 3", "CSV file"]),
-        ("points = 'none.csv'", ["cannot read", "none.csv"]),
+        ("points = 'none.csv'", ["none.csv: points: no such file", "a CSV file"]),
+        ("points = '/dev/zero'", ["/dev/zero: points: no regular file", "a CSV file"]),
+        ("points = '.'", ["points: this is a directory", "a CSV file"]),
         ("sample = 1", ["sample: found 1", "method"]),
         ("[sample]\npoints = 9\nover.seed = [1]", ["sample.method: found nothing", "random"]),
         ("[sample]\nmethod = 'sobol'\npoints = 9\nover.seed = [1]", ["sobol", "scipy.stats.qmc"]),
@@ -133,10 +135,53 @@ fn a_scenario_and_points_can_stand_in_files_beside_it() {
     fs::write(place.path("points.csv"), "path.rate,path.rtt\n10Mbps\n").unwrap();
     let text = "scenario = 'base.toml'\npoints = 'points.csv'";
     let problem = Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string();
-    assert!(problem.contains("points.csv: points: CSV error"), "{problem}");
+    assert!(problem.contains("points.csv:2: points: CSV error"), "{problem}");
     fs::write(place.path("points.csv"), "path.rate\n10Mbps\n5furlongs\n").unwrap();
     let problem = Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string();
-    assert!(problem.contains("at path.rate = 5furlongs: "), "{problem}");
+    let at = "at path.rate = 5furlongs: ";
+    let stands = format!("{}:3: path.rate = \"5furlongs\": ", place.path("points.csv").display());
+    assert!(problem.starts_with(&format!("{at}{stands}")), "{problem}");
+    fs::write(place.path("points.csv"), "path.rate\n10Mbps\n\n10Mbps\n").unwrap();
+    let problem = Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string();
+    assert!(problem.contains("points.csv:4: points: 10Mbps stands there twice"), "{problem}");
+}
+
+#[test]
+fn what_is_wrong_among_the_values_is_named_with_its_line() {
+    let rows = "path.rate = ['5Mbps',\n  '7furlongs']\n";
+    for (text, told) in [
+        (&format!("{BASE}[grid]\nseed = [1]\n{rows}"), "grid.toml:5: path.rate = \"7furlongs\": "),
+        (&format!("{BASE}[grid]\n'path.rtd' = ['5ms']"), "grid.toml:3: path.rtd: unknown key"),
+        (&format!("{BASE}[grid]\n\n'path.rtt' = '5ms'"), "grid.toml:4: grid.path.rtt: found"),
+        (&format!("{BASE}\ngrdi = 3"), "grid.toml:3: grdi: unknown key"),
+        (&format!("{BASE}[grid]\ncontrols = ['hoe']"), "grid.toml:3: controls: does not vary"),
+        (&format!("{BASE}[grid]\nseed = [1, 2, 1]"), "grid.toml:3: grid.seed: 1 stands there"),
+        (
+            &format!("{BASE}[sample]\nmethod = 'random'\npoints = 0\nover.seed = [1]"),
+            "grid.toml:4: sample.points: found 0",
+        ),
+        (
+            &format!("{BASE}[sample]\nmethod = 'random'\npoints = 4\nover.'path.rtt' = ['often']"),
+            "at path.rtt = often: grid.toml:5: path.rtt = \"often\": ",
+        ),
+        (&format!("{BASE}[grid]\n'flow[3].size' = ['1MB']"), "grid.toml:3: flow[3].size: there"),
+    ] {
+        let problem = refused(text);
+        assert!(problem.starts_with(told), "{told}: {problem}");
+    }
+}
+
+/// Not all points are looked at before anything runs.
+#[test]
+fn a_chunk_names_the_line_of_its_point_on_any_machine() {
+    let place = Place::new();
+    fs::write(place.path("points.csv"), "path.rtt\n10ms\n20ms\n").unwrap();
+    let sweep = place.sweep(&format!("{BASE}points = 'points.csv'\ngrid = {{ seed = [1, 2] }}"));
+    let text = sweep.chunk(0).unwrap().to_json().replace("\"20ms\"", "\"often\"");
+    let chunk = Chunk::from_json(&text).unwrap();
+    let problem = chunk.run(&Default::default()).unwrap_err().to_string();
+    assert!(problem.starts_with("at path.rtt = often, seed = 1: "), "{problem}");
+    assert!(problem.contains("points.csv:3: path.rtt = \"often\": "), "{problem}");
 }
 
 #[test]

@@ -1,0 +1,27 @@
+//! Words that somebody else may have written.
+
+/// Text of somebody else's for a terminal or a log: what could move the cursor, colour the terminal
+/// or turn the direction of writing is escaped. Line breaks stay.
+pub fn plain(text: &str) -> String {
+    text.chars().fold(String::new(), |mut plain, c| {
+        // The letter in front takes an accent that would otherwise count as one without a letter.
+        let shows = ['\n', '\\', '\'', '"'].contains(&c)
+            || String::from_iter(['a', c]).escape_debug().eq(['a', c]);
+        match shows {
+            true => plain.push(c),
+            false => plain.extend(c.escape_debug()),
+        }
+        plain
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_wrote_cannot_write_to_the_terminal() {
+        let text = "a\x1b[31m\r\u{202e}\nit's \"a\u{308}\" \u{9b}";
+        assert_eq!(plain(text), "a\\u{1b}[31m\\r\\u{202e}\nit's \"a\u{308}\" \\u{9b}");
+    }
+}
