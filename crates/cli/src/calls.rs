@@ -106,7 +106,8 @@ pub fn judge(
     let (who, on) = (String::new(), on.to_owned());
     let carried = judge::Carried { transport, programs: None, alone: None, who, on, in_turn };
     let question = judge::question(asked, &carried)?;
-    let judgement = judge::judgement(&question, &carried, None, stop, progress)?;
+    let listener = judge::Listener { progress, say: &|_| {} };
+    let judgement = judge::judgement(&question, &carried, None, stop, &listener)?;
     Ok(judgement.to_json().map_err(Failure::from)?)
 }
 

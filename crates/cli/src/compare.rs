@@ -8,7 +8,7 @@ use crate::failure::{Failure, Status};
 use crate::page::About;
 use crate::shared::{Common, carry_out};
 use crate::transport::Transport;
-use crate::{figures, output, summary};
+use crate::{figures, output, reading, summary};
 use every::Every;
 
 mod every;
@@ -93,7 +93,10 @@ fn told(report: &Report, every: bool) -> String {
     if every {
         return summary::rows(report, screen);
     }
-    let table = summary::text(report, screen);
+    let table = summary::text_below_figure(report, screen);
+    if reading::no_round_trip(report).is_some() {
+        return summary::text(report, screen);
+    }
     let plot = figures::windows(report).map(|figure| terminal::figure(&figure, screen));
-    plot.map_or(table.clone(), |plot| format!("{plot}\n{table}"))
+    plot.map_or_else(|| summary::text(report, screen), |plot| format!("{plot}\n{table}"))
 }

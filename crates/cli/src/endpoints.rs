@@ -13,10 +13,19 @@ use firstflight_scenario::{Recovery, Resolved};
 /// `profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing`, then what single controls
 /// do otherwise. Of a kernel's TCP and of QUIC it says whose endpoints they are.
 pub(crate) fn in_force(report: &Report) -> String {
+    let mut said = common(report);
+    for own in otherwise(report) {
+        said.push_str("; ");
+        said.push_str(&own);
+    }
+    said
+}
+
+/// What holds for all controls, which is short however many they are.
+pub(crate) fn common(report: &Report) -> String {
     let resolved = &report.resolved;
     let first = report.runs.first();
-    let transport = first.map_or("sim", |run| run.result.transport.as_str());
-    let mut said = match (transport, first.and_then(|run| run.result.lab.as_ref())) {
+    let mut said = match (transport(report), first.and_then(|run| run.result.lab.as_ref())) {
         ("linux", Some(lab)) => {
             format!("TCP of Linux {}, {}", lab.kernel, resolved.endpoints())
         }
@@ -26,24 +35,56 @@ pub(crate) fn in_force(report: &Report) -> String {
         }
         _ => resolved.endpoints(),
     };
-    if transport == "sim" {
-        let controls = controls(resolved);
-        let all = resolved.endpoint.switches.pacing;
-        let paced = controls.iter().filter(|(control, _)| all || is_paced(control)).count();
-        said.push_str(match paced {
-            0 => ", no pacing",
-            some if some == controls.len() => ", paced",
-            _ => ", no pacing but where said",
+    if transport(report) == "sim" {
+        said.push_str(match paced(resolved) {
+            Paced::None => ", no pacing",
+            Paced::All => ", paced",
+            Paced::Some => ", no pacing but where said",
         });
-        let mixed = (1..controls.len()).contains(&paced);
-        for (control, spec) in &controls {
-            let own = exceptions(resolved, control, spec, mixed);
-            if !own.is_empty() {
-                said.push_str(&format!("; {}: {}", spec.text, own.join(", ")));
-            }
-        }
     }
     said
+}
+
+/// What some controls do otherwise, those that do the same together: `vegas, scout: no ssthresh`.
+pub(crate) fn otherwise(report: &Report) -> Vec<String> {
+    if transport(report) != "sim" {
+        return Vec::new();
+    }
+    let resolved = &report.resolved;
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    let controls = controls(resolved);
+    for (control, spec) in &controls {
+        let own = exceptions(resolved, control, spec, paced(resolved) == Paced::Some).join(", ");
+        match groups.iter_mut().find(|(known, _)| *known == own) {
+            Some((_, names)) => names.push(&spec.text),
+            None if own.is_empty() => {}
+            None => groups.push((own, vec![&spec.text])),
+        }
+    }
+    groups.into_iter().map(|(own, names)| format!("{}: {own}", names.join(", "))).collect()
+}
+
+/// What carried the first run, which names that of all.
+fn transport(report: &Report) -> &str {
+    report.runs.first().map_or("sim", |run| run.result.transport.as_str())
+}
+
+/// How many of the controls pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Paced {
+    None,
+    Some,
+    All,
+}
+
+fn paced(resolved: &Resolved) -> Paced {
+    let controls = controls(resolved);
+    let all = resolved.endpoint.switches.pacing;
+    match controls.iter().filter(|(control, _)| all || is_paced(control)).count() {
+        0 => Paced::None,
+        some if some == controls.len() => Paced::All,
+        _ => Paced::Some,
+    }
 }
 
 /// RFC 9002 section 7.2 for the window; quinn paces by a rule of its own.
@@ -90,10 +131,13 @@ fn exceptions(
     };
     let open = control.startup.open(given, Bytes(resolved.packet_bytes));
     let mut own = Vec::new();
-    if open.cwnd != given.cwnd {
+    // What its name says needs no second saying.
+    let named = |knob| spec.startup.knob(knob).is_some();
+    if open.cwnd != given.cwnd && !named("iw") {
         own.push(format!("IW {}", resolved.window(open.cwnd.0)));
     }
-    if open.ssthresh == Bytes::MAX && common != Bytes::MAX {
+    if named("ssthresh") {
+    } else if open.ssthresh == Bytes::MAX && common != Bytes::MAX {
         own.push("no ssthresh".to_owned());
     } else if open.ssthresh != common {
         own.push(format!("ssthresh {}", resolved.window(open.ssthresh.0)));
@@ -160,16 +204,18 @@ mod tests {
     fn what_holds_for_all_comes_first_and_exceptions_by_their_control() {
         let common = "profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing";
         assert_eq!(said("controls = ['hoe', 'mstart']"), common);
-        let own = "; liw: IW 64 packets, ssthresh 64 packets; slow-start(ssthresh=20pkt): \
-                   ssthresh 20 packets";
         assert_eq!(
             said("controls = ['liw', 'slow-start(ssthresh=20pkt)']"),
-            common.to_owned() + own
+            common.to_owned() + "; liw: IW 64 packets, ssthresh 64 packets",
+            "a name says its knobs itself"
         );
         assert_eq!(
-            said("profile = 'rfc'\ncontrols = ['newreno', 'vegas', 'reno', 'paced']"),
+            said(
+                "profile = 'rfc'\ncontrols = ['newreno', 'vegas', 'scout', 'reno', 'paced', 'bbr']"
+            ),
             "profile rfc: IW 1 packet, ssthresh 32 packets, recovery NewReno, no pacing but where \
-             said; vegas: no ssthresh; reno: recovery Reno; paced: paced"
+             said; vegas: no ssthresh; scout, bbr: no ssthresh, paced; reno: recovery Reno; \
+             paced: paced"
         );
         assert_eq!(
             said("pacing = true\ncontrols = ['hoe', 'paced']"),

@@ -5,7 +5,7 @@ use firstflight_runner::{Report, Run};
 use firstflight_scenario::Series as Columns;
 use firstflight_scenario::measure::sent_by_link;
 
-use crate::endpoints::in_force;
+use crate::endpoints::{self, in_force};
 use crate::summary::{self, Scale, bottleneck_bps};
 
 /// How many curves of one run are still told apart.
@@ -18,8 +18,10 @@ const INTERVALS: u64 = 200;
 /// cwnd of every run, for a terminal; `None` without traces or when runs have several flows.
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
+    let (path, flows) = (report.resolved.path(), summary::flows(report));
+    let conditions = format!("{path}{flows}{}; {}", seed(report), endpoints::common(report));
     let figure = Figure::new("cwnd", "cwnd over time", time());
-    Some(until_end(figure.subtitle(conditions(report)).panel(panel), report))
+    Some(until_end(figure.subtitle(conditions).panel(panel), report))
 }
 
 /// cwnd of every run, where runs have one flow, and the bottleneck's queue, for a terminal.

@@ -7,7 +7,6 @@ mod told;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use firstflight_control::own::OF_LINUX;
 use firstflight_judge::{Carrier, Judgement, Question, REFERENCES, Refusal};
@@ -18,10 +17,9 @@ use firstflight_sweep::{Shelf, VERSION, content_name};
 
 use crate::failure::{Failure, Status};
 use crate::in_turn::parts;
-use crate::progress::{Log, Progress};
+use crate::progress::Progress;
 use crate::scenarios::found;
 use crate::transport::{On, Transport};
-use crate::words::count;
 use crate::{command_line, interrupt, output};
 
 /// How many seeds a scenario may have.
@@ -96,6 +94,14 @@ pub struct Asked<'a> {
     pub quick: bool,
 }
 
+/// Who hears how far a judgement is.
+pub(crate) struct Listener<'a> {
+    /// Hears how many runs are finished, of how many.
+    pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Hears in a few words what is being done: a guest that boots may take longer than its runs.
+    pub(crate) say: &'a (dyn Fn(&str) + Sync),
+}
+
 /// What carries the runs.
 pub(crate) struct Carried {
     pub(crate) transport: Transport,
@@ -152,17 +158,19 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     let alone = args.references.as_ref().map(|_| name.to_owned());
     let mut carried = Carried { transport, programs, alone, who: String::new(), on, in_turn };
     let question = question(&asked, &carried)?;
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("firstflight-out/judge"));
-    output::check_directory("--out", &out)?;
+    let shelf = shelf(args)?;
     if let Some(file) = &args.csv {
         output::check_file("--csv", file)?;
     }
     carried.who = who(&args.on, &carried)?;
-    let shelf = Shelf::new(out.join("runs"), "json");
-    let judgement = match with_progress(&question, &carried, &shelf) {
+    let judgement = match with_progress(&question, &carried, shelf.as_ref()) {
         Err(Failure::Interrupted) => {
-            let kept = shelf.dir().display();
-            output::complain(&format!("interrupted: {kept} has what was finished"));
+            output::complain(&match &shelf {
+                Some(shelf) => {
+                    format!("interrupted: {} has what was finished", shelf.dir().display())
+                }
+                None => "interrupted: nothing was kept".to_owned(),
+            });
             return Ok(Status::Interrupted);
         }
         judgement => judgement?,
@@ -186,20 +194,35 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     Ok(if judgement.fails() { Status::Unmet } else { Status::Done })
 }
 
+/// Where finished runs are kept. Nobody asked for that without --out, so a folder in which nothing
+/// can be made is no error then.
+///
+/// # Errors
+/// The folder of --out cannot be written.
+fn shelf(args: &Args) -> Result<Option<Shelf>, Failure> {
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("firstflight-out/judge"));
+    let runs = out.join("runs");
+    match output::check_directory("--out", &out) {
+        Ok(()) => Ok(Some(Shelf::new(runs, "json"))),
+        Err(failure) if args.out.is_some() => Err(failure.into()),
+        Err(_) => {
+            output::note(&format!("finished runs are not kept: {} cannot be made", runs.display()));
+            Ok(None)
+        }
+    }
+}
+
 /// Runs what is not kept, with a bar on standard error.
 fn with_progress(
     question: &Question,
     carried: &Carried,
-    shelf: &Shelf,
+    shelf: Option<&Shelf>,
 ) -> Result<Judgement, Failure> {
     let progress = Progress::new("runs", None);
     progress.say(&question.control.text);
-    let log = Log::new(MINUTE);
-    let shown = |done, total| {
-        progress.set(done, total);
-        log.say(|| format!("{done} of {}", count(total as u64, "run")));
-    };
-    judgement(question, carried, Some(shelf), interrupt::listen(), &shown)
+    let shown = |done, total| progress.set(done, total);
+    let listener = Listener { progress: &shown, say: &|words| progress.say(words) };
+    judgement(question, carried, shelf, interrupt::listen(), &listener)
 }
 
 /// What is asked, checked.
@@ -261,7 +284,7 @@ pub(crate) fn judgement(
     carried: &Carried,
     shelf: Option<&Shelf>,
     stop: &AtomicBool,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    listener: &Listener<'_>,
 ) -> Result<Judgement, Failure> {
     let run = |scenario: &Scenario, options: &Options<'_>| {
         // What this transport cannot do is no reason to leave out the scenarios that it can.
@@ -275,9 +298,10 @@ pub(crate) fn judgement(
             None => carried.transport.clone(),
         };
         transport.check_keys(scenario).map_err(not_carried)?;
-        let report = transport.run(scenario, options, &|_| {}).map_err(not_carried)?;
+        let report = transport.run(scenario, options, listener.say).map_err(not_carried)?;
         if report.interrupted { Err(Refusal::Interrupted) } else { Ok(report) }
     };
+    let progress = listener.progress;
     let carrier =
         Carrier { run: &run, who: carried.who.clone(), in_turn: carried.in_turn, stop, progress };
     question.judge(&carried.on, shelf, &carrier).map_err(|refusal| match refusal {
@@ -295,8 +319,6 @@ fn who(on: &On, carried: &Carried) -> Result<String, Failure> {
     let alone = if carried.alone.is_some() { " references on sim" } else { "" };
     Ok(format!("{VERSION} {} {on:?} {}{alone}", content_name(&program), judged.kernel()?))
 }
-
-const MINUTE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {

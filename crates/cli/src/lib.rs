@@ -15,6 +15,7 @@ mod figures;
 mod in_turn;
 mod judge;
 mod kernel;
+mod labels;
 mod list;
 mod logs;
 mod manual;

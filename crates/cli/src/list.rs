@@ -6,8 +6,7 @@ mod named;
 
 use std::fmt::Write as _;
 
-use firstflight_report::terminal;
-use firstflight_report::{Column, Table, wrapped};
+use firstflight_report::wrapped;
 
 use crate::failure::{Failure, Status};
 use crate::output;
@@ -60,59 +59,78 @@ pub(crate) fn json(catalogue: &Catalogue) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(catalogue)? + "\n")
 }
 
+/// A line for each name; what a line has no room for is in `list NAME`.
 fn overview(catalogue: &Catalogue) -> String {
-    let screen = output::screen();
-    let mut text = wrapped(&format!("A control is {CONTROL}, or an alias."), screen.width, "  ");
-    for around in &catalogue.around {
-        text.push_str(&wrapped(
-            &format!("{}: {}.", around.written, around.summary),
-            screen.width,
-            "  ",
-        ));
+    let width = output::screen().width;
+    let mut text = wrapped(&format!("A control is {CONTROL}, or an alias."), width, "  ");
+    text.push_str("`firstflight list NAME` tells all about a name: knobs, source, transports.\n");
+    for (title, names) in groups(catalogue) {
+        let _ = write!(text, "\n{title}\n");
+        let widest = names.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, what) in names {
+            text.push_str(&cut(&format!("  {name:widest$}  {what}"), width));
+        }
     }
-    text.push('\n');
-    let tables = [
-        startups(catalogue),
-        policies("Avoidances", &catalogue.avoidances),
-        aliases(catalogue),
-        named(catalogue),
-        kernels_own(catalogue),
-        quinn(catalogue),
-        profiles(catalogue),
-        path_flags(catalogue),
-    ];
-    for table in tables {
-        let _ = writeln!(text, "{}", terminal::table(&table, screen));
-    }
-    text.push_str("`firstflight list NAME` tells what each knob accepts and does.\n");
     text
 }
 
-/// As [`policies`], with the avoidance that follows each.
-fn startups(catalogue: &Catalogue) -> Table {
-    let mut table = policies("Start-ups", &catalogue.startups);
-    table.columns.insert(3, Column::text("goes on with"));
-    for (row, startup) in table.rows.iter_mut().zip(&catalogue.startups) {
-        row.insert(3, startup.goes_on_with.unwrap_or_default().into());
-    }
-    table
+/// The names by kind, each with what it is.
+fn groups(catalogue: &Catalogue) -> Vec<(&'static str, Vec<(String, String)>)> {
+    let policies = |policies: &[Policy]| -> Vec<(String, String)> {
+        policies.iter().map(|it| (it.name.to_owned(), it.summary.to_owned())).collect()
+    };
+    let around = catalogue.around.iter();
+    let aliases = catalogue.aliases.iter();
+    let named = catalogue.named.iter().map(|it| {
+        let here = it.here.map_or_else(|| "no control".to_owned(), str::to_owned);
+        (it.name.to_owned(), it.note.map_or(here.clone(), |note| format!("{here}: {note}")))
+    });
+    let kernels = catalogue.kernels_own.iter().map(|own| {
+        let here = if own.here { "" } else { "; this kernel has it not" };
+        (own.name.to_owned(), format!("{}{here}", own.summary))
+    });
+    let quinn = catalogue.quinn.iter();
+    let profiles = catalogue.profiles.iter().map(|profile| {
+        let constants = profile.constants.iter().take(FIRST_CONSTANTS);
+        let constants = constants.map(|it| format!("{} {}", it.name, it.value));
+        (profile.name.clone(), constants.collect::<Vec<_>>().join(", "))
+    });
+    let flags = catalogue.path_flags.iter().map(|flag| {
+        let default = flag.default.trim();
+        let default = if default.is_empty() { "" } else { &format!(" [{default}]") };
+        (flag.name.to_owned(), format!("{}{default}", flag.help))
+    });
+    vec![
+        ("Start-ups", policies(&catalogue.startups)),
+        (
+            "Around a start-up",
+            around.map(|it| (it.written.to_owned(), it.summary.to_owned())).collect(),
+        ),
+        ("Avoidances", policies(&catalogue.avoidances)),
+        ("Aliases", aliases.map(|it| (it.name.to_owned(), it.control.to_owned())).collect()),
+        ("Names in the papers, and what each is here", named.collect()),
+        ("The kernel's own (--on linux)", kernels.collect()),
+        (
+            "quinn's own (--on quic)",
+            quinn.map(|it| (it.name.to_owned(), it.summary.to_owned())).collect(),
+        ),
+        ("Profiles of the endpoints (--profile)", profiles.collect()),
+        ("Path flags of compare and run", flags.collect()),
+    ]
 }
 
-fn policies(title: &str, policies: &[Policy]) -> Table {
-    let columns = ["name", "what it does", "source", "knobs", "runs on"].map(Column::text);
-    let mut table = Table::new("policies", title, columns);
-    for policy in policies {
-        let knobs: Vec<&str> = policy.knobs.iter().map(|knob| knob.name).collect();
-        table.push([
-            policy.name.into(),
-            policy.summary.into(),
-            policy.source.into(),
-            knobs.join(", ").into(),
-            transports(policy).into(),
-        ]);
+/// A line without what goes beyond the width.
+fn cut(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return format!("{line}\n");
     }
-    table
+    let kept: String = line.chars().take(width.saturating_sub(4)).collect();
+    let whole = kept.rsplit_once(' ').map_or(kept.as_str(), |(whole, _)| whole);
+    format!("{} ...\n", whole.trim_end())
 }
+
+/// A line may have room for so many constants of a profile.
+const FIRST_CONSTANTS: usize = 4;
 
 /// `sim, quic (degraded)`: the last where it does without something that its source describes.
 pub(super) fn transports(policy: &Policy) -> String {
@@ -123,68 +141,13 @@ pub(super) fn transports(policy: &Policy) -> String {
     policy.transports.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-fn quinn(catalogue: &Catalogue) -> Table {
-    let columns = ["control", "what it does", "source", "runs on"].map(Column::text);
-    let mut table = Table::new("quinn", "Controls that come with quinn", columns);
-    for own in &catalogue.quinn {
-        table.push([own.name.into(), own.summary.into(), own.source.into(), "quic".into()]);
-    }
-    table
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn aliases(catalogue: &Catalogue) -> Table {
-    let columns = ["alias", "control", "source", "runs on"].map(Column::text);
-    let mut table = Table::new("aliases", "Aliases", columns);
-    for alias in &catalogue.aliases {
-        let runs_on = alias.transports.join(", ");
-        table.push([alias.name.into(), alias.control.into(), alias.source.into(), runs_on.into()]);
+    #[test]
+    fn a_line_that_is_too_long_ends_between_words() {
+        assert_eq!(cut("  name  one two three", 80), "  name  one two three\n");
+        assert_eq!(cut("  name  one two three", 17), "  name  one ...\n");
     }
-    table
-}
-
-/// What the papers call it, for their readers.
-fn named(catalogue: &Catalogue) -> Table {
-    let columns = ["name in a paper", "papers", "here"].map(Column::text);
-    let mut table = Table::new("named", "Names in the papers", columns);
-    for named in &catalogue.named {
-        let here = match (named.here, named.note) {
-            (Some(here), Some(note)) => format!("{here}: {note}"),
-            (Some(here), None) => here.to_owned(),
-            (None, note) => format!("no control: {}", note.unwrap_or_default()),
-        };
-        table.push([named.name.into(), named.papers.join(", ").into(), here.into()]);
-    }
-    table
-}
-
-fn kernels_own(catalogue: &Catalogue) -> Table {
-    let columns = ["control", "what it does", "source", "this kernel"].map(Column::text);
-    let mut table = Table::new("kernels-own", "The kernel's own (--on linux)", columns);
-    for own in &catalogue.kernels_own {
-        let here = if own.here { "has it" } else { "has it not" };
-        table.push([own.name.into(), own.summary.into(), own.source.into(), here.into()]);
-    }
-    table
-}
-
-/// The profiles as columns: what differs is seen at a glance.
-fn profiles(catalogue: &Catalogue) -> Table {
-    let heads = catalogue.profiles.iter().map(|profile| Column::text(profile.name.as_str()));
-    let columns = std::iter::once(Column::text("constant")).chain(heads);
-    let mut table = Table::new("profiles", "Profiles of the endpoints (--profile)", columns);
-    let constants = catalogue.profiles.first().map_or(&[][..], |profile| &profile.constants);
-    for (row, constant) in constants.iter().enumerate() {
-        let values = catalogue.profiles.iter().map(|p| p.constants[row].value.clone().into());
-        table.push(std::iter::once(constant.name.into()).chain(values));
-    }
-    table
-}
-
-fn path_flags(catalogue: &Catalogue) -> Table {
-    let columns = ["flag", "default", "what it sets"].map(Column::text);
-    let mut table = Table::new("path-flags", "Path flags of compare and run", columns);
-    for flag in &catalogue.path_flags {
-        table.push([flag.name.into(), flag.default.into(), flag.help.into()]);
-    }
-    table
 }

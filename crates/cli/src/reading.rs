@@ -18,7 +18,8 @@ pub(crate) fn sentences(report: &Report) -> Vec<String> {
     let by_control = report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
     let controls: Vec<Vec<&RunResult>> =
         by_control.map(|runs| runs.iter().map(|run| &run.result).collect()).collect();
-    let mut said: Vec<String> = ranking(report, &controls).into_iter().collect();
+    let mut said: Vec<String> = no_round_trip(report).into_iter().collect();
+    said.extend(ranking(report, &controls).filter(|_| said.is_empty()));
     for runs in controls.iter().filter(|_| controls.len() <= MOST_SAID) {
         // Of several flows or seeds the table has the means.
         if let [run] = runs[..]
@@ -56,46 +57,104 @@ fn own_window(report: &Report, run: &RunResult) -> Option<String> {
     None
 }
 
-/// Which control is done first, or carries most, and what the others are beside it.
+/// A control as the ranking sees it.
+struct Ranked<'a> {
+    name: &'a str,
+    value: f64,
+    /// Half the interval of the table, where there is one.
+    half: Option<f64>,
+}
+
+impl Ranked<'_> {
+    /// Whether the intervals of the two have no value in common; single runs have none, and what
+    /// they say holds for their seed.
+    fn is_apart(&self, other: &Self) -> bool {
+        match (self.half, other.half) {
+            (None, None) => true,
+            (one, two) => {
+                let halves = one.unwrap_or(0.0) + two.unwrap_or(0.0);
+                (self.value - other.value).abs() > halves
+            }
+        }
+    }
+}
+
+/// Which control is done first, or carries most, and what the others are beside it, as far as the
+/// intervals of the table show it.
 fn ranking(report: &Report, controls: &[Vec<&RunResult>]) -> Option<String> {
     if controls.len() < 2 {
         return None;
     }
     let measure = Measure::of(report);
-    let (mut found, mut late): (Vec<(&str, f64)>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut found, mut late): (Vec<Ranked<'_>>, Vec<String>) = (Vec::new(), Vec::new());
     for runs in controls {
         let name = runs.first()?.alias.as_str();
-        let values: Option<Vec<f64>> = runs.iter().map(|run| measure.value(run)).collect();
-        match values.and_then(|values| mean_and_interval(&values).0) {
-            Some(value) => found.push((name, value)),
-            None => late.push(format!("{name} did not finish")),
+        let values: Vec<f64> = runs.iter().filter_map(|run| measure.value(run)).collect();
+        match (values.len(), mean_and_interval(&values)) {
+            (done, (Some(value), half)) if done == runs.len() => {
+                found.push(Ranked { name, value, half });
+            }
+            (0, _) => late.push(format!("{name} {NOT_ONE}")),
+            (done, _) => late.push(format!("{name} finished in {done} of {}", runs.len())),
         }
     }
-    found.sort_by(|one, other| one.1.total_cmp(&other.1));
+    found.sort_by(|one, other| one.value.total_cmp(&other.value));
     if measure == Measure::Throughput {
         found.reverse();
     }
-    let Some(((best, most), rest)) = found.split_first() else {
-        return Some("Nothing was finished in the time measured; see --duration.".to_owned());
+    let duration = Time::from_ns(report.resolved.duration_ns);
+    let short = match late.is_empty() {
+        true => String::new(),
+        false => format!(" {duration} were too short for what did not finish; see --duration."),
     };
-    if *most <= 0.0 {
-        return Some("Nothing was delivered in the time measured; see --duration.".to_owned());
-    }
-    let scale = Scale::of(report);
-    let best = match measure {
-        Measure::Throughput => {
-            format!("{best} carries most, {:.2} {}", most / scale.bps, scale.unit)
+    let Some((best, rest)) = found.split_first() else {
+        if late.iter().all(|one| one.ends_with(NOT_ONE)) {
+            return Some(format!(
+                "Nothing was finished in the {duration} measured; see --duration."
+            ));
         }
-        Measure::Completion => format!("{best} finishes first, after {} s", short(*most)),
-        Measure::Files => format!("{best} is the fastest, {} s a file", short(*most)),
+        return Some(format!("No control finished in all runs: {}.{short}", late.join(", ")));
+    };
+    if best.value <= 0.0 {
+        return Some(format!("Nothing was delivered in the {duration} measured; see --duration."));
+    }
+    let (equal, behind): (Vec<&Ranked<'_>>, Vec<&Ranked<'_>>) =
+        rest.iter().partition(|other| !best.is_apart(other));
+    let first = match &equal[..] {
+        [] if rest.is_empty() => format!(
+            "{} alone finished in all runs; its mean is {}",
+            best.name,
+            measure.mean(best, &Scale::of(report))
+        ),
+        [] => measure.leads(best, &Scale::of(report)),
+        equal => {
+            let names: Vec<&str> = equal.iter().map(|it| it.name).collect();
+            format!(
+                "{} has the best mean, {}, but the intervals show no difference to {}",
+                best.name,
+                measure.mean(best, &Scale::of(report)),
+                listed(&names)
+            )
+        }
     };
     // The order of many stands in the table.
-    let beside = if controls.len() > MOST_SAID { &[] } else { rest };
-    let others = beside.iter().map(|(name, value)| measure.beside(name, value / most));
+    let beside = if controls.len() > MOST_SAID { &[] } else { &behind[..] };
+    let others = beside.iter().map(|it| measure.beside(it.name, it.value / best.value));
     let others: Vec<String> = others.chain(late).collect();
     match others.is_empty() {
-        true => Some(format!("{best}.")),
-        false => Some(format!("{best}; {}.", others.join(", "))),
+        true => Some(format!("{first}.")),
+        false => Some(format!("{first}; {}.{short}", others.join(", "))),
+    }
+}
+
+/// `a, b and c`; of many how many they are.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [one] => (*one).to_owned(),
+        [first @ .., last] if names.len() <= MOST_NAMED => {
+            format!("{} and {last}", first.join(", "))
+        }
+        many => format!("{} others", many.len()),
     }
 }
 
@@ -139,6 +198,27 @@ impl Measure {
             Self::Completion => run.flows.iter().map(|flow| flow.completion_time_s).collect(),
         };
         mean_and_interval(&times?).0
+    }
+
+    /// That a control is shown to be the best.
+    fn leads(self, best: &Ranked<'_>, scale: &Scale) -> String {
+        let Ranked { name, value, .. } = best;
+        match self {
+            Self::Throughput => {
+                format!("{name} carries most, {:.2} {}", value / scale.bps, scale.unit)
+            }
+            Self::Completion => format!("{name} finishes first, after {} s", short(*value)),
+            Self::Files => format!("{name} is the fastest, {} s a file", short(*value)),
+        }
+    }
+
+    /// Its mean: `9.31 s`.
+    fn mean(self, of: &Ranked<'_>, scale: &Scale) -> String {
+        match self {
+            Self::Throughput => format!("{:.2} {}", of.value / scale.bps, scale.unit),
+            Self::Completion => format!("{} s", short(of.value)),
+            Self::Files => format!("{} s a file", short(of.value)),
+        }
     }
 
     fn beside(self, name: &str, ratio: f64) -> String {
@@ -205,6 +285,20 @@ fn start_up(flow: &FlowResult) -> String {
     said
 }
 
+/// That the time measured is over before the first answer can come: nothing else is worth saying.
+pub(crate) fn no_round_trip(report: &Report) -> Option<String> {
+    let resolved = &report.resolved;
+    let rtt_ns = resolved.flows.iter().map(|flow| flow.rtt_ns).min()?;
+    (resolved.duration_ns <= rtt_ns).then(|| {
+        let [duration, rtt, enough] =
+            [resolved.duration_ns, rtt_ns, rtt_ns.saturating_mul(FEW_RTTS)].map(Time::from_ns);
+        format!(
+            "{duration} are less than one round trip of {rtt}, so no answer came back and there \
+             is nothing to compare; --duration {enough} measures {FEW_RTTS} round trips."
+        )
+    })
+}
+
 /// What makes a path say little about start-up, as reports of such tests show again and again.
 fn set_up(report: &Report) -> Vec<String> {
     let resolved = &report.resolved;
@@ -233,7 +327,7 @@ fn set_up(report: &Report) -> Vec<String> {
         ));
     }
     let rtts = resolved.duration_ns / group.rtt_ns.max(1);
-    if rtts < FEW_RTTS {
+    if (1..FEW_RTTS).contains(&rtts) {
         let duration = Time::from_ns(resolved.duration_ns);
         said.push(format!(
             "{duration} are {rtts} round trips: little beyond start-up is measured."
@@ -244,6 +338,10 @@ fn set_up(report: &Report) -> Vec<String> {
 
 /// Nobody reads a sentence about each of more controls than these.
 const MOST_SAID: usize = 12;
+/// What is said of a control that finished in no run.
+const NOT_ONE: &str = "did not finish";
+/// More names than these make no sentence.
+const MOST_NAMED: usize = 5;
 /// It has no ssthresh, and says nothing else of its states.
 const SILENT: &str = "quinn-bbr";
 /// Differences below this are none.
@@ -279,6 +377,38 @@ mod tests {
             },
             ..FlowResult::default()
         })
+    }
+
+    /// What is said first of a comparison.
+    fn first(text: &str) -> String {
+        let scenario = firstflight_scenario::Scenario::parse(text, "x.toml").unwrap();
+        let report = firstflight_runner::run(&scenario, &Default::default()).unwrap();
+        sentences(&report).remove(0)
+    }
+
+    const NOISY: &str = "runs = 3\n[path]\nrate = '50Mbps'\nrtt = '600ms'\nloss = '0.1%'\n\
+                         [[flow]]\nsize = '10MB'\ndelayed_ack = 2\n";
+
+    #[test]
+    fn what_finished_sometimes_did_not_fail_to_finish_and_no_order_is_said_that_is_not_shown() {
+        let said = first(&format!("controls = ['scout', 'rapid-start', 'hystart']\n{NOISY}"));
+        assert!(said.contains("rapid-start finished in 2 of 3, hystart did not finish"), "{said}");
+        assert!(said.starts_with("scout alone finished in all runs"), "{said}");
+        assert!(said.ends_with(" 20s were too short for what did not finish; see --duration."));
+        let said = first(&format!("controls = ['scout', 'astart']\nduration = '60s'\n{NOISY}"));
+        assert!(said.contains(", but the intervals show no difference to "), "{said}");
+        // Equal seeds and no noise: what differs is shown.
+        let said = first("controls = ['hoe', 'newreno']\nruns = 3\n[[flow]]\nsize = '1MB'");
+        assert!(said.contains("no difference"), "{said}");
+        let said = first("controls = ['hystart', 'liw']\nruns = 3\n[[flow]]\nsize = '5MB'");
+        assert!(said.starts_with("hystart finishes first, after "), "{said}");
+    }
+
+    #[test]
+    fn a_time_below_one_round_trip_is_said_first() {
+        let said = first("controls = ['hoe', 'astart']\nduration = '20s'\n[path]\nrtt = '100s'");
+        assert!(said.starts_with("20s are less than one round trip of 100s"), "{said}");
+        assert!(said.contains("--duration 1000s"), "{said}");
     }
 
     #[test]

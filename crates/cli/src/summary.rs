@@ -1,12 +1,15 @@
 //! Controls side by side: a row for each, over its flows and runs.
 
+use firstflight_control::Control;
+use firstflight_core::needs::Facilities;
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Mean, Table, wrapped};
 use firstflight_runner::Report;
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_scenario::{FilesResult, FlowResult, RunResult};
 
-use crate::endpoints::in_force;
+use crate::endpoints::{self, in_force};
+use crate::labels::Labels;
 use crate::reading;
 
 /// The table of a report. Several flows of one run share a row: rates are their sum, counts too,
@@ -45,14 +48,18 @@ pub(crate) fn table(report: &Report) -> Table {
         columns.push(Column::number("Jain index", ""));
     }
     let by_control = || report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
-    let rows = what_rows_are(report);
-    let title = format!("{}, {rows}; {}", resolved.path(), in_force(report));
-    let mut table = Table::new("summary", title, columns);
+    let mut table = Table::new("summary", head(report), columns);
     for runs in by_control() {
         let results: Vec<&RunResult> = runs.iter().map(|run| &run.result).collect();
         table.push(row(report, &results, &scale, has));
     }
     table
+}
+
+/// The path, what a row is, and the endpoints.
+fn head(report: &Report) -> String {
+    let (path, rows) = (report.resolved.path(), what_rows_are(report));
+    format!("{path}, {rows}; {}", endpoints::common(report))
 }
 
 /// `one flow`, or what a row is the sum or the mean of.
@@ -84,77 +91,154 @@ struct Has {
 
 /// The table for a terminal, and below it what it says in words.
 pub(crate) fn text(report: &Report, screen: Screen) -> String {
-    let said = reading::sentences(report);
-    let said = said.iter().map(|sentence| wrapped(sentence, screen.width, "  "));
-    format!("{}\n{}", drawn(report, screen), said.collect::<String>())
+    told(report, labelled(report), screen)
+}
+
+/// [`text`] below a figure, which says what path and endpoints were.
+pub(crate) fn text_below_figure(report: &Report, screen: Screen) -> String {
+    let mut table = labelled(report);
+    table.title = table.title.replacen(&head(report), &what_rows_are(report), 1);
+    told(report, table, screen)
+}
+
+fn told(report: &Report, table: Table, screen: Screen) -> String {
+    let table = drawn(&table, screen);
+    match reading::no_round_trip(report) {
+        Some(nothing) => format!("{}\n{table}", wrapped(&nothing, screen.width, "  ")),
+        None => format!("{table}\n{}", below(report, &[], screen)),
+    }
 }
 
 /// A row for each of many controls, with what compares them and a few lines of a terminal hold, and
 /// below it those that were refused.
 pub(crate) fn rows(report: &Report, screen: Screen) -> String {
+    let mut table = labelled(report);
+    without(&mut table, &["utilization", "retransmitted", "exit window"]);
+    let mut more: Vec<String> = mark_routers(report, &mut table).into_iter().collect();
+    more.extend(refusals(report));
+    format!("{}\n{}", fitted(table, screen), below(report, &more, screen))
+}
+
+/// What stands below a table: what its intervals are, what single controls do otherwise, what the
+/// numbers say, and more.
+fn below(report: &Report, more: &[String], screen: Screen) -> String {
+    let mut said: Vec<String> = cut_off(report).into_iter().collect();
+    let otherwise = endpoints::otherwise(report);
+    if !otherwise.is_empty() {
+        said.push(format!("Otherwise than the others: {}.", otherwise.join("; ")));
+    }
+    said.extend(reading::sentences(report));
+    said.extend(more.iter().cloned());
+    said.iter().map(|sentence| wrapped(sentence, screen.width, "  ")).collect()
+}
+
+/// The table with short names of its controls.
+fn labelled(report: &Report) -> Table {
     let mut table = table(report);
-    let narrow = |column: &Column| !LEFT_OUT.contains(&column.name.as_str());
-    let kept: Vec<bool> = table.columns.iter().map(narrow).collect();
+    let names: Vec<String> = table.rows.iter().map(|row| row[0].to_string()).collect();
+    let labels = Labels::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    for (row, name) in table.rows.iter_mut().zip(labels.names) {
+        row[0] = name.into();
+    }
+    if let Some(all) = labels.all {
+        table.title = format!("{all}, {}", table.title);
+    }
+    table
+}
+
+/// That intervals were cut off at zero, where one was.
+fn cut_off(report: &Report) -> Option<String> {
+    let table = table(report);
+    let is_cut = |cell: &Cell| matches!(cell, Cell::Mean(mean) if mean.is_cut_off());
+    table.rows.iter().flatten().any(is_cut).then(|| {
+        "`(0 to ...)` is an interval by Student's t that would reach below zero, where no value of \
+         its kind is: too few runs, or too far apart, to know more."
+            .to_owned()
+    })
+}
+
+/// Marks the controls whose routers have to take part, and says so.
+fn mark_routers(report: &Report, table: &mut Table) -> Option<String> {
+    let simulated = report.runs.iter().all(|run| run.result.transport == "sim");
+    let mut any = false;
+    for row in table.rows.iter_mut().filter(|_| simulated) {
+        let name = row[0].to_string();
+        let control = name.parse().ok().and_then(|spec| Control::resolve(&spec).ok());
+        if control.is_some_and(|control| ROUTERS.iter().any(|it| control.needs().all().has(*it))) {
+            row[0] = format!("{name} *").into();
+            any = true;
+        }
+    }
+    any.then(|| {
+        "* Every router on the path has to take part, which the Internet's do not.".to_owned()
+    })
+}
+
+/// What only routers made for it give a control.
+const ROUTERS: [Facilities; 3] =
+    [Facilities::GRANTS, Facilities::ROUTER_CHANGES, Facilities::ROUTER_SHARES];
+
+/// Leaves out the columns of these names.
+fn without(table: &mut Table, names: &[&str]) {
+    let kept: Vec<bool> =
+        table.columns.iter().map(|column| !names.contains(&column.name.as_str())).collect();
     for row in &mut table.rows {
         let cells = row.drain(..).zip(&kept);
         *row = cells.filter_map(|(cell, kept)| kept.then_some(cell)).collect();
     }
     let mut kept = kept.into_iter();
     table.columns.retain(|_| kept.next().unwrap_or(true));
-    let mut text = format!("{}\n", terminal::table(&table, screen));
-    for sentence in reading::sentences(report).into_iter().chain(refusals(report)) {
-        text.push_str(&wrapped(&sentence, screen.width, "  "));
-    }
-    text
 }
 
-/// What many controls are not compared by.
-const LEFT_OUT: [&str; 3] = ["utilization", "retransmitted", "exit window"];
+/// The table for a screen, without the columns that say least about start-up as far as the width
+/// asks for that; the report and --csv have all.
+fn fitted(mut table: Table, screen: Screen) -> String {
+    for name in LEAST {
+        if width(&table) <= screen.width {
+            break;
+        }
+        without(&mut table, &[name]);
+    }
+    terminal::table(&table, screen)
+}
+
+/// The columns that a narrow screen goes without, in this order.
+const LEAST: [&str; 6] =
+    ["utilization", "retransmitted", "timeouts", "peak queue", "exit reason", "exit window"];
 
 /// The controls that the transport does not carry, a sentence each.
 pub(crate) fn refusals(report: &Report) -> impl Iterator<Item = String> + '_ {
     report.refused.iter().map(|refused| format!("Refused: {}.", refused.reason))
 }
 
-/// A column per control if the screen is wide enough, else a row per control, else several tables
-/// of a column per control.
-fn drawn(report: &Report, screen: Screen) -> String {
-    let table = table(report);
-    let blocks = turned(&table, screen.width);
-    if blocks.len() > 1 && width(&table) <= screen.width {
-        return terminal::table(&table, screen);
+/// A column per control if the screen is wide enough for all of them, else a row per control.
+fn drawn(table: &Table, screen: Screen) -> String {
+    match turned(table, screen.width) {
+        Some(turned) => terminal::table(&turned, screen),
+        None => fitted(table.clone(), screen),
     }
-    let blocks: Vec<String> = blocks.iter().map(|block| terminal::table(block, screen)).collect();
-    blocks.join("\n")
 }
 
-/// The table with rows and columns exchanged, in as many parts as the width asks for.
-fn turned(table: &Table, width: usize) -> Vec<Table> {
+/// The table with rows and columns exchanged, if that is within the width.
+fn turned(table: &Table, width: usize) -> Option<Table> {
     let labels: Vec<String> = table.columns.iter().skip(1).map(Column::label).collect();
-    let margin = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + GAP;
-    let mut parts: Vec<(usize, Vec<&Vec<Cell>>)> = Vec::new();
-    for row in &table.rows {
-        let own = row.iter().map(|cell| cell.to_string().chars().count()).max().unwrap_or(0);
-        let own = own + GAP;
-        match parts.last_mut() {
-            Some((used, rows)) if *used + own <= width => {
-                *used += own;
-                rows.push(row);
-            }
-            _ => parts.push((margin + own, vec![row])),
-        }
-    }
-    let turn = |(_, rows): (usize, Vec<&Vec<Cell>>)| {
-        let heads = rows.iter().map(|row| Column::number(row[0].to_string(), ""));
-        let columns = std::iter::once(Column::text("")).chain(heads);
-        let mut turned = Table::new(&table.id, &table.title, columns);
-        for (at, label) in labels.iter().enumerate() {
-            let cells = rows.iter().map(|row| row[at + 1].clone());
-            turned.push(std::iter::once(label.as_str().into()).chain(cells));
-        }
-        turned
+    let widest = |texts: &mut dyn Iterator<Item = String>| {
+        texts.map(|text| text.chars().count()).max().unwrap_or(0) + GAP
     };
-    parts.into_iter().map(turn).collect()
+    let margin = widest(&mut labels.iter().cloned());
+    let needed = table.rows.iter().map(|row| widest(&mut row.iter().map(ToString::to_string)));
+    // One control has a column in any case.
+    if table.rows.len() > 1 && margin + needed.sum::<usize>() > width {
+        return None;
+    }
+    let heads = table.rows.iter().map(|row| Column::number(row[0].to_string(), ""));
+    let columns = std::iter::once(Column::text("")).chain(heads);
+    let mut turned = Table::new(&table.id, &table.title, columns);
+    for (at, label) in labels.iter().enumerate() {
+        let cells = table.rows.iter().map(|row| row[at + 1].clone());
+        turned.push(std::iter::once(label.as_str().into()).chain(cells));
+    }
+    Some(turned)
 }
 
 /// Blanks between columns.
@@ -163,9 +247,8 @@ const GAP: usize = 2;
 /// The fewest characters a line of the table can have: words are not broken.
 fn width(table: &Table) -> usize {
     let widest = |(at, column): (usize, &Column)| {
-        let cells = table.rows.iter().map(|row| row[at].to_string());
-        let texts = cells.chain([column.label()]);
-        texts.flat_map(|text| text.split(' ').map(|word| word.chars().count()).max()).max()
+        let cells = table.rows.iter().map(|row| terminal::widest_piece(&row[at]));
+        cells.chain([terminal::widest_piece(&column.label().into())]).max()
     };
     table.columns.iter().enumerate().filter_map(widest).map(|width| width + GAP).sum()
 }
@@ -325,16 +408,42 @@ mod tests {
     }
 
     #[test]
-    fn controls_stand_side_by_side_as_far_as_the_screen_goes() {
+    fn controls_stand_side_by_side_as_far_as_the_screen_goes_and_then_in_rows() {
         let table = table(&["newreno", "hoe", "astart(preset=paper)"]);
-        let heads = |width| -> Vec<Vec<String>> {
-            let parts = turned(&table, width);
-            let names = |part: &Table| part.columns.iter().skip(1).map(Column::label).collect();
-            parts.iter().map(names).collect()
-        };
-        assert_eq!(heads(100), [["newreno", "hoe", "astart(preset=paper)"]]);
-        assert_eq!(heads(35), [vec!["newreno", "hoe"], vec!["astart(preset=paper)"]]);
-        assert_eq!(heads(1).len(), 3, "one at least, however narrow");
+        let turned = |width| turned(&table, width);
+        assert_eq!(turned(100).unwrap().rows.len(), 1);
+        assert!(turned(35).is_none());
+        let screen = |width| Screen::plain(width);
+        assert_eq!(drawn(&table, screen(35)).matches("throughput").count(), 1, "one table");
+    }
+
+    #[test]
+    fn a_narrow_screen_goes_without_what_says_least() {
+        let report = compared(
+            "controls = ['hoe', 'slow-start(iw=10pkt,ssthresh=100pkt)+newreno', \
+            'slow-start(iw=10pkt,ssthresh=200pkt)+newreno']\nruns = 3\nduration = '3s'\n\
+            [path]\nloss = '1%'\n[[flow]]\nsize = '1MB'",
+        );
+        for width in [80, 100, 160] {
+            let text = text(&report, Screen::plain(width));
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width, "{widest} of {width}\n{text}");
+            assert_eq!(text.matches("completion").count(), 1, "one table\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_needs_routers_is_marked() {
+        let report = compared("controls = ['hoe', 'xcp+xcp', 'quick-start']\nduration = '3s'");
+        let text = rows(&report, Screen::plain(100));
+        let marked = text.lines().filter(|line| line.contains(" * ")).count();
+        assert_eq!(marked, 2, "{text}");
+        assert!(text.contains("* Every router on the path has to take part"), "{text}");
+    }
+
+    fn compared(text: &str) -> Report {
+        let scenario = firstflight_scenario::Scenario::parse(text, "x.toml").unwrap();
+        firstflight_runner::run(&scenario, &Default::default()).unwrap()
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! `sweep`: a scenario at many points.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use firstflight_outside::MAKE_ROOM;
 use firstflight_report::{Cell, Column, Mean, Table, digits, terminal};
@@ -11,7 +10,7 @@ use firstflight_sweep::{
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
-use crate::progress::{Log, Progress};
+use crate::progress::Progress;
 use crate::words::count;
 use crate::{interrupt, output};
 
@@ -101,10 +100,8 @@ fn ran(sweep: &Sweep, store: &Store, shard: Shard) -> Result<bool, Failure> {
     let progress = Progress::of_work();
     progress.say(&count(sweep.points(), "point"));
     let stop = interrupt::listen();
-    let (begun, log) = (Instant::now(), Log::new(MINUTE));
     let done = run(sweep, store, shard, stop, &|done, total| {
         progress.set(done as usize, total as usize);
-        log.say(|| reached(done, total, begun.elapsed()));
     });
     drop(progress);
     let done = done?;
@@ -117,13 +114,6 @@ fn ran(sweep: &Sweep, store: &Store, shard: Shard) -> Result<bool, Failure> {
     }
     output::note(&format!("{}: {text}", store.dir().display()));
     Ok(done.left == 0)
-}
-
-/// `40 % of the work is done, 3 min left`.
-fn reached(done: u64, total: u64, elapsed: Duration) -> String {
-    let share = done as f64 / total.max(1) as f64;
-    let left = elapsed.as_secs_f64() * (1.0 / share.max(f64::MIN_POSITIVE) - 1.0);
-    format!("{:.0} % of the work is done, {:.0} min left", share * 100.0, (left / 60.0).ceil())
 }
 
 /// What `--estimate` says.
@@ -168,7 +158,6 @@ fn large(bytes: u64) -> String {
     format!("{} {unit}", digits(bytes as f64 / by, 1))
 }
 
-const MINUTE: Duration = Duration::from_secs(60);
 const ANEW: &str = "its bytes are not those that were written; the chunk is run again";
 
 fn usual_place(grid: &Path) -> PathBuf {
@@ -228,10 +217,23 @@ fn cell(interval: Interval, factor: f64, seeds: u64) -> Cell {
         Some(mean) if seeds > 1 => Cell::Mean(Mean {
             value: mean * factor,
             half: interval.half_95.map(|half| half * factor),
-            decimals: 3,
+            decimals: decimals(mean * factor),
             runs: (seeds as usize, seeds as usize),
         }),
-        mean => Cell::number(mean.map_or(f64::NAN, |mean| mean * factor), 3),
+        mean => {
+            let mean = mean.map_or(f64::NAN, |mean| mean * factor);
+            Cell::number(mean, decimals(mean))
+        }
+    }
+}
+
+/// Digits after the point for four significant ones.
+fn decimals(value: f64) -> u8 {
+    match value.abs() {
+        large if large >= 1000.0 => 0,
+        large if large >= 100.0 => 1,
+        large if large >= 10.0 => 2,
+        _ => 3,
     }
 }
 
@@ -261,11 +263,5 @@ mod tests {
         assert_eq!(times, ["14.2 s", "119 s", "23.3 min", "2 h", "16.2 days"]);
         let sizes = [999, 17_000_000, 1_700_000_000, 1_700_000_000_000].map(large);
         assert_eq!(sizes, ["1 kB", "17 MB", "1.7 GB", "1.7 TB"]);
-    }
-
-    #[test]
-    fn the_time_left_is_that_of_the_work_left() {
-        let said = reached(40, 100, Duration::from_secs(120));
-        assert_eq!(said, "40 % of the work is done, 3 min left");
     }
 }

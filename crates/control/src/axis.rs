@@ -4,7 +4,7 @@ use firstflight_core::card::Card;
 use firstflight_core::registry::{ALIASES, alias};
 
 use crate::control::ControlProblem;
-use crate::nearest::hint;
+use crate::nearest::{a_few, hint};
 use crate::policy::{avoidances, startups};
 use crate::spec::{ControlSpec, shown};
 
@@ -44,7 +44,7 @@ impl Axis {
             hint: self
                 .of_the_other_side(found)
                 .unwrap_or_else(|| hint(found, names.iter().copied())),
-            accepted: names.join(", "),
+            accepted: a_few(found, &names),
         }
     }
 

@@ -26,6 +26,33 @@ pub fn hint<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> S
     nearest(found, candidates).map_or(String::new(), |name| format!(", did you mean `{name}`"))
 }
 
+/// The few candidates that are closest to `found`, the closest first: of many names, those that one
+/// may have meant.
+fn closest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let found: String = found.to_lowercase().chars().take(LONGEST_NAME).collect();
+    let mut all: Vec<(usize, &str)> = candidates
+        .into_iter()
+        .map(|candidate| (damerau_levenshtein(&found, &candidate.to_lowercase()), candidate))
+        .collect();
+    all.sort();
+    all.truncate(FEW);
+    all.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Names as a message has room for them: all, or of many the closest and where the others are.
+pub(crate) fn a_few(found: &str, names: &[&str]) -> String {
+    if names.len() <= ALL {
+        return names.join(", ");
+    }
+    let closest = closest(found, names.iter().copied()).join(", ");
+    format!("{closest} and others, {} in all, which `firstflight list` shows", names.len())
+}
+
+/// Names are all told if they are no more than this.
+const ALL: usize = 8;
+/// How many names a message has room for.
+const FEW: usize = 4;
+
 /// Names and keys of this project are far shorter.
 const LONGEST_NAME: usize = 64;
 
@@ -37,6 +64,12 @@ mod tests {
     fn a_slip_of_one_letter_finds_its_name() {
         assert_eq!(nearest("astrat", ["newreno", "astart"]), Some("astart"));
         assert_eq!(nearest("Buffr", ["rate", "buffer"]), Some("buffer"));
+    }
+
+    #[test]
+    fn of_many_names_a_few_are_told() {
+        let names = ["newreno", "astart", "afstart", "hystart", "mstart", "vegas"];
+        assert_eq!(closest("astrt", names), ["astart", "afstart", "mstart", "hystart"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Controls that come with a transport, and of which the core knows nothing: quinn's, the kernel's.
 
 use crate::control::ControlProblem;
-use crate::nearest::hint;
+use crate::nearest::{a_few, hint};
 
 /// How the names of quinn's controls begin.
 pub const OF_QUINN: &str = "quinn-";
@@ -29,7 +29,7 @@ impl Own {
             axis,
             found: found.to_owned(),
             hint: hint(found, names.iter().copied()),
-            accepted: names.join(", "),
+            accepted: a_few(found, &names),
         }
     }
 }

@@ -61,6 +61,10 @@ impl FromStr for ControlSpec {
         let startup = reader.startup()?;
         let avoidance = if reader.accept('+') { Some(reader.part("an avoidance")?) } else { None };
         if !reader.rest().is_empty() {
+            if reader.rest().starts_with(',') {
+                let why = "a comma; several controls are words with a blank between them";
+                return Err(reader.error(format!("found {why}, as in `hoe astart`,")));
+            }
             let expected = if avoidance.is_some() { "the end" } else { "`+` or the end" };
             return Err(reader.error(format!("expected {expected}")));
         }

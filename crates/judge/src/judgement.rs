@@ -45,6 +45,19 @@ pub struct Judgement {
     pub scenarios: Vec<Judged>,
 }
 
+impl Judgement {
+    /// How often each rule holds that was asked: `R1 fast in 30 of 40, R2 gentle in 31 of 38`.
+    pub fn sums(&self) -> String {
+        let asked = Rule::ALL.iter().filter_map(|rule| {
+            let tally = self.summary.get(rule.name()).copied().unwrap_or_default();
+            let all = tally.pass + tally.fail;
+            (all > 0).then(|| format!("{rule} {} in {} of {all}", rule.title(), tally.pass))
+        });
+        let asked: Vec<String> = asked.collect();
+        if asked.is_empty() { "no rule is asked".to_owned() } else { asked.join(", ") + " hold" }
+    }
+}
+
 /// How often a rule held and did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {

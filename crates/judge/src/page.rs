@@ -26,7 +26,7 @@ pub fn page(judgement: &Judgement) -> Page {
         [reasons(judgement), others(judgement)].into_iter().flatten().fold(page, Page::section);
     let page = page.section(questions(judgement));
     let pictures = judgement.scenarios.iter().filter_map(picture);
-    let section = Section::new("pictures", "Scenario by scenario").text(
+    let section = Section::new("pictures", "Scenario by scenario").short("Scenarios").text(
         "The first flow under judgement with the first seed, in colour; the references are dashed \
          and grey behind it.",
     );
@@ -39,7 +39,7 @@ pub fn page(judgement: &Judgement) -> Page {
 
 /// A row per scenario, a column per rule.
 fn summary(judgement: &Judgement) -> Section {
-    let rules = Rule::ALL.iter().map(|rule| Column::text(rule.name()));
+    let rules = Rule::ALL.iter().map(|rule| Column::text(format!("{rule} {}", rule.title())));
     let first = ["scenario", "what"].map(Column::text);
     let numbers = [
         Column::number("completion", "s"),
@@ -69,15 +69,10 @@ fn summary(judgement: &Judgement) -> Section {
         ]);
         table.push(row);
     }
-    let tally = |rule: &Rule| {
-        let tally = judgement.summary.get(rule.name()).copied().unwrap_or_default();
-        format!("{rule} holds in {} of {}", tally.pass, tally.pass + tally.fail)
-    };
-    let sums = Rule::ALL.iter().map(tally).collect::<Vec<_>>().join(", ");
-    let means = "Numbers are means over the seeds. R1 fast, R2 gentle, R3 safe to others, R4 never \
-                 stuck, R5 dominated by no reference.";
-    let section =
-        Section::new("summary", "Summary").text(format!("{sums}.")).text(means).table(table);
+    let means = "Numbers are means over the seeds. R5 holds where no reference is as good in time, \
+                 loss and queue and better in one.";
+    let sums = format!("Of the scenarios that ask a rule: {}.", judgement.sums());
+    let section = Section::new("summary", "Summary").text(sums).text(means).table(table);
     section.still(beside_slow_start(judgement))
 }
 
@@ -104,7 +99,7 @@ fn reasons(judgement: &Judgement) -> Option<Section> {
     }
     let text = "R5 names the reference that is as good in time, loss and queue and better in one: \
                 there the control is Pareto-dominated.";
-    let section = Section::new("reasons", "What does not hold").text(text);
+    let section = Section::new("reasons", "What does not hold").short("What fails").text(text);
     (!table.rows.is_empty()).then(|| section.table(table))
 }
 
@@ -148,7 +143,7 @@ fn other(judged: &Judged, name: &str, measured: &Measured) -> Vec<Cell> {
 /// RFC 9743, section by section.
 fn questions(judgement: &Judgement) -> Section {
     let columns = ["section of RFC 9743", "asks", "verdict", "evidence"].map(Column::text);
-    let mut table = Table::new("rfc9743", "Questions and evidence", columns);
+    let mut table = Table::new("rfc9743", "Questions and evidence", columns).apart();
     for topic in QUESTIONS {
         let answer = topic.answer(judgement);
         table.push([
@@ -160,7 +155,7 @@ fn questions(judgement: &Judgement) -> Section {
     }
     let text = "RFC 9743 has questions and no pass marks. A verdict here is that of the rules in \
                 the evidence; whether it suffices is for people to say.";
-    Section::new("questions", "The questions of RFC 9743").text(text).table(table)
+    Section::new("questions", "The questions of RFC 9743").short("RFC 9743").text(text).table(table)
 }
 
 /// The window and the queue over time, the references first, so that they are drawn behind.

@@ -278,7 +278,7 @@
     );
     search.addEventListener("input", apply);
     apply();
-    return { table, show, judged: buttons.length > 0 };
+    return { table, show, judged: buttons.length > 0 && !table.matches(".apart") };
   }
 
   function watchTables() {
@@ -299,6 +299,16 @@
     });
   }
 
+  // The heads of tables and what a link leads to stand below the bar, however many lines it has.
+  function watchBar() {
+    const bar = document.querySelector(".bar");
+    const measure = () =>
+      document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`);
+    new ResizeObserver(measure).observe(bar);
+    measure();
+  }
+
+  watchBar();
   watchFigures();
   watchTables();
 })();

@@ -71,6 +71,8 @@ struct TableTemplate<'a> {
     table: &'a Table,
     counts: Vec<(Verdict, usize)>,
     searchable: bool,
+    /// Rows are cards on a phone: they have verdicts, or are words that would be cut off.
+    cards: bool,
 }
 
 /// The template of a page calls this with its `subtitle`; askama passes on what it returns.
@@ -93,8 +95,10 @@ fn figure(figure: &Figure, subtitle: &str) -> askama::Result<String> {
 fn table(table: &Table) -> askama::Result<String> {
     let count = |verdict| table.verdicts().filter(|found| *found == verdict).count();
     let counts = Verdict::ALL.map(|verdict| (verdict, count(verdict)));
+    let wordy = table.columns.len() > 3 && table.columns.iter().all(|it| it.align == Align::Left);
     TableTemplate {
         table,
+        cards: wordy || table.verdicts().next().is_some(),
         counts: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
         searchable: table.rows.len() > 12,
     }

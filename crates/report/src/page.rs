@@ -30,6 +30,9 @@ pub struct Section {
     pub id: String,
     /// The heading.
     pub heading: String,
+    /// Its name in the bar on top; `None` for the heading, empty for a section that has no link
+    /// there.
+    pub short: Option<String>,
     /// What follows it, from top to bottom.
     pub blocks: Vec<Block>,
 }
@@ -112,9 +115,13 @@ impl Page {
         })
     }
 
-    /// How many cells of all tables hold the verdict.
+    /// How many cells of all tables hold the verdict, but for those that are counted apart.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.tables().flat_map(Table::verdicts).filter(|found| *found == verdict).count()
+        self.tables()
+            .filter(|table| !table.apart)
+            .flat_map(Table::verdicts)
+            .filter(|found| *found == verdict)
+            .count()
     }
 
     /// Checks that ids are usable and distinct and that rows fit their columns.
@@ -146,7 +153,26 @@ impl Page {
 impl Section {
     /// A section without content.
     pub fn new(id: impl Into<String>, heading: impl Into<String>) -> Self {
-        Self { id: id.into(), heading: heading.into(), blocks: Vec::new() }
+        Self { id: id.into(), heading: heading.into(), ..Self::default() }
+    }
+
+    /// Sets a name for the bar on top, which has room for a few words.
+    #[must_use]
+    pub fn short(mut self, name: impl Into<String>) -> Self {
+        self.short = Some(name.into());
+        self
+    }
+
+    /// Leaves the section out of the bar on top: another leads to it.
+    #[must_use]
+    pub fn unlisted(self) -> Self {
+        self.short("")
+    }
+
+    /// What the bar on top calls it, if it has a link there.
+    pub fn nav(&self) -> Option<&str> {
+        let name = self.short.as_deref().unwrap_or(&self.heading);
+        (!name.is_empty()).then_some(name)
     }
 
     /// Adds a paragraph of plain text.
@@ -219,6 +245,29 @@ mod tests {
         let page =
             Page::new("p").section(figure("a").figure(Figure::new("A", "t", Axis::new("x", ""))));
         assert!(matches!(page.check(), Err(ReportError::DuplicateId { .. })));
+    }
+
+    #[test]
+    fn verdicts_of_something_else_are_not_counted() {
+        let judged = |id: &str| {
+            let mut table = Table::new(id, "T", [Column::text("verdict")]);
+            table.push([Verdict::Fail.into()]);
+            table
+        };
+        let section = Section::new("s", "S").table(judged("rules")).table(judged("asked").apart());
+        assert_eq!(Page::new("p").section(section).count(Verdict::Fail), 1);
+    }
+
+    #[test]
+    fn the_bar_has_a_link_to_each_section_but_those_that_another_leads_to() {
+        let section = |id: &str| Section::new(id, "A long heading");
+        let all = [section("a"), section("b").short("Short"), section("c").unlisted()];
+        let page = all.into_iter().fold(Page::new("p"), Page::section);
+        let names: Vec<&str> = page.sections.iter().filter_map(Section::nav).collect();
+        assert_eq!(names, ["A long heading", "Short"]);
+        let text = crate::html::render(&page).unwrap();
+        let bar = text.split("<nav").nth(1).unwrap().split("</nav>").next().unwrap();
+        assert!(bar.contains("#b\">Short</a>") && !bar.contains("#c"), "{bar}");
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows, from top to bottom, each with one cell per column.
     pub rows: Vec<Vec<Cell>>,
+    /// Its verdicts are of something else than the page's: they are not counted with those, and a
+    /// page's badge does not filter them.
+    pub apart: bool,
 }
 
 /// The head of a column.
@@ -103,7 +106,15 @@ impl Table {
             title: title.into(),
             columns: columns.into_iter().collect(),
             rows: Vec::new(),
+            apart: false,
         }
+    }
+
+    /// Counts its verdicts apart from those of the page.
+    #[must_use]
+    pub fn apart(mut self) -> Self {
+        self.apart = true;
+        self
     }
 
     /// Adds a row below those already there; it must have one cell per column.
@@ -184,12 +195,24 @@ impl fmt::Display for Cell {
     }
 }
 
+impl Mean {
+    /// Whether the interval of a quantity that has no negative values would reach below zero: it
+    /// begins at zero then.
+    pub fn is_cut_off(&self) -> bool {
+        self.value >= 0.0 && self.half.is_some_and(|half| half > self.value)
+    }
+}
+
 impl fmt::Display for Mean {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = usize::from(self.decimals);
         write!(f, "{:.decimals$}", self.value)?;
-        if let Some(half) = self.half {
-            write!(f, " ± {half:.decimals$}")?;
+        match self.half {
+            Some(half) if self.is_cut_off() => {
+                write!(f, " (0 to {:.decimals$})", self.value + half)?;
+            }
+            Some(half) => write!(f, " ± {half:.decimals$}")?,
+            None => {}
         }
         match self.runs {
             (some, all) if some < all => write!(f, " ({some} of {all})"),
@@ -205,7 +228,7 @@ impl Verdict {
 
     /// Whether summaries name it even when no cell has it.
     pub(crate) fn is_usual(self) -> bool {
-        matches!(self, Self::Pass | Self::Fail | Self::RefutedConfirmed)
+        matches!(self, Self::Pass | Self::Fail)
     }
 
     /// The word used in results: `pass`, `fail`, `refuted-confirmed`, `fitted` or `not-run`.
@@ -253,5 +276,7 @@ mod tests {
         assert_eq!(mean.to_string(), "9.31 ± 1.79");
         let alone = Mean { half: None, decimals: 1, runs: (1, 3), ..mean };
         assert_eq!(Cell::Mean(alone).to_string(), "9.3 (1 of 3)");
+        let wide = Mean { value: 10.394, half: Some(12.928), decimals: 1, runs: (2, 3) };
+        assert_eq!(wide.to_string(), "10.4 (0 to 23.3) (2 of 3)", "no time is below zero");
     }
 }

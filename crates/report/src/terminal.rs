@@ -138,7 +138,8 @@ pub fn table(table: &Table, screen: Screen) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let mut text = format!("{}{}\n", heading(&table.title, screen), grid.trim_fmt());
+    let drawn = grid.trim_fmt().replace(JOINED, " ");
+    let mut text = format!("{}{drawn}\n", heading(&table.title, screen));
     if screen.color {
         for verdict in Verdict::ALL {
             let shown = words(&Cell::Verdict(verdict), screen);
@@ -151,13 +152,40 @@ pub fn table(table: &Table, screen: Screen) -> String {
 fn words(cell: &Cell, screen: Screen) -> String {
     match cell {
         Cell::Verdict(verdict) if screen.unicode => format!("{} {verdict}", verdict.sign()),
-        _ => cell.to_string(),
+        _ => unbroken(cell),
     }
 }
 
+/// What people read in the cell, with blanks at which no line is broken in what belongs together:
+/// a mean and its interval, and words in brackets behind a number or a name.
+fn unbroken(cell: &Cell) -> String {
+    let text = cell.to_string();
+    match cell {
+        Cell::Mean(_) => {
+            let parts = text.replace(" ± ", &format!("{JOINED}±{JOINED}"));
+            let mut depth = 0;
+            let joined = parts.chars().map(|c| {
+                depth += i32::from(c == '(') - i32::from(c == ')');
+                if c == ' ' && depth > 0 { JOINED } else { c }
+            });
+            joined.collect()
+        }
+        Cell::Text(_) => text.replace(" *", &format!("{JOINED}*")),
+        _ => text,
+    }
+}
+
+/// The most letters of a cell that stand in one line.
+pub fn widest_piece(cell: &Cell) -> usize {
+    unbroken(cell).split(' ').map(|word| word.chars().count()).max().unwrap_or(0)
+}
+
+/// A blank at which no line is broken.
+const JOINED: char = '\u{a0}';
+
 /// The columns that the longest word needs together with what follows it in its cell.
 fn longest_word(text: &str) -> u16 {
-    let longest = text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
+    let longest = text.split([' ', '\n']).map(|word| word.chars().count()).max().unwrap_or(0);
     u16::try_from(longest).unwrap_or(u16::MAX).min(LONGEST) + 1
 }
 
@@ -345,6 +373,16 @@ mod tests {
     fn an_absurd_width_is_cut_to_what_text_can_be_padded_to() {
         let text = figure(&rising(&["a", "b"]), Screen::plain(1_000_000));
         assert!(text.lines().all(|line| line.len() <= WIDEST), "{}", text.len());
+    }
+
+    #[test]
+    fn a_mean_stays_with_its_interval() {
+        let mean = crate::Mean { value: 343.511, half: Some(47.215), decimals: 3, runs: (3, 3) };
+        let mut table = Table::new("t", "T", [Column::text("a"), Column::number("drops", "")]);
+        table.push(["a name of many words that has to be broken".into(), Cell::Mean(mean)]);
+        let text = super::table(&table, Screen::plain(40));
+        assert!(text.lines().any(|line| line.ends_with("343.511 ± 47.215")), "{text}");
+        assert_eq!(widest_piece(&Cell::Mean(mean)), "343.511 ± 47.215".chars().count());
     }
 
     #[test]

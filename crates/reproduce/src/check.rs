@@ -383,6 +383,7 @@ mod tests {
             refutations: Vec::new(),
             note: None,
             arithmetic: false,
+            reason: None,
             unjudged: None,
         }
     }

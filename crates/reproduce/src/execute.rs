@@ -1,8 +1,8 @@
 //! Runs jobs on all cores, then those of the lab one by one, keeps the finished ones, and stops
 //! when told to.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use firstflight_runner::{Options, Run, run, script};
 use rayon::prelude::*;
@@ -14,18 +14,21 @@ use crate::file::On;
 use crate::job::Job;
 use crate::lab::Lab;
 
-/// A step of a reproduction: a run begins, is finished, or is found among those kept earlier.
+/// A step of a reproduction: a run begins, or is finished.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Progress<'a> {
     /// Whether the run begins; it does not count as finished then.
     pub begins: bool,
-    /// Runs finished so far, this one included unless it begins.
+    /// Runs finished so far, this one included unless it begins, and those kept from earlier ones.
     pub done: usize,
     /// How many runs there are in all.
     pub total: usize,
-    /// Whether the run was kept from an earlier reproduction.
-    pub cached: bool,
+    /// The work of the runs that were finished now, in parts of `work_total`.
+    pub work_done: u64,
+    /// The work of all runs that were not kept from an earlier reproduction. Runs differ by orders
+    /// of magnitude, so the time left follows from this and not from their number.
+    pub work_total: u64,
     /// The run's name: file, case, control and seed.
     pub name: &'a str,
 }
@@ -57,58 +60,29 @@ pub(crate) fn execute(
 ) -> Result<Executed, ReproduceError> {
     let asked = |on: On| on == On::Sim || !matches!(lab, Lab::NotAsked);
     let total = jobs.iter().filter(|job| asked(job.on)).count();
-    let (done, cached) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let (failure, failed) = (Mutex::new(None), AtomicBool::new(false));
-    let tell = |begins: bool, kept: bool, name: &str| {
-        let done = usize::from(!begins) + done.fetch_add(!begins as usize, Ordering::Relaxed);
-        progress(Progress { begins, done, total, cached: kept, name });
-    };
     let of = |on: On| (0..jobs.len()).filter(|i| jobs[*i].on == on).collect::<Vec<usize>>();
-    let one = |index: usize| -> Option<Run> {
-        let job = &jobs[index];
-        if failed.load(Ordering::Relaxed) {
-            return None;
-        }
-        // Reading is quick: an interruption tells of everything there is, not only of what it read.
-        let kept = cache.and_then(|cache| cache.load(&job.key));
-        let was_kept = kept.is_some();
-        if !was_kept {
-            if stop.load(Ordering::Relaxed) {
-                return None;
-            }
-            tell(true, false, &job.name);
-        }
-        let finished = kept.map_or_else(|| compute(job, cache), |run| Ok(Some(run)));
-        match finished {
-            Ok(run) => run.inspect(|_| {
-                cached.fetch_add(usize::from(was_kept), Ordering::Relaxed);
-                tell(false, was_kept, &job.name);
-            }),
-            Err(error) => {
-                failed.store(true, Ordering::Relaxed);
-                lock(&failure).get_or_insert(error);
-                None
-            }
-        }
-    };
-    // One at a time to whoever is free: lengths differ by orders of magnitude.
-    let order = longest_first(jobs, of(On::Sim)).into_par_iter();
-    let finished: Vec<(usize, Option<Run>)> =
-        order.with_max_len(1).map(|index| (index, one(index))).collect();
-    if let Some(error) = lock(&failure).take() {
-        return Err(error);
+    // Reading is quick: an interruption tells of everything there is, not only of what it read.
+    let mut runs: Vec<Result<Run, Unfinished>> = jobs
+        .par_iter()
+        .map(|job| cache.filter(|_| job.on == On::Sim)?.load(&job.key))
+        .map(|kept| kept.ok_or(Unfinished::Interrupted))
+        .collect();
+    let kept = runs.iter().flatten().count();
+    let missing = of(On::Sim).into_iter().filter(|at| runs[*at].is_err()).collect();
+    let told = Told::new(kept, total, progress);
+    for (at, run) in simulated(jobs, missing, cache, stop, &told)? {
+        runs[at] = Ok(run);
     }
-    let mut runs = vec![Err(Unfinished::Interrupted); jobs.len()];
-    finished.into_iter().for_each(|(at, run)| runs[at] = run.ok_or(Unfinished::Interrupted));
+    let read = AtomicUsize::new(kept);
     let in_lab = |index: usize| -> Result<(usize, Result<Run, Unfinished>), ReproduceError> {
         let (job, asked) = (&jobs[index], asked(On::Linux));
         if asked {
-            tell(true, false, &job.name);
+            told.begins(job);
         }
         let (run, was_kept) = lab.one(job, cache, stop)?;
-        cached.fetch_add(usize::from(was_kept), Ordering::Relaxed);
+        read.fetch_add(usize::from(was_kept), Ordering::Relaxed);
         if asked && !matches!(run, Err(Unfinished::Interrupted)) {
-            tell(false, was_kept, &job.name);
+            told.finished(job, 0);
         }
         Ok((index, run))
     };
@@ -116,7 +90,72 @@ pub(crate) fn execute(
         runs[index] = run;
     }
     let interrupted = runs.iter().any(|run| matches!(run, Err(Unfinished::Interrupted)));
-    Ok(Executed { runs, total, cached: cached.into_inner(), interrupted })
+    Ok(Executed { runs, total, cached: read.into_inner(), interrupted })
+}
+
+/// Runs the simulations of some jobs, the longest first: otherwise one core would still run a long
+/// one when the others have nothing left.
+fn simulated(
+    jobs: &[Job],
+    of: Vec<usize>,
+    cache: Option<&Cache>,
+    stop: &AtomicBool,
+    told: &Told<'_>,
+) -> Result<Vec<(usize, Run)>, ReproduceError> {
+    let mut order: Vec<(u64, usize)> = of.into_iter().map(|at| (weight(&jobs[at]), at)).collect();
+    order.sort_by_key(|(weight, at)| (Reverse(*weight), *at));
+    told.work_total.store(order.iter().map(|(weight, _)| weight).sum(), Ordering::Relaxed);
+    let failed = AtomicBool::new(false);
+    let one = |(weight, at): (u64, usize)| -> Result<Option<(usize, Run)>, ReproduceError> {
+        if failed.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        told.begins(&jobs[at]);
+        let run = compute(&jobs[at], cache);
+        failed.fetch_or(run.is_err(), Ordering::Relaxed);
+        told.finished(&jobs[at], weight);
+        Ok(run?.map(|run| (at, run)))
+    };
+    // A bridge hands them out one by one in their order; a parallel iterator over the list would
+    // begin at several places of it.
+    order.into_iter().par_bridge().filter_map(|each| one(each).transpose()).collect()
+}
+
+/// How far a reproduction has come.
+struct Told<'a> {
+    done: AtomicUsize,
+    total: usize,
+    work_done: AtomicU64,
+    work_total: AtomicU64,
+    progress: &'a (dyn Fn(Progress<'_>) + Sync),
+}
+
+impl<'a> Told<'a> {
+    fn new(kept: usize, total: usize, progress: &'a (dyn Fn(Progress<'_>) + Sync)) -> Self {
+        let (work_done, work_total) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { done: AtomicUsize::new(kept), total, work_done, work_total, progress }
+    }
+
+    fn begins(&self, job: &Job) {
+        self.say(job, true);
+    }
+
+    fn finished(&self, job: &Job, weight: u64) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.work_done.fetch_add(weight, Ordering::Relaxed);
+        self.say(job, false);
+    }
+
+    fn say(&self, job: &Job, begins: bool) {
+        (self.progress)(Progress {
+            begins,
+            done: self.done.load(Ordering::Relaxed),
+            total: self.total,
+            work_done: self.work_done.load(Ordering::Relaxed),
+            work_total: self.work_total.load(Ordering::Relaxed),
+            name: &job.name,
+        });
+    }
 }
 
 /// Does one for each, side by side or one after the other.
@@ -129,18 +168,6 @@ fn all<T: Send>(
         true => each.into_par_iter().with_max_len(1).map(one).collect(),
         false => each.into_iter().map(one).collect(),
     }
-}
-
-/// The order in which to run jobs, the longest first: otherwise one core would still run a long one
-/// when the others have nothing left.
-fn longest_first(jobs: &[Job], mut order: Vec<usize>) -> Vec<usize> {
-    order.sort_by_key(|at| std::cmp::Reverse(weight(&jobs[*at])));
-    order
-}
-
-/// What a thread that panicked left is as good as any.
-fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn compute(job: &Job, cache: Option<&Cache>) -> Result<Option<Run>, ReproduceError> {

@@ -22,6 +22,8 @@ pub(crate) struct Head {
     pub place: u32,
     /// The paper's title.
     pub title: String,
+    /// The paper in a few words, with the year: `Astart, 2004`.
+    pub label: String,
     /// Authors, venue and year.
     pub citation: String,
     /// How the paper's runs are set up here and why, a paragraph each.
@@ -169,6 +171,8 @@ pub(crate) struct Claim {
     /// The claim follows from other numbers of the paper, and nothing of ours takes part.
     #[serde(default)]
     pub arithmetic: bool,
+    /// Why the claim fails, in a sentence, where it does.
+    pub reason: Option<String>,
     /// Why the claim cannot be judged here; it has no checks then.
     pub unjudged: Option<String>,
 }
@@ -366,6 +370,16 @@ pub(crate) struct Mark {
     pub name: String,
     /// Its value on the y axis.
     pub y: f64,
+}
+
+impl Head {
+    /// The paper's heading: what it is called in short, and its title.
+    pub(crate) fn heading(&self) -> String {
+        match self.title.strip_prefix(&self.label) {
+            Some(_) => self.title.clone(),
+            None => format!("{}: {}", self.label, self.title),
+        }
+    }
 }
 
 impl Setting {

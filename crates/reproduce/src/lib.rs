@@ -167,6 +167,18 @@ pub fn names_lab(select: &[String]) -> Result<bool, ReproduceError> {
     }))
 }
 
+/// Whether the words of a selection name claims, figures or tables, and not whole papers alone.
+///
+/// # Errors
+/// A paper file that is wrong.
+fn names_parts(select: &[String]) -> Result<bool, ReproduceError> {
+    let papers = paper::load(FILES, true)?;
+    let names = |word: &str, head: &file::Head| {
+        [&head.name, &head.id].iter().any(|name| name.eq_ignore_ascii_case(word))
+    };
+    Ok(select.iter().any(|word| !papers.iter().any(|paper| names(word, &paper.head))))
+}
+
 fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, ReproduceError> {
     let chosen = choose(papers, options.select)?;
     let jobs = jobs(papers, &chosen, options.out.is_some())?;

@@ -89,35 +89,69 @@ impl Part {
         match self {
             Self::Paper => "claims of the papers",
             Self::Arithmetic => "claims that are a paper's own arithmetic",
-            Self::Lab => "claims on Linux",
+            Self::Lab => "claims again on Linux",
             Self::Own => "rows of our own making",
         }
     }
+}
 
-    /// How many rows of this part there are, and with which verdicts: `4 rows of our own making:
-    /// 3 pass, 1 fail.`; empty if there are none.
-    pub fn counts(self, rows: &[&Row]) -> String {
-        let of_part: Vec<&&Row> = rows.iter().filter(|row| Self::of(row) == self).collect();
-        if of_part.is_empty() {
-            return String::new();
-        }
-        let count = |verdict| of_part.iter().filter(|row| row.verdict == verdict).count();
-        let some = VERDICTS.into_iter().filter(|verdict| count(*verdict) > 0);
-        let counts = some.map(|verdict| format!("{} {}", count(verdict), verdict.name()));
-        let counts = counts.collect::<Vec<_>>().join(", ");
-        let labs: Vec<String> =
-            of_part.iter().filter_map(|row| Some(row.lab.as_ref()?.words())).collect();
+/// How many rows there are, with which verdicts, and of which parts, in two sentences: the one
+/// total of the terminal and the page.
+pub(crate) fn totals(rows: &[&Row]) -> String {
+    let of = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let always = [Verdict::Pass, Verdict::Fail];
+    let shown = VERDICTS.into_iter().filter(|it| always.contains(it) || of(*it) > 0);
+    let counts = shown.map(|verdict| format!("{} {}", of(verdict), verdict.name()));
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    let not_run = match of(Verdict::NotRun) {
+        0 => "",
+        _ => " (each says what it takes)",
+    };
+    let parts = |part| rows.iter().filter(|row| Part::of(row) == part).count();
+    let only_claims = parts(Part::Paper) == rows.len();
+    let text = format!(
+        "{}: {counts}{not_run}.",
+        count(rows.len(), if only_claims { "claim" } else { "row" })
+    );
+    if only_claims {
+        return text;
+    }
+    let each = Part::ALL.into_iter().filter(|part| parts(*part) > 0).map(|part| {
+        let labs = rows.iter().filter(|row| Part::of(row) == part);
+        let labs: Vec<String> = labs.filter_map(|row| Some(row.lab.as_ref()?.words())).collect();
         let labs = distinct(labs.iter().map(String::as_str));
         let labs = match labs.is_empty() {
             true => String::new(),
-            false => format!(" Not run now; measured by {labs}."),
+            false => format!(" (not run now; measured by {labs})"),
         };
-        let words = match of_part.len() {
-            1 => self.words().replacen("s ", " ", 1),
-            _ => self.words().to_owned(),
-        };
-        format!("{} {words}: {counts}.{labs}", of_part.len()).trim_end().to_owned()
-    }
+        format!("{} {}{labs}", parts(part), part.words())
+    });
+    format!("{text} Of them: {}.", each.collect::<Vec<_>>().join(", "))
+}
+
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The first value that keeps a row from passing and what it must be, and how many of its values
+/// are not as they must be; empty for a row that does not fail.
+pub(crate) fn missed(row: &Row) -> String {
+    let decides = row.checks.iter().filter(|check| check.verdict != Verdict::Information);
+    let all = decides.count();
+    let failing: Vec<&CheckRow> =
+        row.checks.iter().filter(|check| check.verdict == Verdict::Fail).collect();
+    let Some(first) = failing.first() else { return String::new() };
+    let name = if first.what == row.what { String::new() } else { format!("{}: ", first.what) };
+    let unit = if name.is_empty() && !row.unit.is_empty() {
+        format!(" {}", row.unit)
+    } else {
+        String::new()
+    };
+    let others = match (failing.len(), all) {
+        (_, 1) => String::new(),
+        (few, all) => format!("; {few} of {all} values are not as they must be"),
+    };
+    format!("{name}{}{unit}, must be {}{others}", ours(first), first.tolerance)
 }
 
 /// The verdicts of rows, in the order of counts.

@@ -35,9 +35,9 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
                 continue;
             }
             let name = match part {
-                Part::Paper => title(paper),
+                Part::Paper => paper.head.heading(),
                 Part::Arithmetic | Part::Lab | Part::Own => {
-                    format!("{}, {}", paper.head.id, part.words())
+                    format!("{}, {}", paper.head.label, part.words())
                 }
             };
             let counts = VERDICTS.map(|verdict| count(&rows, verdict).to_string()).join(" | ");
@@ -76,12 +76,8 @@ fn count(rows: &[&Row], verdict: Verdict) -> usize {
     rows.iter().filter(|row| row.verdict == verdict).count()
 }
 
-fn title(paper: &Paper) -> String {
-    format!("{}: {}", paper.head.id, paper.head.title)
-}
-
 fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
-    let _ = writeln!(text, "\n## {}\n\n{}", title(paper), line(&paper.head.citation));
+    let _ = writeln!(text, "\n## {}\n\n{}", paper.head.heading(), line(&paper.head.citation));
     text.push_str(
         "\n| id | claim, and what is checked | paper | firstflight | difference | must be \
         | seeds | preset | verdict |\n",
@@ -275,6 +271,7 @@ mod tests {
             checks,
             lab: None,
             note: None,
+            reason: None,
             arithmetic: false,
         }
     }

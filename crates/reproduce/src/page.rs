@@ -1,14 +1,13 @@
 //! The report: every claim with its verdict, then every figure and table in the paper's order.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use firstflight_report::{Cell, Column, Page, Section, Table, Verdict as Sign};
 use firstflight_scenario::{CheckRow, Row, Value, Verdict};
 
 use crate::check::Done;
 use crate::file::On;
-use crate::line::{Line, Part, is_own, ours};
+use crate::line::{Line, is_own, missed, ours, totals};
 use crate::number::number;
 use crate::paper::{Laid, Paper};
 use crate::row::in_short;
@@ -39,7 +38,7 @@ pub(crate) struct About<'a> {
 pub(crate) fn page(finished: &[Finished<'_>], done: Done<'_>, about: &About<'_>) -> Page {
     let papers: BTreeSet<&str> = finished.iter().map(|each| each.paper.head.id.as_str()).collect();
     let title = match finished {
-        [first, ..] if papers.len() == 1 => format!("{}, rebuilt", first.paper.head.title),
+        [first, ..] if papers.len() == 1 => format!("{}, rebuilt", first.paper.head.heading()),
         _ => "The papers, rebuilt".to_owned(),
     };
     let mut page = Page::new(title)
@@ -60,14 +59,14 @@ pub(crate) fn page(finished: &[Finished<'_>], done: Done<'_>, about: &About<'_>)
         let head = &each.paper.head;
         if head.id != last {
             last = &head.id;
-            let mut section = Section::new(&head.name, format!("{}: {}", head.id, head.title));
+            let mut section = Section::new(&head.name, head.heading()).short(&head.label);
             section = section.text(plain(&head.citation));
             for paragraph in &head.setup {
                 section = section.text(plain(paragraph));
             }
             page = page.section(section);
         }
-        page = page.section(experiment(each, done));
+        page = page.section(experiment(each, done).unlisted());
     }
     page
 }
@@ -77,79 +76,116 @@ fn summary(finished: &[Finished<'_>], missing: &str) -> Section {
     if !missing.is_empty() {
         section = section.text(missing);
     }
-    section = section.text(
+    let rows: Vec<&Row> = finished.iter().flat_map(|each| &each.rows).collect();
+    section = section.text(totals(&rows)).text(format!(
+        "A claim's id begins with its paper: {}. Ids with an L are claims again on Linux, those \
+         with an I rows of our own making. firstflight reproduce ID runs one alone.",
+        papers(finished)
+    ));
+    section = match rows.iter().any(|row| row.verdict == Verdict::Fail) {
+        true => section.table(failed(finished)),
+        false => section,
+    };
+    section = section.table(claims(finished, false)).text(
         "Classes: an exact claim must be equal, a tight one lies within a small stated tolerance, \
          a shape is an ordering or a threshold, an anecdote a single number of unknown period. A \
          refuted claim is one that the paper's own numbers contradict; refuted-confirmed says that \
          the contradiction is shown.",
     );
-    let rows: Vec<&Row> = finished.iter().flat_map(|each| &each.rows).collect();
-    for part in Part::ALL {
-        let counts = part.counts(&rows);
-        section = if counts.is_empty() { section } else { section.text(counts) };
-    }
-    section = section.table(claims(finished, false));
     match rows.iter().any(|row| is_own(row)) {
         true => section.table(claims(finished, true)),
         false => section,
     }
 }
 
-/// A table of the papers' claims, or of the rows of our own making. Verdicts of our own rows are
-/// plain words, so that the page's counts are of the papers' claims alone.
-fn claims(finished: &[Finished<'_>], own: bool) -> Table {
-    let columns = [
-        Column::text("id"),
-        Column::text("claim"),
-        Column::text("paper"),
-        Column::text("firstflight (paper)"),
-        Column::text("unit"),
-        Column::text("class"),
-        Column::text("verdict"),
-        Column::text("see"),
-    ];
-    let (id, title) = match own {
-        false => ("claims-table", "Every claim with its values and its verdict"),
-        true => ("own-table", "Rows of our own making, which no paper claims"),
-    };
-    let mut table = Table::new(id, title, columns);
+/// `S0 Astart, 2004; S1 Short transfers, 2000`.
+fn papers(finished: &[Finished<'_>]) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for Finished { paper, .. } in finished {
+        let one = format!("{} {}", paper.head.id, paper.head.label);
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    all.join("; ")
+}
+
+/// What failed, with the first value that is not as it must be and the reason. Its verdicts are in
+/// its title, so that the page's counts are of each row once.
+fn failed(finished: &[Finished<'_>]) -> Table {
+    let columns = ["id", "paper", "claim", "not as it must be", "why", "see"].map(Column::text);
+    let mut table = Table::new("failed-table", "What failed, and why", columns);
     for each in finished {
-        let see = each.laid.data.plots.first().map_or_else(
-            || Cell::figure(anchor(each.paper, each.laid), "section"),
-            |plot| Cell::figure(plot.anchor(each.paper), "figure"),
-        );
-        for row in each.rows.iter().filter(|row| is_own(row) == own) {
-            let verdict = if own { row.verdict.name().into() } else { sign(row.verdict) };
+        for row in each.rows.iter().filter(|row| row.verdict == Verdict::Fail) {
+            let why = row.reason.as_deref().unwrap_or("no reason is recorded");
             table.push([
                 row.id.as_str().into(),
+                each.paper.head.label.as_str().into(),
                 row.what.as_str().into(),
-                shown_value(&row.expected).into(),
-                values(row).into(),
-                row.unit.as_str().into(),
-                row.class.name().into(),
-                verdict,
-                see.clone(),
+                missed(row).into(),
+                plain(why).into(),
+                each.see(),
             ]);
         }
     }
     table
 }
 
-/// The measured values that decide, each with the paper's where that is a number. Each has a line
-/// of its own below; of very many the first are here.
+/// A table of the papers' claims, or of the rows of our own making.
+fn claims(finished: &[Finished<'_>], own: bool) -> Table {
+    let columns = ["id", "paper", "claim", "stated", "measured (stated)", "unit", "class"];
+    let columns = columns.into_iter().chain(["verdict", "see"]).map(Column::text);
+    let (id, title) = match own {
+        false => ("claims-table", "Every claim with its values and its verdict"),
+        true => ("own-table", "Rows of our own making, which no paper claims"),
+    };
+    let mut table = Table::new(id, title, columns);
+    for each in finished {
+        for row in each.rows.iter().filter(|row| is_own(row) == own) {
+            table.push([
+                row.id.as_str().into(),
+                each.paper.head.label.as_str().into(),
+                row.what.as_str().into(),
+                shown_value(&row.expected).into(),
+                values(row).into(),
+                row.unit.as_str().into(),
+                row.class.name().into(),
+                sign(row.verdict),
+                each.see(),
+            ]);
+        }
+    }
+    table
+}
+
+impl Finished<'_> {
+    /// Where the page shows the experiment.
+    fn see(&self) -> Cell {
+        match self.laid.data.plots.first() {
+            None => Cell::figure(anchor(self.paper, self.laid), "section"),
+            Some(plot) => Cell::figure(plot.anchor(self.paper), "figure"),
+        }
+    }
+}
+
+/// The measured values that decide, each with its name and the paper's number, those that are not
+/// as they must be first; of many the first are here. Each has a line of its own below.
 fn values(row: &Row) -> String {
     let decides = |check: &&CheckRow| check.verdict != Verdict::Information;
-    let checks: Vec<&CheckRow> = row.checks.iter().filter(decides).collect();
-    let alone = checks.len() == 1;
-    let one = |check: &&CheckRow| match check.paper {
-        Some(paper) if !alone => format!("{} ({})", ours(check), number(paper)),
-        _ => ours(check),
+    let mut checks: Vec<&CheckRow> = row.checks.iter().filter(decides).collect();
+    let text = match checks[..] {
+        [check] => ours(check),
+        _ => {
+            checks.sort_by_key(|check| check.verdict != Verdict::Fail);
+            let (shown, rest) = checks.split_at(checks.len().min(MOST_VALUES));
+            let mut parts: Vec<String> = shown.iter().copied().map(named).collect();
+            if !rest.is_empty() {
+                let hold = rest.iter().all(|check| check.verdict != Verdict::Fail);
+                parts.push(format!("{} more{}", rest.len(), if hold { " that hold" } else { "" }));
+            }
+            parts.join("; ")
+        }
     };
-    let shown: Vec<String> = checks.iter().take(MOST_VALUES).map(one).collect();
-    let mut text = shown.join(", ");
-    if checks.len() > MOST_VALUES {
-        let _ = write!(text, " and {} more", checks.len() - MOST_VALUES);
-    }
     match &row.lab {
         Some(lab) => format!("{text}; by {}", lab.words()),
         None if row.verdict == Verdict::NotRun => shown_value(&row.measured),
@@ -157,8 +193,14 @@ fn values(row: &Row) -> String {
     }
 }
 
+/// `at 20 ms: 95.4 (95.6)`.
+fn named(check: &CheckRow) -> String {
+    let paper = check.paper.map_or(String::new(), |paper| format!(" ({})", number(paper)));
+    format!("{}: {}{paper}", check.what, ours(check))
+}
+
 /// Values of a row that its line in the overview has.
-const MOST_VALUES: usize = 16;
+const MOST_VALUES: usize = 3;
 
 fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
     let (paper, laid) = (each.paper, each.laid);
@@ -292,6 +334,7 @@ mod tests {
             checks: vec![check(Some(9.5), 9.25), check(None, 3.0), informs],
             lab: None,
             note: None,
+            reason: None,
             arithmetic: false,
         }
     }
@@ -302,19 +345,33 @@ mod tests {
         let (paper, laid) = (&papers[0], &papers[0].experiments[0]);
         let lab = Some(LabOrigin { kernel: "6.18".to_owned(), date: "2026-11-22".to_owned() });
         let of_lab = Row { lab, ..row("S0-LX6", Verdict::Pass) };
-        let rows = vec![row("S0-X1", Verdict::Fail), row("S0-I1", Verdict::Pass), of_lab];
+        let mut missing = row("S0-X1", Verdict::Fail);
+        missing.reason = Some("The paper does not state it.".to_owned());
+        missing.checks[0].verdict = Verdict::Pass;
+        let rows = vec![missing, row("S0-I1", Verdict::Pass), of_lab];
         let finished = [Finished { paper, laid, rows }];
         let of_papers = claims(&finished, false);
         let cells: Vec<String> = of_papers.rows[0].iter().map(ToString::to_string).collect();
-        assert_eq!(cells[3], "9.25 (9.5), 3", "without what only informs");
-        assert_eq!(
-            of_papers.rows[1][3].to_string(),
-            "9.25 (9.5), 3; by the lab of 2026-11-22 on Linux 6.18"
-        );
-        let verdicts: Vec<Sign> = of_papers.verdicts().collect();
-        assert_eq!(verdicts, [Sign::Fail, Sign::Pass], "not the row of our own");
-        let own = claims(&finished, true);
-        assert_eq!((own.rows.len(), own.verdicts().count()), (1, 0));
+        assert_eq!(cells[1], "Astart, 2004");
+        assert_eq!(cells[4], "w: 3; w: 9.25 (9.5)", "named, what misses first, no information");
+        let by = "; by the lab of 2026-11-22 on Linux 6.18";
+        assert_eq!(of_papers.rows[1][4].to_string(), format!("w: 9.25 (9.5); w: 3{by}"));
+        let verdicts = |table: &Table| table.verdicts().collect::<Vec<Sign>>();
+        assert_eq!(verdicts(&of_papers), [Sign::Fail, Sign::Pass]);
+        assert_eq!(verdicts(&claims(&finished, true)), [Sign::Pass]);
+        let failed = failed(&finished);
+        let cells: Vec<String> = failed.rows[0].iter().map(ToString::to_string).collect();
+        let missed = "3, must be ≥ 1; 1 of 2 values are not as they must be";
+        assert_eq!(cells[3..5], [missed, "The paper does not state it."]);
+        assert!(verdicts(&failed).is_empty(), "each row is counted once");
+        let jobs = crate::job::Jobs::default();
+        let about = About { command: "", missing: String::new(), quick: true, runs: 0 };
+        let page = page(&finished, Done { jobs: &jobs, runs: &[] }, &about);
+        let total = Sign::ALL.map(|sign| page.count(sign)).iter().sum::<usize>();
+        assert_eq!(total, 3, "the page's badges count what its sentence counts");
+        let listed: Vec<&str> =
+            page.sections.iter().filter_map(firstflight_report::Section::nav).collect();
+        assert_eq!(listed, ["Claims", "Astart, 2004"]);
         let lines = checks(&finished[0]);
         assert_eq!(lines.rows.len(), 9, "a line for every value");
     }

@@ -109,6 +109,13 @@ pub(crate) fn load(files: &[(&str, &str)], quick: bool) -> Result<Vec<Paper>, Re
 
 const HEAD: &str = "/paper.toml";
 
+/// A paper in a few words, with the year, by its short name, which is the folder of its files.
+pub(crate) fn label(paper: &str) -> String {
+    let text = FILES.iter().find(|(path, _)| *path == format!("{paper}{HEAD}"));
+    let head = text.and_then(|(_, text)| toml::from_str::<Head>(text).ok());
+    head.map_or_else(|| paper.to_owned(), |head| head.label)
+}
+
 fn load_paper(
     dir: &str,
     text: &str,
@@ -288,7 +295,8 @@ pub(crate) fn file_name(name: &str) -> String {
 mod tests {
     use super::*;
 
-    const PAPER: &str = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = 't'\ncitation = 'c'\n\
+    const PAPER: &str = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = 't'\nlabel = 'l'\n\
+        citation = 'c'\n\
         setup = []\norder = ['a']\n\
         [scenario]\ncontrols = ['newreno']\n[scenario.path]\nrate = '1Mbps'\n";
     const EXPERIMENT: &str = "title = 't'\ntext = []\nseeds = 2\n[scenario]\nduration = '1s'\n\

@@ -84,6 +84,18 @@ mod tests {
     }
 
     #[test]
+    fn a_claim_recorded_as_failing_has_its_reason_and_no_other_claim_has_one() {
+        let (_, text) = FILES.iter().find(|(path, _)| *path == FILE).unwrap();
+        let recorded: BTreeMap<String, String> = toml::from_str(text).unwrap();
+        let papers = crate::paper::load(FILES, true).unwrap();
+        let claims = papers.iter().flat_map(|it| &it.experiments).flat_map(|it| &it.data.claims);
+        for claim in claims {
+            let fails = recorded.get(&claim.id).is_some_and(|verdict| verdict == "fail");
+            assert_eq!(claim.reason.is_some(), fails, "{}: `reason`", claim.id);
+        }
+    }
+
+    #[test]
     fn the_record_has_no_verdict_but_these() {
         let (_, text) = FILES.iter().find(|(path, _)| *path == FILE).unwrap();
         let recorded: BTreeMap<String, String> = toml::from_str(text).unwrap();

@@ -71,6 +71,7 @@ fn stated(paper: &Paper, claim: &Claim) -> Row {
         checks: Vec::new(),
         lab: None,
         note: None,
+        reason: None,
         arithmetic: claim.arithmetic,
     }
 }
@@ -134,10 +135,12 @@ fn judged(
         _ => listed,
     };
     let refuting = refutations.iter().map(listed_as_refuting);
+    let verdict = verdict(claim.class, checks, refutations);
     Row {
         measured: measured(claim, checks),
         tolerance: tolerance(claim, checks.iter().map(|check| check.rule.clone())),
-        verdict: verdict(claim.class, checks, refutations),
+        verdict,
+        reason: claim.reason.clone().filter(|_| verdict == Verdict::Fail),
         scenario: place(laid, claim),
         checks: checks.iter().map(of_paper).chain(refuting).collect(),
         note: note(claim, checks, refutations),

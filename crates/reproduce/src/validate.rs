@@ -148,7 +148,8 @@ mod tests {
         assert_eq!(claims(&paper("S5")), ids(wanted, "I1 I2 I3 I4"));
     }
 
-    const HEAD: &str = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = ''\ncitation = ''\nsetup = []\n\
+    const HEAD: &str = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = ''\nlabel = ''\n\
+        citation = ''\nsetup = []\n\
         order = ['a']\n[scenario]\ncontrols = ['newreno']\n";
 
     #[test]

@@ -45,6 +45,9 @@ pub struct Row {
     /// The arithmetic of a refutation, or the reason for a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Why a claim that fails does so, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The claim is the paper's own arithmetic: it was only found consistent with itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub arithmetic: bool,
@@ -196,6 +199,7 @@ mod tests {
             checks: vec![check],
             lab: None,
             note: None,
+            reason: None,
             arithmetic: false,
         };
         let json = serde_json::to_string(&Reproduction { rows: vec![row.clone()] }).unwrap();

@@ -1,61 +1,79 @@
-//! A bar on standard error, for people only, and only for work that lasts.
+//! How far work has come, on standard error and only of work that lasts: a bar on a terminal, and
+//! a line now and then elsewhere.
 
 use std::io::{self, IsTerminal as _};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output;
 
 /// Progress of work in known steps; gone from the screen when dropped.
 pub struct Progress {
     bar: ProgressBar,
-    /// Wakes the thread that shows the bar: the work is over.
+    kind: Kind,
+    begun: Instant,
+    /// Wakes the thread that shows it: the work is over.
     over: Option<Sender<()>>,
     shower: Option<JoinHandle<()>>,
 }
 
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Things that people count, such as runs.
+    Things(&'static str),
+    /// Parts of work whose steps are not of one size, of which the time left is told.
+    Work,
+    /// Bytes.
+    Bytes,
+}
+
 impl Progress {
-    /// A bar of so many `things` to do, at none of them, which appears after half a second if
-    /// standard error is a terminal. As long as nobody knows how many they are, it says that they
-    /// are being prepared.
+    /// Progress of so many `things` to do, at none of them. As long as nobody knows how many they
+    /// are, it says that they are being prepared.
     pub fn new(things: &'static str, steps: Option<usize>) -> Self {
         let look = if steps.is_some() { LOOK } else { LOOK_PREPARING };
-        let progress = Self::looking(look, Some(steps.unwrap_or(0) as u64));
+        let progress = Self::looking(Kind::Things(things), look, Some(steps.unwrap_or(0) as u64));
         progress.bar.set_prefix(things);
         progress
     }
 
-    /// A bar of work whose steps are not of one size, with the time that is left.
+    /// Progress of work whose steps are not of one size, with the time that is left.
     pub fn of_work() -> Self {
-        Self::looking(LOOK_WORK, Some(1))
+        Self::looking(Kind::Work, LOOK_WORK, Some(1))
     }
 
-    /// A bar of bytes. Without a total it shows only how many have come and how fast.
+    /// Progress of bytes. Without a total it shows only how many have come and how fast.
     pub fn of_bytes(total: Option<u64>) -> Self {
-        Self::looking(if total.is_some() { LOOK_BYTES } else { LOOK_ENDLESS }, total)
+        let look = if total.is_some() { LOOK_BYTES } else { LOOK_ENDLESS };
+        Self::looking(Kind::Bytes, look, total)
     }
 
-    fn looking(look: &str, total: Option<u64>) -> Self {
+    fn looking(kind: Kind, look: &str, total: Option<u64>) -> Self {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(look) {
             bar.set_style(style);
         }
-        if !io::stderr().is_terminal() {
-            return Self { bar, over: None, shower: None };
-        }
         let (over, wait) = mpsc::channel();
-        let shown = bar.clone();
+        let (shown, begun) = (bar.clone(), Instant::now());
+        let is_terminal = io::stderr().is_terminal();
         let shower = thread::spawn(move || {
-            if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                shown.set_draw_target(ProgressDrawTarget::stderr());
-                shown.enable_steady_tick(TICK);
+            let lasts = |time| wait.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            if is_terminal {
+                if lasts(PATIENCE) {
+                    shown.set_draw_target(ProgressDrawTarget::stderr());
+                    shown.enable_steady_tick(TICK);
+                }
+                return;
+            }
+            while lasts(NOW_AND_THEN) {
+                output::note(&line(kind, &shown, begun.elapsed()));
             }
         });
-        Self { bar, over: Some(over), shower: Some(shower) }
+        Self { bar, kind, begun, over: Some(over), shower: Some(shower) }
     }
 
     /// Shows that `done` steps of `total` are done.
@@ -67,6 +85,9 @@ impl Progress {
         }
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
+        if let Kind::Work = self.kind {
+            self.bar.set_prefix(left(done as u64, total as u64, self.begun.elapsed()));
+        }
     }
 
     /// Shows that `bytes` have come.
@@ -85,32 +106,6 @@ impl Progress {
     }
 }
 
-/// Lines now and then where standard error is no terminal: what a bar is elsewhere.
-pub struct Log {
-    every: Duration,
-    /// When the last line came; `None` for a terminal, which has the bar.
-    last: Option<Mutex<Instant>>,
-}
-
-impl Log {
-    /// A line at most once in so long, the first after that time.
-    pub fn new(every: Duration) -> Self {
-        let in_a_log = !io::stderr().is_terminal();
-        Self { every, last: in_a_log.then(|| Mutex::new(Instant::now())) }
-    }
-
-    /// Says what `line` makes, if it is time for a line.
-    pub fn say(&self, line: impl FnOnce() -> String) {
-        if let Some(last) = &self.last
-            && let Ok(mut last) = last.lock()
-            && last.elapsed() >= self.every
-        {
-            *last = Instant::now();
-            output::note(&line());
-        }
-    }
-}
-
 impl Drop for Progress {
     fn drop(&mut self) {
         drop(self.over.take());
@@ -122,35 +117,85 @@ impl Drop for Progress {
     }
 }
 
+/// What a log is told now and then.
+fn line(kind: Kind, bar: &ProgressBar, elapsed: Duration) -> String {
+    let (done, total) = (bar.position(), bar.length().unwrap_or(0));
+    let after = time(elapsed.as_secs_f64());
+    let mut said = match kind {
+        Kind::Things(things) if total == 0 => format!("preparing the {things}, {after} so far"),
+        Kind::Things(things) => format!("{done} of {total} {things} done after {after}"),
+        Kind::Work => {
+            let share = done as f64 * 100.0 / total.max(1) as f64;
+            format!("{share:.0} % of the work done, {}", left(done, total, elapsed))
+        }
+        Kind::Bytes if total == 0 => format!("{} after {after}", HumanBytes(done)),
+        Kind::Bytes => format!("{} of {} after {after}", HumanBytes(done), HumanBytes(total)),
+    };
+    let message = bar.message();
+    if !message.is_empty() {
+        said.push_str("; now ");
+        said.push_str(&message);
+    }
+    said
+}
+
+/// How long work takes that goes on as fast as it did: `about 3 min left`.
+fn left(done: u64, total: u64, elapsed: Duration) -> String {
+    if done == 0 {
+        return "time left not known yet".to_owned();
+    }
+    let share = total.saturating_sub(done) as f64 / done as f64;
+    format!("about {} left", time(elapsed.as_secs_f64() * share))
+}
+
+/// Seconds as people say them, rounded up: nobody is sorry about work that is done sooner.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 50.0 => format!("{:.0} s", (s / 10.0).ceil().max(1.0) * 10.0),
+        s if s < 5400.0 => format!("{:.0} min", (s / 60.0).ceil()),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
 const LOOK: &str = "{spinner} {bar:30} {pos} of {len} {prefix} {elapsed} {wide_msg}";
 const LOOK_PREPARING: &str = "{spinner} preparing the {prefix}";
-const LOOK_WORK: &str = "{spinner} {bar:30} {percent} % {elapsed}, {eta} left {wide_msg}";
+const LOOK_WORK: &str = "{spinner} {bar:30} {percent} %, {prefix}; {wide_msg}";
 const LOOK_BYTES: &str =
     "{spinner} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
 const LOOK_ENDLESS: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed} {wide_msg}";
-/// Work shorter than this shows nothing.
+/// Work shorter than this shows nothing on a terminal.
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
+/// How often a log is told: seldom enough for a night's work, often enough to see that it goes on.
+const NOW_AND_THEN: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_log_has_a_line_now_and_then_and_a_terminal_none() {
-        let said = |every, in_a_log: bool| {
-            let last = in_a_log.then(|| Mutex::new(Instant::now()));
-            let (log, mut lines) = (Log { every, last }, 0);
-            for _ in 0..3 {
-                log.say(|| {
-                    lines += 1;
-                    String::from("(a line of a test)")
-                });
-            }
-            lines
-        };
-        assert_eq!(said(Duration::ZERO, true), 3);
-        assert_eq!(said(Duration::from_secs(60), true), 0);
-        assert_eq!(said(Duration::ZERO, false), 0);
+    fn the_time_left_is_that_of_the_work_left() {
+        let left = |done, total, seconds| left(done, total, Duration::from_secs(seconds));
+        assert_eq!(left(40, 100, 120), "about 3 min left");
+        assert_eq!(left(90, 100, 90), "about 10 s left");
+        assert_eq!(left(1, 100, 3600), "about 99.0 h left");
+        assert_eq!(left(0, 100, 3600), "time left not known yet");
+    }
+
+    #[test]
+    fn a_log_is_told_how_far_it_is_though_no_step_was_done() {
+        let said =
+            |progress: &Progress| line(progress.kind, &progress.bar, Duration::from_secs(65));
+        let progress = Progress::new("runs", None);
+        assert_eq!(said(&progress), "preparing the runs, 2 min so far");
+        progress.set(0, 4);
+        progress.say("cubic: booting");
+        assert_eq!(said(&progress), "0 of 4 runs done after 2 min; now cubic: booting");
+        let work = Progress::of_work();
+        work.set(30, 40);
+        assert_eq!(said(&work), "75 % of the work done, about 30 s left");
+        let bytes = Progress::of_bytes(Some(4096));
+        bytes.at(1024);
+        assert_eq!(said(&bytes), "1.00 KiB of 4.00 KiB after 2 min");
     }
 }

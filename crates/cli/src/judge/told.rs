@@ -1,23 +1,28 @@
-//! A judgement for a terminal: a row per scenario, the reasons of what does not hold, the sums.
+//! A judgement for a terminal: the sums, a row per scenario, the reasons of what does not hold.
 
 use std::fmt::Write as _;
 
 use firstflight_judge::{Judged, Judgement, Verdict};
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Cell, Column, Table, Verdict as Shown, wrapped};
+use firstflight_report::{Cell, Column, Table, wrapped};
 use firstflight_scenario::Rule;
 
 use crate::words::count;
 
 /// What the command prints.
 pub(super) fn text(judgement: &Judgement, screen: Screen) -> String {
-    let mut text = terminal::table(&table(judgement), screen);
+    let scenarios = count(judgement.scenarios.len() as u64, "scenario");
+    let sums =
+        format!("{} on {}, {scenarios}: {}.", judgement.control, judgement.on, judgement.sums());
+    let mut text = wrapped(&sums, screen.width, "  ");
+    let _ = write!(text, "\n{}", terminal::table(&table(judgement, screen), screen));
     for judged in &judgement.scenarios {
         for line in complaints(judged, &judgement.on) {
             let _ = write!(text, "\n{}", wrapped(&line, screen.width, "  ").trim_end());
         }
     }
-    let _ = write!(text, "\n\n{}", wrapped(&sums(judgement), screen.width, "  "));
+    text.truncate(text.trim_end().len());
+    text.push('\n');
     text
 }
 
@@ -32,65 +37,66 @@ fn complaints(judged: &Judged, on: &str) -> Vec<String> {
     }
     let failed = judged.reasons.iter();
     let failed = failed.filter(|(rule, _)| judged.verdicts.get(*rule) == Some(&Verdict::Fail));
-    let failed = failed.map(|(rule, why)| format!("{} {rule}: {why}", judged.id));
+    let title = |name: &str| Rule::ALL.iter().find(|rule| rule.name() == name).map(|it| it.title());
+    let failed = failed.map(|(rule, why)| {
+        format!("{} {rule} {}: {why}", judged.id, title(rule).unwrap_or_default())
+    });
     let doubt = judged.in_doubt.iter().map(|why| format!("{} is in doubt: {why}", judged.id));
     failed.chain(doubt).collect()
 }
 
-/// `R1 holds in 30 of 40 scenarios, R2 in 31 of 38.`
-fn sums(judgement: &Judgement) -> String {
-    let sums = judgement
-        .summary
-        .iter()
-        .map(|(rule, tally)| format!("{rule} in {} of {}", tally.pass, tally.pass + tally.fail));
-    let scenarios = count(judgement.scenarios.len() as u64, "scenario");
-    let sums = sums.collect::<Vec<_>>().join(", ");
-    format!("{} on {}, {scenarios}: {sums} hold.", judgement.control, judgement.on)
-}
-
-fn table(judgement: &Judgement) -> Table {
-    let title = format!("{} on {}", judgement.control, judgement.on);
-    let rules = Rule::ALL.iter().map(|rule| Column::text(rule.name()));
+/// The rules that were asked have a column each, and the numbers are those of the control and of
+/// the references that R1 and R4 compare it with; the report and --csv have all.
+fn table(judgement: &Judgement, screen: Screen) -> Table {
+    let asked: Vec<Rule> = Rule::ALL
+        .into_iter()
+        .filter(|rule| {
+            let verdicts = judgement.scenarios.iter().filter_map(|it| it.verdicts.get(rule.name()));
+            verdicts.into_iter().any(|verdict| *verdict != Verdict::NotAsked)
+        })
+        .collect();
+    let heads = asked.iter().map(|rule| Column::text(rule.name()));
     let numbers = [
-        Column::number("completion", "s"),
+        Column::number("done after", "s"),
+        Column::number("better HyStart", "s"),
         Column::number("slow start", "s"),
-        Column::number("HyStart", "s"),
-        Column::number("HyStart++", "s"),
         Column::number("lost", ""),
-        Column::number("slow start", ""),
-        Column::number("peak queue", ""),
-        Column::number("slow start", ""),
     ];
-    let columns = std::iter::once(Column::text("")).chain(rules).chain(numbers);
-    let mut table = Table::new("judgement", title, columns);
+    let first = ["", "scenario"].map(Column::text);
+    let columns = first.into_iter().chain(heads).chain(numbers);
+    let mut table = Table::new("judgement", rules(&asked), columns);
     for judged in &judgement.scenarios {
-        let mut row: Vec<Cell> = vec![judged.id.as_str().into()];
-        row.extend(Rule::ALL.iter().map(|rule| cell(judged.verdicts.get(rule.name()))));
-        let of = |name: &str| judged.references.get(name);
+        // Before the colon a title is a name; the conditions behind it are for `scenarios`.
+        let name = judged.title.split(':').next().unwrap_or_default();
+        let mut row: Vec<Cell> = vec![judged.id.as_str().into(), name.into()];
+        row.extend(asked.iter().map(|rule| cell(judged.verdicts.get(rule.name()), screen)));
+        let of = |name: &str| judged.references.get(name).and_then(|it| it.completion_s);
         let number =
             |value: Option<f64>, decimals| Cell::number(value.unwrap_or(f64::NAN), decimals);
-        let [slow_start, hystart, hystart_pp] =
-            firstflight_judge::REFERENCES.map(|name| of(name).copied().unwrap_or_default());
+        let [slow_start, hystart, hystart_pp] = firstflight_judge::REFERENCES.map(of);
         row.extend([
             number(judged.measured.completion_s, 3),
-            number(slow_start.completion_s, 3),
-            number(hystart.completion_s, 3),
-            number(hystart_pp.completion_s, 3),
+            number([hystart, hystart_pp].into_iter().flatten().reduce(f64::min), 3),
+            number(slow_start, 3),
             number(judged.measured.lost_packets, 0),
-            number(slow_start.lost_packets, 0),
-            number(judged.measured.peak_queue_packets, 0),
-            number(slow_start.peak_queue_packets, 0),
         ]);
         table.push(row);
     }
     table
 }
 
-/// What is not asked leaves its cell blank.
-fn cell(verdict: Option<&Verdict>) -> Cell {
+/// `R1 fast, R2 gentle`.
+fn rules(asked: &[Rule]) -> String {
+    let each = asked.iter().map(|rule| format!("{rule} {}", rule.title()));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// A sign as wide as the rule's name; what is not asked leaves its cell blank.
+fn cell(verdict: Option<&Verdict>, screen: Screen) -> Cell {
+    let [pass, fail] = if screen.unicode { ["✓", "✗"] } else { ["y", "NO"] };
     match verdict {
-        Some(Verdict::Pass) => Shown::Pass.into(),
-        Some(Verdict::Fail) => Shown::Fail.into(),
+        Some(Verdict::Pass) => pass.into(),
+        Some(Verdict::Fail) => fail.into(),
         Some(Verdict::NotAsked) | None => "".into(),
     }
 }

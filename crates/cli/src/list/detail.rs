@@ -23,8 +23,12 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
     parts.extend(catalogue.avoidances.iter().map(|avoidance| policy("avoidance", avoidance)));
     for named in &catalogue.named {
         let note = named.note.map_or(String::new(), |note| format!("\n  {note}"));
-        let papers = named.papers.join(", ");
-        parts.push(format!("in the papers {papers}: {}{note}\n", named.name));
+        let papers = match named.papers {
+            [one] => format!("the paper {one}"),
+            [first @ .., last] => format!("the papers {} and {last}", first.join(", ")),
+            [] => String::new(),
+        };
+        parts.push(format!("`{}` is its name in {papers}.{note}\n", named.name));
     }
     for own in &catalogue.kernels_own {
         let here = if own.here { "this kernel has it" } else { "this kernel has it not" };

@@ -283,6 +283,13 @@ fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_aske
         (&["sweep", "."], &[".: this is a directory", "accepted: a grid file"]),
         (&["sweep", "grid.toml", "--out", "rates.txt"], &["--out rates.txt: ", "accepted: "]),
         (&["compare", "--csv", "rates.txt/x"], &["--csv rates.txt/x: ", "accepted: a file"]),
+        (
+            &["compare", "hoe,astart"],
+            &["found a comma", "words with a blank between them, as in `hoe astart`"],
+        ),
+        (&["compare", "astrt"], &["accepted: astart, afstart, ", "which `firstflight list` shows"]),
+        (&["compare", "--rate", "40Mbp"], &["did you mean `Mbps`"]),
+        (&["compare", "--rate", "40Mbps,80Mbps"], &["--rate", "`firstflight sweep`"]),
         (&["judge", "hoee"], &["firstflight: control `hoee`: ", "accepted: "]),
         (&["predict", "--rtt", "100"], &["--rtt", "100", "accepted: "]),
         (&["show", "none.qlog"], &["none.qlog", "no such file", "accepted: "]),

@@ -93,11 +93,39 @@ fn a_control_is_judged_with_the_numbers_behind_each_verdict() {
 fn a_control_for_which_every_rule_holds_ends_well() {
     let judged = Place::new().run(&["judge", "hystart", "--only", "A1"]);
     assert_eq!((judged.code, judged.stderr.as_str()), (0, ""), "{}", judged.stdout);
+    let said =
+        "hystart on sim, 1 scenario: R1 fast in 1 of 1, R2 gentle in 1 of 1, R5 not dominated";
+    assert!(judged.stdout.replace("\n  ", " ").starts_with(said), "{}", judged.stdout);
+    assert!(!judged.stdout.contains("R3"), "a rule that is not asked: {}", judged.stdout);
+}
+
+#[test]
+fn a_judgement_fits_80_columns_and_has_names_for_rules_and_scenarios() {
+    let place = Place::new();
+    let words = ["judge", "hystart-pp", "--quick", "--only", "A,C,F"];
+    let judged = place.command(&words).env("COLUMNS", "80").output().unwrap();
+    let text = String::from_utf8(judged.stdout).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let head: Vec<&str> = text.lines().take(8).collect();
+    assert!(head[0].starts_with("hystart-pp on sim, "), "the sums first: {text}");
     assert!(
-        judged.stdout.contains("R1 in 1 of 1, R2 in 1 of 1, R3 in 0 of 0"),
-        "{}",
-        judged.stdout
+        head.contains(&"R1 fast, R2 gentle, R3 safe to others, R4 never stuck, R5 not dominated")
     );
+    let title = place.run(&["scenarios", "A1", "--json"]);
+    let title = document(&title.stdout)["scenarios"][0]["title"].as_str().unwrap().to_owned();
+    assert!(text.contains(title.split(' ').next().unwrap()), "{title}: {text}");
+}
+
+#[test]
+fn a_judgement_needs_no_folder_that_nobody_asked_for() {
+    let place = Place::new();
+    place.write("firstflight-out", "a file is in the way");
+    let judged = place.run(&["judge", "hystart", "--only", "A1"]);
+    assert_eq!(judged.code, 0, "{judged:?}");
+    let note = "finished runs are not kept: firstflight-out/judge/runs cannot be made\n";
+    assert_eq!(judged.stderr, note);
+    let asked = place.run(&["judge", "hystart", "--only", "A1", "--out", "firstflight-out"]);
+    assert_eq!(asked.code, 2, "{asked:?}");
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn a_comparison_says_which_is_best_and_why_the_others_are_not() {
     assert!(said.contains("hoe finishes first, after "), "{said}");
     assert!(said.contains("The receiver's window is 0.20 BDP: it is the limit here."), "{said}");
     let said = run(&["compare", "newreno", "hoe", "--size", "9MB", "--duration", "1s"]).stdout;
-    assert!(said.contains("Nothing was finished in the time measured"), "{said}");
+    assert!(said.contains("Nothing was finished in the 1s measured"), "{said}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_reader_finds_a_system_by_the_name_in_the_paper() {
         let outcome = run(&["list", asked]);
         assert_eq!(outcome.code, 0, "{asked}: {}", outcome.stderr);
         assert!(outcome.stdout.contains(found), "{asked}: {}", outcome.stdout);
-        assert!(outcome.stdout.contains("in the papers "), "{asked}: {}", outcome.stdout);
+        assert!(outcome.stdout.contains("is its name in the paper"), "{asked}: {}", outcome.stdout);
     }
     let nearly = run(&["list", "Scalable TPC"]);
     assert_eq!(nearly.code, 2);

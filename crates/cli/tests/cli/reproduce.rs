@@ -12,14 +12,30 @@ fn reproduce_prints_the_verdicts_of_a_table_and_writes_its_report() {
     let place = Place::new();
     let outcome = place.run(&["reproduce", "S0-T1"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
-    assert!(outcome.stdout.contains("astart table1"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("Astart, 2004: astart/table1"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("5 claims: 5 pass, 0 fail"), "{}", outcome.stdout);
     let said = "report: firstflight-out/reproduce/S0-T1/report.html\n\
-                exit code 0: 5 verdicts as recorded\n";
+                exit code 0: every verdict is the recorded one\n";
     assert_eq!(outcome.stderr, said);
     let page = place.path("firstflight-out/reproduce/S0-T1/report.html");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("firstflight reproduce S0-T1"));
+}
+
+#[test]
+fn of_a_whole_paper_only_what_fails_and_one_total_are_printed() {
+    let place = Place::new();
+    let outcome = place.run(&["reproduce", "modern", "--quick"]);
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    assert!(lines.len() < 20, "{}", outcome.stdout);
+    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{}", outcome.stdout);
+    assert!(outcome.stdout.starts_with("Today's start-ups: 2 of "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("\nS5-PQ5 "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains(" must be ≤ 6.5"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("Why: No slow start"), "{}", outcome.stdout);
+    assert_eq!(outcome.stdout.matches(" pass, ").count(), 1, "one total: {}", outcome.stdout);
+    let tables = place.run(&["reproduce", "modern", "--quick", "--tables"]);
+    assert!(tables.stdout.lines().count() > 100, "{}", tables.stdout);
 }
 
 #[test]
@@ -29,11 +45,11 @@ fn a_claim_that_fails_as_recorded_is_no_error_unless_strict() {
     let place = Place::new();
     let outcome = place.run(&["reproduce", failing, "--out", "o"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
-    let said = "exit code 0: 1 verdict as recorded, among them 1 that fail, each with a reason\n";
+    let said = "exit code 0: every verdict is the recorded one, the one that fails too\n";
     assert!(outcome.stderr.ends_with(said), "{outcome:?}");
     let outcome = place.run(&["reproduce", failing, "--out", "o", "--strict"]);
     assert_eq!(outcome.code, 1, "{outcome:?}");
-    assert!(outcome.stderr.ends_with("exit code 1: 1 claims fail, as recorded (--strict)\n"));
+    assert!(outcome.stderr.ends_with("exit code 1: 1 row fails as recorded (--strict)\n"));
 }
 
 #[test]
@@ -43,7 +59,7 @@ fn reproduce_markdown_has_the_claims_and_only_their_papers() {
     assert_eq!(outcome.code, 0, "{outcome:?}");
     let text = fs::read_to_string(place.path("docs/claims.md")).unwrap();
     let sections: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    assert!(sections.len() == 2 && sections[0].starts_with("S0: "), "{sections:?}");
+    assert!(sections.len() == 2 && sections[0].starts_with("Astart, 2004: "), "{sections:?}");
     assert!(text.contains("<br>refuted, ") && text.contains("23.2 % of 40"), "{text}");
     assert!(text.contains("| 12.9 Mbit/s | | | | | | **refuted-confirmed** |"), "{text}");
     assert!(text.contains("| | cwnd after ACK 2 | 12 | 12 | 0 | = 12 | 1 | "), "{text}");

@@ -1,5 +1,7 @@
 //! A decimal number followed by a unit, scaled without rounding.
 
+use strsim::damerau_levenshtein;
+
 /// Why a quantity could not be read; prints the problem and the accepted forms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; accepted: {accepted}")]
@@ -69,8 +71,19 @@ impl Kind {
         let known = self.units.iter().find(|(name, _)| *name == unit);
         known.map(|(_, scale)| *scale).ok_or_else(|| {
             let names = || self.units.iter().map(|(name, _)| *name);
-            // One letter more or less is another unit: `EB` is no slip for `B`, nor `d` for `s`.
-            let slip = names().find(|name| name.eq_ignore_ascii_case(unit));
+            if unit.contains(',') {
+                let grid = "several are for a grid file of `firstflight sweep`";
+                return self.error(format!("found several values for {}; {grid}", self.name));
+            }
+            // Of short units a letter more or less is another unit: `EB` is no slip for `B`, nor
+            // `d` for `s`. Of longer ones it is, but for the first letter, which is the prefix.
+            let slip = names().find(|name| name.eq_ignore_ascii_case(unit)).or_else(|| {
+                names().find(|name| {
+                    name.len().min(unit.len()) >= 3
+                        && name.get(..1) == unit.get(..1)
+                        && damerau_levenshtein(name, unit) == 1
+                })
+            });
             let meant = match slip {
                 Some(name) => format!(", did you mean `{name}`"),
                 None => format!("; the units are {}", names().collect::<Vec<_>>().join(", ")),

@@ -303,6 +303,9 @@ mod tests {
         assert!(problem::<Time>("10d").starts_with(days));
         assert!(problem::<Size>("10EB").starts_with("unknown unit `EB`; the units are B, KB, "));
         assert!(problem::<Time>("1e3ms").contains("unknown unit `e3ms`"));
+        assert!(problem::<Rate>("40Mbp").contains("unknown unit `Mbp`, did you mean `Mbps`"));
+        let several = "found several values for a rate; several are for a grid file of";
+        assert!(problem::<Rate>("40Mbps,80Mbps").starts_with(several));
     }
 
     proptest! {

@@ -3,12 +3,10 @@
 mod verdicts;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use firstflight_report::{Width, write_file};
 use firstflight_scenario::{Reproduction, Row, Verdict};
-use firstflight_terminal::progress::{Log, Progress};
-use firstflight_terminal::words::count;
+use firstflight_terminal::progress::Progress;
 use firstflight_terminal::{Failure, Status, command_line, interrupt, output};
 
 use crate::{Held, Lab, Options, Outcome, ReproduceError};
@@ -24,6 +22,10 @@ pub struct Args {
     /// Print the rows as one JSON document
     #[arg(long)]
     json: bool,
+    /// Print a table of every value of every claim, as for single claims, figures and tables; of
+    /// whole papers only what failed is printed otherwise
+    #[arg(long, conflicts_with = "json")]
+    tables: bool,
     /// Write report.html, figures, data, scenarios and rows.json here [default:
     /// firstflight-out/reproduce, and below it for a selection]
     #[arg(long, value_name = "DIR")]
@@ -92,12 +94,10 @@ impl Args {
     /// A run that failed, an output that cannot be written, or rows of the lab that were asked for
     /// and that this machine cannot run.
     pub fn run(&self, lab: Lab<'_>) -> Result<Status, Failure> {
-        let progress = Progress::new("runs", None);
-        let log = Log::new(Duration::from_secs(10));
+        let progress = Progress::of_work();
         let reached = |run: crate::Progress<'_>| {
-            progress.set(run.done, run.total);
-            progress.say(run.name);
-            log.say(|| format!("{} of {} runs are done; now {}", run.done, run.total, run.name));
+            progress.set(run.work_done as usize, run.work_total as usize);
+            progress.say(&format!("run {} of {}, {}", run.done, run.total, run.name));
         };
         let stopping = "stopping: the runs that have begun are finished and kept";
         let outcome = crate::reproduce(&Options {
@@ -154,7 +154,12 @@ fn tell(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&document).map_err(ReproduceError::from)?;
         output::print(&(text + "\n"))?;
     } else {
-        output::print(&verdicts::text(&outcome.rows, output::screen()))?;
+        let told = if args.tables || crate::names_parts(&args.select)? {
+            verdicts::text
+        } else {
+            verdicts::in_short
+        };
+        output::print(&told(&outcome.rows, output::screen()))?;
     }
     if let Some(report) = &outcome.report {
         output::note(&format!("report: {}", report.display()));
@@ -179,7 +184,7 @@ fn usual_place(select: &[String]) -> PathBuf {
 
 /// The last line: what the exit code means.
 fn in_words(args: &Args, held: &Held, status: Status) -> String {
-    let Held { as_recorded, failing, differing, .. } = held;
+    let Held { failing, differing, .. } = held;
     let code = status.code();
     if !differing.is_empty() {
         let quick = if args.quick { " (--quick has one seed per run)" } else { "" };
@@ -187,14 +192,22 @@ fn in_words(args: &Args, held: &Held, status: Status) -> String {
         return format!("exit code {code}: not as the repository records it{quick}: {all}");
     }
     match (failing, args.strict) {
-        (0, _) => {
-            format!("exit code {code}: {} as recorded", count(*as_recorded as u64, "verdict"))
-        }
-        (_, false) => format!(
-            "exit code {code}: {} as recorded, among them {failing} that fail, each with a reason",
-            count(*as_recorded as u64, "verdict")
+        (0, _) => format!("exit code {code}: every verdict is the recorded one"),
+        (failing, false) => format!(
+            "exit code {code}: every verdict is the recorded one, {} that {} too",
+            if *failing == 1 { "the one".to_owned() } else { format!("the {failing}") },
+            if *failing == 1 { "fails" } else { "fail" },
         ),
-        (_, true) => format!("exit code {code}: {failing} claims fail, as recorded (--strict)"),
+        (failing, true) => {
+            format!("exit code {code}: {} as recorded (--strict)", verb(*failing))
+        }
+    }
+}
+
+fn verb(failing: usize) -> String {
+    match failing {
+        1 => "1 row fails".to_owned(),
+        many => format!("{many} rows fail"),
     }
 }
 

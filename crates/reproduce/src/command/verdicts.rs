@@ -1,4 +1,5 @@
-//! Rows of a reproduction as tables, one per figure or table of a paper, a line for every value.
+//! Rows of a reproduction on a terminal: what failed and the total, or tables, one per figure or
+//! table of a paper, with a line for every value.
 
 use std::fmt::Write as _;
 
@@ -6,7 +7,29 @@ use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Table, short, wrapped};
 use firstflight_scenario::{Row, Value, Verdict};
 
-use crate::{Line, Part, sign};
+use crate::line::{missed, totals};
+use crate::paper::label;
+use crate::{Line, sign};
+
+/// What failed, each with its value and its reason, and how many rows have which verdict.
+pub(super) fn in_short(rows: &[Row], screen: Screen) -> String {
+    let mut text = String::new();
+    for group in rows.chunk_by(|one, next| one.paper == next.paper) {
+        let failed: Vec<&Row> = group.iter().filter(|row| row.verdict == Verdict::Fail).collect();
+        if failed.is_empty() {
+            continue;
+        }
+        let _ =
+            writeln!(text, "{}: {} of {} fail", label(&group[0].paper), failed.len(), group.len());
+        for row in failed {
+            let reason = row.reason.as_deref().unwrap_or("no reason is recorded.");
+            let words = format!("{}  {}: {}. Why: {reason}", row.id, row.what, missed(row));
+            text.push_str(&wrapped(&words, screen.width, "    "));
+        }
+        text.push('\n');
+    }
+    text + &summary(rows, screen)
+}
 
 /// All rows in groups, below each what its table has no room for, and how many have which verdict.
 pub(super) fn text(rows: &[Row], screen: Screen) -> String {
@@ -33,34 +56,8 @@ fn remarks(row: &Row) -> impl Iterator<Item = String> {
     not_run.into_iter().chain(note).map(|remark| format!("{}: {remark}", row.id))
 }
 
-/// `62 claims: 58 pass, 1 fail, 3 refuted-confirmed; failed: S0-F9`, and a line each for those
-/// that are a paper's own arithmetic, those of the lab and those of our own making.
 fn summary(rows: &[Row], screen: Screen) -> String {
-    let claims: Vec<&Row> = rows.iter().filter(|row| Part::of(row) == Part::Paper).collect();
-    let all: Vec<&Row> = rows.iter().collect();
-    let mut lines = vec![];
-    if !claims.is_empty() {
-        lines.push(counts(&claims));
-    }
-    let others = [Part::Arithmetic, Part::Lab, Part::Own].map(|part| part.counts(&all));
-    lines.extend(others.into_iter().filter(|line| !line.is_empty()));
-    lines.iter().map(|line| wrapped(line, screen.width, "")).collect()
-}
-
-fn counts(rows: &[&Row]) -> String {
-    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let always = [Verdict::Pass, Verdict::Fail, Verdict::RefutedConfirmed];
-    let others = [Verdict::Fitted, Verdict::NotRun];
-    let others = others.into_iter().filter(|verdict| count(*verdict) > 0);
-    let counts = always.into_iter().chain(others);
-    let counts: Vec<String> =
-        counts.map(|verdict| format!("{} {}", count(verdict), verdict.name())).collect();
-    let noun = if rows.len() == 1 { "claim" } else { "claims" };
-    let failed = rows.iter().filter(|row| row.verdict == Verdict::Fail);
-    let failed: Vec<&str> = failed.map(|row| row.id.as_str()).collect();
-    let failed =
-        if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
-    format!("{} {noun}: {}{failed}", rows.len(), counts.join(", "))
+    wrapped(&totals(&rows.iter().collect::<Vec<_>>()), screen.width, "")
 }
 
 /// A claim of one value has one line, one of several a line for itself and one for each.
@@ -126,11 +123,12 @@ fn runs(line: &Line) -> String {
     }
 }
 
-/// The paper, and its figure or table by the name of the scenario file: `astart table1`.
+/// The paper, and its figure or table by the name that `reproduce` takes: `Astart, 2004:
+/// astart/table1`.
 fn heading(row: &Row) -> String {
     let file = row.scenario.split(".toml").next().unwrap_or_default();
     let file = file.rsplit('/').next().unwrap_or_default();
-    format!("{} {file}", row.paper)
+    format!("{}: {}/{file}", label(&row.paper), row.paper)
 }
 
 fn shown(value: &Value) -> String {

@@ -76,6 +76,11 @@ impl Rule {
     pub fn name(self) -> &'static str {
         ["R1", "R2", "R3", "R4", "R5"][self as usize]
     }
+
+    /// What it asks of a control, in two or three words.
+    pub fn title(self) -> &'static str {
+        ["fast", "gentle", "safe to others", "never stuck", "not dominated"][self as usize]
+    }
 }
 
 impl fmt::Display for Rule {
