@@ -120,6 +120,10 @@ macro_rules! beside_the_climb {
 crate::pass_on_observer! { Landed<S: Observer>, beside_the_climb! {} }
 
 impl<S: Startup> Startup for Landed<S> {
+    fn once(&self) -> bool {
+        self.climb.once()
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.climb.open(default, mss)
     }

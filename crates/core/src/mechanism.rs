@@ -10,6 +10,7 @@ use crate::event::{Ack, Sent};
 use crate::hint::Learned;
 use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
+use crate::startup::slow_start::double;
 use crate::units::{Bytes, Instant, Span};
 use crate::view::{Paced, Phase, Rtt, View, Window};
 use loss::Losses;
@@ -72,6 +73,7 @@ impl Mechanism {
             sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Startup,
+            plain_slow_start: false,
             eligible: None,
             paced: Paced::No,
             recovering: false,
@@ -217,8 +219,12 @@ impl Mechanism {
         }
         let before = self.view.window.cwnd;
         if self.view.phase == Phase::Startup {
-            let step = startup.step(ack, &self.view);
-            self.apply(step, ack, self.max_flight * startup.growth());
+            let (step, growth) = if self.view.plain_slow_start {
+                (double(ack, &self.view), 2)
+            } else {
+                (startup.step(ack, &self.view), startup.growth())
+            };
+            self.apply(step, ack, self.max_flight * growth);
             let Some(why) = step.exit else { return };
             self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
             if step.window.cwnd != before {
@@ -333,6 +339,7 @@ impl Mechanism {
     #[cold]
     pub(crate) fn enter_startup(&mut self, why: Entry, startup: &mut (impl Startup + ?Sized)) {
         self.view.phase = Phase::Startup;
+        self.view.plain_slow_start = why != Entry::Connect && startup.once();
         self.set_wake(None);
         startup.enter(why, &self.view);
     }
@@ -353,6 +360,11 @@ impl Mechanism {
         self.note_paced();
         self.set_wake(None);
         avoidance.enter(&startup.found(&self.view), &self.view);
+    }
+
+    /// Whether the start-up is asked what to do, and not slow start in its place.
+    pub(crate) fn startup_decides(&self) -> bool {
+        self.view.phase == Phase::Startup && !self.view.plain_slow_start
     }
 
     /// Keeps how the first start-up ended.

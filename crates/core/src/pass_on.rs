@@ -74,6 +74,7 @@ macro_rules! pass_on_startup {
 
             impl Startup for $holder {
                 $crate::pass_on! { self, $to! $among;
+                    fn once(&self) -> bool;
                     fn open(&self, default: Window, mss: Bytes) -> Window;
                     fn restart_window(&self, mss: Bytes) -> Bytes;
                     fn asks(&self) -> Option<Rate>;

@@ -28,8 +28,11 @@
 //! data leaves after a rest           on_rest           Startup::enter, if below ssthresh
 //! ```
 //!
+//! Where a start-up that is for the first slow start only ([`Startup::once`]) would begin again, the
+//! sender grows as slow start does and asks it nothing but what it has found.
+//!
 //! At any time both are asked for [`Observer::needs`], [`Observer::eligible`], `growth` and
-//! [`Observer::gauges`], the start-up for [`Startup::refutes_hint`], the avoidance for
+//! [`Observer::gauges`], the start-up for [`Startup::once`] and [`Startup::refutes_hint`], the avoidance for
 //! [`Avoidance::beta`] and [`Avoidance::goes_on`].
 
 use crate::event::{Ack, Loss};
@@ -182,6 +185,13 @@ pub struct Found {
 
 /// Decides the window until the path is believed full.
 pub trait Startup: Observer {
+    /// Whether it is for the first slow start of a connection only. Whenever start-up begins again,
+    /// RFC 5681's slow start then stands in its place: it hears of everything as before, but of
+    /// what start-ups decide it is only asked what it has found ([`Startup::found`]).
+    fn once(&self) -> bool {
+        false
+    }
+
     /// First cwnd and ssthresh of a connection. `default` is the endpoint's own.
     fn open(&self, default: Window, _mss: Bytes) -> Window {
         default

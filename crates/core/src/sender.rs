@@ -13,7 +13,7 @@ use crate::pacing::Pacing;
 use crate::pair::{Pair, Policies};
 use crate::policy::{Avoidance, Entry, Observer, Startup};
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::{Phase, View, Window};
+use crate::view::{View, Window};
 
 /// A congestion controller: a start-up policy, an avoidance policy, and the rules both obey.
 #[derive(Clone, Debug)]
@@ -225,7 +225,7 @@ impl<P: Policies> Sender<P> {
     pub fn on_wake(&mut self, now: Instant) {
         self.mechanism.set_wake(None);
         self.mechanism.view.now = now;
-        if self.mechanism.view.phase == Phase::Startup {
+        if self.mechanism.startup_decides() {
             let (startup, avoidance) = self.policies.both();
             self.mechanism.wake_startup(startup, avoidance);
         }
@@ -234,7 +234,7 @@ impl<P: Policies> Sender<P> {
     /// Whether the ACK just told repeats a packet ([`Startup::repeats`]), on a transport that
     /// provides [`Facilities::REPEATS`].
     pub fn repeats(&self) -> bool {
-        self.view().phase == Phase::Startup && self.policies.startup().repeats(self.view())
+        self.mechanism.startup_decides() && self.policies.startup().repeats(self.view())
     }
 
     /// What this connection has learned of its path so far, to be handed to the next one by

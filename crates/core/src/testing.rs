@@ -22,6 +22,7 @@ pub(crate) fn view(cwnd: u64, ssthresh: Bytes) -> View {
         sent: Bytes(0),
         delivered: Bytes(0),
         phase: Phase::Startup,
+        plain_slow_start: false,
         eligible: None,
         paced: Paced::No,
         recovering: false,

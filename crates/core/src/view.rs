@@ -96,6 +96,9 @@ pub struct View {
     pub delivered: Bytes,
     /// Which policy decides.
     pub phase: Phase,
+    /// The start-up was for the first slow start only ([`crate::policy::Startup::once`]), which is
+    /// over: in its place the sender grows as slow start does.
+    pub plain_slow_start: bool,
     /// What the start-up's estimator believes the path has for this connection, if it keeps one
     /// ([`crate::policy::Observer::eligible`]); up to date whenever a loss is answered.
     pub eligible: Option<Eligible>,

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use firstflight_core::card::Card;
 use firstflight_core::knob::{Knob, KnobKind, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};
-use firstflight_core::policy::Observer as _;
+use firstflight_core::policy::{Observer as _, Startup as _};
 use firstflight_core::registry::{
     AVOIDANCES, AnyStartup, STARTUPS, avoidance_needs, startup_needs,
 };
@@ -32,6 +32,8 @@ pub(crate) struct Object {
     owns_window: bool,
     /// The start-up is woken.
     wakes: bool,
+    /// The start-up is for the first slow start only.
+    once: bool,
 }
 
 impl Object {
@@ -64,6 +66,7 @@ pub(crate) fn objects() -> Vec<Object> {
                 needs_sent: needs.has(Facilities::SENT),
                 owns_window: !needs.common(OWNERS).is_empty(),
                 wakes: needs.has(Facilities::PACED_WAKE_UPS),
+                once: AnyStartup::by_name(startup.0.name).is_some_and(|it| it.once()),
             };
             if !keeps_estimate(avoidance.0) || may_estimate(startup.0) {
                 all.push(object(pair.clone(), false));
@@ -111,6 +114,7 @@ pub(crate) fn control(object: &Object) -> String {
         (object.needs_sent, "FF_NEEDS_SENT"),
         (object.owns_window, "FF_OWNS_WINDOW"),
         (object.wakes, "FF_WAKES"),
+        (object.once, "FF_ONCE"),
         (object.own_estimate, "FF_AVOIDANCE_ESTIMATES"),
     ];
     for (_, flag) in flags.iter().filter(|(set, _)| *set) {

@@ -25,7 +25,6 @@ struct decreasing_byte_counting {
     u64 first;
     /* In millionths of a byte before the division by d. */
     u64 carry;
-    u8 is_first;
     u8 used;
 };
 
@@ -87,9 +86,7 @@ FF_INLINE void decreasing_byte_counting_on_ack(struct decreasing_byte_counting *
 FF_INLINE void decreasing_byte_counting_enter(struct decreasing_byte_counting *d, ff_knobs *k,
                                               enum entry why, const struct ff_view *v)
 {
-    d->is_first = why == ENTRY_CONNECT;
-    if (d->is_first)
-        d->first = v->window.cwnd;
+    d->first = v->window.cwnd;
 }
 
 /* ssthresh after this ACK. */
@@ -127,8 +124,6 @@ FF_INLINE struct ff_step decreasing_byte_counting_step(struct decreasing_byte_co
     struct ff_window window = v->window;
     u64 divisor, credit, total;
 
-    if (!d->is_first)
-        return double_window(ack, v->mss, window);
     window.ssthresh = decreasing_threshold(d, k, v);
     if (window.cwnd >= window.ssthresh)
         return until_threshold(hold(window));

@@ -37,8 +37,6 @@ struct hystart_pp {
     u8 in_css;
     /* Of this round, up to those that count. */
     u8 samples;
-    /* It is the first slow start of the connection. */
-    u8 first;
 };
 
 FF_NEW_POLICY(hystart_pp)
@@ -51,7 +49,6 @@ FF_FIRST_SSTHRESH_OF_KNOBS(hystart_pp)
 FF_INLINE void hystart_pp_enter(struct hystart_pp *h, ff_knobs *k, enum entry why,
                                 const struct ff_view *v)
 {
-    h->first = why == ENTRY_CONNECT;
     h->last_min_rtt = NONE;
     h->min_rtt = NONE;
     h->samples = 0;
@@ -103,7 +100,7 @@ FF_INLINE struct ff_step hystart_pp_step(struct hystart_pp *h, ff_knobs *k,
     u64 counted, limit = amount(k->hystart_pp.l_unit, k->hystart_pp.l, most, v->mss);
     struct ff_step step;
 
-    if (!h->first || v->window.cwnd >= v->window.ssthresh)
+    if (v->window.cwnd >= v->window.ssthresh)
         return double_window(ack, v->mss, v->window);
     counted = min_of(ack->acked, limit);
     if (h->in_css)

@@ -28,8 +28,6 @@ struct rapid_start {
     /* The first recovery. */
     struct landing landing;
     u8 lands;
-    /* It is the first slow start of the connection. */
-    u8 first;
 };
 
 FF_OBSERVES_NOTHING(rapid_start)
@@ -63,10 +61,8 @@ FF_INLINE struct ff_step rapid_start_begin(struct rapid_start *r, ff_knobs *k,
 FF_INLINE void rapid_start_enter(struct rapid_start *r, ff_knobs *k, enum entry why,
                                  const struct ff_view *v)
 {
-    r->first = why == ENTRY_CONNECT;
     r->lands = 0;
-    if (r->first)
-        r->initial_window = v->window.cwnd;
+    r->initial_window = v->window.cwnd;
 }
 
 /* The RTT from which on the path builds a queue (section 2.2). */
@@ -86,7 +82,7 @@ FF_INLINE struct ff_step rapid_start_step(struct rapid_start *r, ff_knobs *k,
     u64 gain = k->rapid_start.version == RAPID_START_VERSION_EDITOR ? 1 : 2, floor, queues;
     struct ff_step step;
 
-    if (!r->first || v->window.cwnd >= v->window.ssthresh)
+    if (v->window.cwnd >= v->window.ssthresh)
         return double_window(ack, v->mss, v->window);
     if (ack->rtt != NONE)
         rtt_floor_observe(&r->floor, ack->now, ack->rtt, v->rtt.min);
@@ -118,8 +114,6 @@ FF_INLINE struct ff_answer rapid_start_answer(struct rapid_start *r, ff_knobs *k
     struct landing *l = &r->landing;
     u64 quicly = rapid_start_is_quicly(k);
 
-    if (!r->first)
-        return answer;
     l->window = v->window.cwnd;
     l->least = min_of(rapid_start_least(r, k, v), v->window.cwnd);
     l->outstanding = minus(v->snd_nxt, v->acked);

@@ -217,7 +217,6 @@ FF_INLINE struct ff_step scout_begin(struct scout *s, ff_knobs *k, const struct 
 
 FF_INLINE void scout_enter(struct scout *s, ff_knobs *k, enum entry why, const struct ff_view *v)
 {
-    s->first = why == ENTRY_CONNECT;
     s->window = v->window.cwnd;
     scout_train_first(&s->train);
     scout_between_from(&s->between, 0, 0);
@@ -254,8 +253,7 @@ FF_INLINE struct ff_step scout_step(struct scout *s, ff_knobs *k, const struct f
 {
     u64 few = times(v->mss, 3), pipe;
 
-    /* Only the first slow start has it; later ones are RFC 5681's. */
-    if (!s->first || v->window.cwnd >= v->window.ssthresh)
+    if (v->window.cwnd >= v->window.ssthresh)
         return double_window(ack, v->mss, v->window);
     if (s->train.end == U64_MAX) {
         /* QUIC acknowledges the end of its handshake before the first window has left. */
@@ -280,8 +278,6 @@ FF_INLINE struct ff_answer scout_answer(struct scout *s, ff_knobs *k, const stru
     struct ff_answer answer = { .window = v->window, .kind = ANSWER_LEAVE };
     struct landing *l = &s->landing;
 
-    if (!s->first)
-        return answer;
     scout_resume_meet_congestion(&s->resume, v);
     l->window = l->outstanding = minus(v->snd_nxt, v->acked);
     l->least = times(v->mss, SCOUT_LEAST_SEGMENTS);

@@ -40,8 +40,6 @@ struct scout {
     u8 lands;
     /* This step sets them. */
     u8 paces;
-    /* It is the first slow start of the connection. */
-    u8 first;
     /* The first window was opened a second time. */
     u8 reopened;
 };

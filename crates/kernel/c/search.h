@@ -38,8 +38,6 @@ struct search {
     u64 target;
     u64 owed;
     u8 draining;
-    /* It is the first slow start of the connection. */
-    u8 first;
     /* Something has been compared. */
     u8 compared;
 };
@@ -53,12 +51,10 @@ FF_FIRST_SSTHRESH_OF_KNOBS(search)
 
 FF_INLINE void search_enter(struct search *s, ff_knobs *k, enum entry why, const struct ff_view *v)
 {
-    s->first = why == ENTRY_CONNECT;
     s->bins.bin = 0;
     s->compared = 0;
     s->draining = 0;
-    if (s->first)
-        s->initial_window = v->window.cwnd;
+    s->initial_window = v->window.cwnd;
 }
 
 FF_INLINE u8 search_is_8(ff_knobs *k) { return k->search.version == 8; }
@@ -152,7 +148,7 @@ FF_INLINE struct ff_step search_step(struct search *s, ff_knobs *k, const struct
 {
     if (s->draining)
         return search_drain(s, ack, v);
-    if (!s->first || v->window.cwnd >= v->window.ssthresh)
+    if (v->window.cwnd >= v->window.ssthresh)
         return double_window(ack, v->mss, v->window);
     if (search_falls_behind(s, k, ack, v))
         return search_leave(s, k, v);

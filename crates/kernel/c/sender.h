@@ -12,6 +12,7 @@
 #ifndef FF_SENDER_H
 #define FF_SENDER_H
 
+#include "slow_start.h"
 #include "view.h"
 
 #define FF_PASTE_(policy, operation) policy##_##operation
@@ -34,6 +35,9 @@ struct before_cut {
     u64 wake;
 #endif
     u8 phase;
+#ifdef FF_ONCE
+    u8 plain_slow_start;
+#endif
     u8 known;
 };
 
@@ -62,6 +66,10 @@ struct ff_sender {
     u64 round_began_with;
     u64 last_rounds[2];
 #endif
+#ifdef FF_ONCE
+    /* The first slow start is over, and start-up was for that one only. */
+    u8 plain_slow_start;
+#endif
 #ifdef FF_WAKES
     /* When start-up is to be woken, NONE for never. */
     u64 wake;
@@ -85,8 +93,21 @@ FF_INLINE void forget_wake(struct ff_sender *s)
 FF_INLINE void enter_startup(struct ff_sender *s, ff_knobs *k, enum entry why)
 {
     s->view.phase = STARTUP;
+#ifdef FF_ONCE
+    s->plain_slow_start = why != ENTRY_CONNECT;
+#endif
     forget_wake(s);
     startup(enter)(&s->startup, k, why, &s->view);
+}
+
+/* Slow start stands in the place of a start-up that was for the first one only. */
+FF_INLINE u8 slow_start_stands_in(const struct ff_sender *s)
+{
+#ifdef FF_ONCE
+    return s->plain_slow_start;
+#else
+    return 0;
+#endif
 }
 
 /* For a new connection; `s` is all zero. */
@@ -286,7 +307,10 @@ FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *
     if (ack->acked == 0 || v->recovering)
         return;
     if (v->phase == STARTUP) {
-        step = startup(step)(&s->startup, k, ack, v);
+        if (slow_start_stands_in(s))
+            step = double_window(ack, v->mss, v->window);
+        else
+            step = startup(step)(&s->startup, k, ack, v);
         apply(s, step, ack);
         if (!step.exit)
             return;
@@ -312,7 +336,7 @@ FF_INLINE void ff_on_wake(struct ff_sender *s, ff_knobs *k, u64 now)
 
     s->wake = NONE;
     s->view.now = now;
-    if (s->view.phase != STARTUP)
+    if (s->view.phase != STARTUP || slow_start_stands_in(s))
         return;
     step = startup(on_wake)(&s->startup, k, &s->view);
     if (step.pace == NONE)
@@ -343,6 +367,9 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
     if (!(timeout && loss->answered && s->before_cut.known)) {
         s->before_cut.window = v->window;
         s->before_cut.phase = v->phase;
+#ifdef FF_ONCE
+        s->before_cut.plain_slow_start = s->plain_slow_start;
+#endif
         COPY(&s->before_cut.avoidance, &s->avoidance);
         COPY(&s->before_cut.startup, &s->startup);
 #ifdef FF_OWNS_WINDOW
@@ -355,7 +382,10 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
     }
 #ifdef FF_OWNS_WINDOW
     s->covered = v->snd_nxt;
-    answer = startup(answer)(&s->startup, k, loss, v);
+    if (slow_start_stands_in(s))
+        answer.kind = ANSWER_LEAVE;
+    else
+        answer = startup(answer)(&s->startup, k, loss, v);
     if (answer.kind == ANSWER_LAND && v->phase == STARTUP && !timeout) {
         land(s, answer.window);
         return;
@@ -415,6 +445,9 @@ FF_INLINE void ff_on_spurious_loss(struct ff_sender *s)
     v->window.cwnd = max_of(v->window.cwnd, s->before_cut.window.cwnd);
     v->window.ssthresh = s->before_cut.window.ssthresh;
     v->phase = s->before_cut.phase;
+#ifdef FF_ONCE
+    s->plain_slow_start = s->before_cut.plain_slow_start;
+#endif
     v->recovering = 0;
     COPY(&s->avoidance, &s->before_cut.avoidance);
     COPY(&s->startup, &s->before_cut.startup);

@@ -121,6 +121,10 @@ macro_rules! beside_the_report {
 crate::pass_on_observer! { Recorder<S: Startup>, beside_the_report! {} }
 
 impl<S: Startup> Startup for Recorder<S> {
+    fn once(&self) -> bool {
+        self.inner.once()
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.inner.open(default, mss)
     }

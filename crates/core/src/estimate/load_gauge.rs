@@ -261,6 +261,7 @@ mod tests {
             sent: Bytes(0),
             delivered: Bytes(0),
             phase: Phase::Avoidance,
+            plain_slow_start: false,
             eligible: None,
             paced: Paced::No,
             recovering: false,

@@ -32,6 +32,7 @@ pub(super) struct Losses {
 struct BeforeCut {
     window: Window,
     phase: Phase,
+    plain_slow_start: bool,
     pace: Option<Pacing>,
     wake: Option<Instant>,
     first_exit: Option<StartupExit>,
@@ -74,6 +75,7 @@ impl Mechanism {
             self.losses.before_cut = Some(BeforeCut {
                 window: self.view.window,
                 phase: self.view.phase,
+                plain_slow_start: self.view.plain_slow_start,
                 pace: self.pace,
                 wake: self.wake,
                 first_exit: self.first_exit,
@@ -92,7 +94,11 @@ impl Mechanism {
         self.losses.ignored = None;
         let stays = self.view.phase == Phase::Startup && !timeout;
         let goes_on = self.view.phase == Phase::Avoidance && !timeout;
-        match startup.answer(loss, &self.view) {
+        let answer = match self.view.plain_slow_start {
+            true => Answer::Leave,
+            false => startup.answer(loss, &self.view),
+        };
+        match answer {
             Answer::Ignore if stays => return self.ignore(loss.kind),
             Answer::Land(window) if stays => self.land(window, loss.kind),
             Answer::Retreat(window) => self.cut(loss, Some(window), startup, avoidance),
@@ -131,6 +137,7 @@ impl Mechanism {
         let cwnd = self.view.window.cwnd.max(before.window.cwnd);
         self.view.window.ssthresh = before.window.ssthresh;
         self.view.phase = before.phase;
+        self.view.plain_slow_start = before.plain_slow_start;
         self.view.recovering = false;
         self.in_charge = InCharge::Transport;
         self.set_pace(before.pace);

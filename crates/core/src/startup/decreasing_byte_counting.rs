@@ -30,7 +30,6 @@ use crate::event::Ack;
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, Words};
 use crate::opening::{Opening, opening};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::double;
 use crate::units::{Bytes, Span, mul_div};
 use crate::view::{Eligible, View, Window};
 
@@ -44,8 +43,6 @@ pub struct DecreasingByteCounting {
     threshold: Threshold,
     /// The window that the connection began with: the 1 of the formula.
     first_window: Bytes,
-    /// It is the first slow start of the connection.
-    is_first_slow_start: bool,
     /// What divisions left, in millionths of a byte before the division by d.
     carry: u64,
 }
@@ -114,6 +111,11 @@ impl Observer for DecreasingByteCounting {
 }
 
 impl Startup for DecreasingByteCounting {
+    /// Section 4.3: the first slow start only.
+    fn once(&self) -> bool {
+        true
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         match self.threshold {
             Threshold::Ere(_) => self.opening.window_to_raise(default, mss),
@@ -121,19 +123,12 @@ impl Startup for DecreasingByteCounting {
         }
     }
 
-    fn enter(&mut self, why: Entry, view: &View) {
-        self.is_first_slow_start = why == Entry::Connect;
-        if self.is_first_slow_start {
-            self.first_window = view.window.cwnd;
-        }
+    fn enter(&mut self, _why: Entry, view: &View) {
+        self.first_window = view.window.cwnd;
     }
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        // Section 4.3: the first slow start only; later ones are RFC 5681's.
-        if !self.is_first_slow_start {
-            return double(ack, view);
-        }
         let mut window = view.window;
         window.ssthresh = self.threshold(view);
         if window.cwnd >= window.ssthresh {
@@ -189,7 +184,6 @@ impl Default for DecreasingByteCounting {
             dmax: 2 * RATIO_ONE,
             threshold: Threshold::Given,
             first_window: Bytes(0),
-            is_first_slow_start: true,
             carry: 0,
         }
     }
@@ -237,7 +231,6 @@ const LARGEST_DMAX: u64 = 100 * RATIO_ONE;
 mod tests {
     use super::*;
     use crate::avoidance::NewReno;
-    use crate::event::{Loss, LossKind};
     use crate::knob::KnobValue;
     use crate::pair::Pair;
     use crate::sender::{Config, Sender};
@@ -316,16 +309,6 @@ mod tests {
         }
         // dW/dn = 1 / (1 + W / 2e6), so W + W^2 / 4e6 = 1e6 and W = 2e6 (sqrt(2) - 1) = 828427.
         assert!(sender.cwnd().0.abs_diff(828_428) <= 2, "{}", sender.cwnd().0);
-    }
-
-    #[test]
-    fn only_the_first_slow_start_counts_bytes() {
-        let mut sender = sender(DecreasingByteCounting::default(), 1, 50);
-        let (now, kind) = (Instant(2), LossKind::Timeout);
-        let (lost, flight) = (Bytes(MSS), Bytes(MSS * 40));
-        sender.on_loss(&Loss::of(now, kind, lost, flight));
-        sender.on_ack(&ack(2));
-        assert_eq!(sender.cwnd(), Bytes(2 * MSS));
     }
 
     #[test]

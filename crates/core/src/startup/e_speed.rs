@@ -26,7 +26,7 @@ use crate::estimate::ack_spacing::AckSpacing;
 use crate::event::Ack;
 use crate::knob::{Knob, KnobOf, Knobs};
 use crate::opening::{Opening, opening};
-use crate::policy::{Entry, Observer, Startup, Step};
+use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{Phase, View, Window};
@@ -88,7 +88,8 @@ impl Listed for ESpeed {
 impl Observer for ESpeed {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.choice == Choice::Open && view.phase == Phase::Startup {
+        let decides = view.phase == Phase::Startup && !view.plain_slow_start;
+        if self.choice == Choice::Open && decides {
             self.spacing.on_ack(ack, view);
         }
     }
@@ -99,13 +100,13 @@ impl Observer for ESpeed {
 }
 
 impl Startup for ESpeed {
-    fn open(&self, default: Window, mss: Bytes) -> Window {
-        self.opening.window(default, mss)
+    /// Ours: after a timeout it is slow start (RFC 5681 section 3.1).
+    fn once(&self) -> bool {
+        true
     }
 
-    fn enter(&mut self, why: Entry, _view: &View) {
-        // Ours: after a timeout it is slow start (RFC 5681 section 3.1).
-        self.choice = if why == Entry::Connect { Choice::Open } else { Choice::Slow };
+    fn open(&self, default: Window, mss: Bytes) -> Window {
+        self.opening.window(default, mss)
     }
 
     #[inline]
@@ -195,13 +196,6 @@ mod tests {
         let mut smaller = ESpeed::default();
         assert!(smaller.set("reference", KnobValue::Count(49_999)));
         assert_eq!(after(&mut smaller, 3, 2_000).window.ssthresh, MSS * 50);
-    }
-
-    #[test]
-    fn after_a_timeout_it_is_slow_start() {
-        let mut policy = ESpeed::default();
-        policy.enter(Entry::Timeout, &view(4, MSS * 5_000));
-        assert_eq!(after(&mut policy, 3, 200).window.cwnd, MSS * 5);
     }
 
     #[test]

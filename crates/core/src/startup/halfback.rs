@@ -76,6 +76,10 @@ impl Observer for Halfback {
 }
 
 impl Startup for Halfback {
+    fn once(&self) -> bool {
+        true
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.jump.open(default, mss)
     }

@@ -58,8 +58,6 @@ pub struct HyStartPp {
     css_rounds: u64,
     /// `CSS_GROWTH_DIVISOR`.
     css_growth_divisor: u64,
-    /// It is the first slow start of the connection.
-    is_first_slow_start: bool,
     /// What is known of the round.
     round: Round,
     /// Conservative slow start, while the flow is in it.
@@ -214,12 +212,16 @@ impl Observer for HyStartPp {
 }
 
 impl Startup for HyStartPp {
+    /// Section 4.3, a SHOULD.
+    fn once(&self) -> bool {
+        true
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
     }
 
-    fn enter(&mut self, why: Entry, _view: &View) {
-        self.is_first_slow_start = why == Entry::Connect;
+    fn enter(&mut self, _why: Entry, _view: &View) {
         self.round = Round::NEW;
         self.css = None;
     }
@@ -227,8 +229,7 @@ impl Startup for HyStartPp {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
-        // Section 4.3, a SHOULD: only the first slow start; after it RFC 5681 section 3.1.
-        if !self.is_first_slow_start || window.cwnd >= window.ssthresh {
+        if window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
         let step = window.grow(self.increase(ack, view));
@@ -252,7 +253,6 @@ impl Default for HyStartPp {
             l: None,
             css_rounds: CSS_ROUNDS,
             css_growth_divisor: CSS_GROWTH_DIVISOR,
-            is_first_slow_start: true,
             round: Round::NEW,
             css: None,
             limit_left: Bytes(0),
@@ -483,15 +483,6 @@ mod tests {
     fn the_acknowledgement_that_slows_growth_counts_in_full_to_its_last_part() {
         let mut path = Path::slowed(&[], 120_000);
         assert_eq!((path.added(2, true), path.added(2, false)), (2_000, 500));
-    }
-
-    #[test]
-    fn after_a_timeout_it_is_slow_start() {
-        let mut path = Path::new(&[]);
-        path.policy.enter(Entry::Timeout, &path.view);
-        let _ = path.acks(8, 100_000, true);
-        let _ = path.acks(8, 500_000, false);
-        assert_eq!(path.added(20, false), 1_000);
     }
 
     #[test]

@@ -153,6 +153,10 @@ impl Observer for JumpStart {
 }
 
 impl Startup for JumpStart {
+    fn once(&self) -> bool {
+        true
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
     }
@@ -183,10 +187,8 @@ impl Startup for JumpStart {
         Window { cwnd: bytes, ..window }.hold().paced(rate)
     }
 
-    fn enter(&mut self, why: Entry, _view: &View) {
-        if why != Entry::Connect {
-            self.jump = None;
-        }
+    fn enter(&mut self, _why: Entry, _view: &View) {
+        self.jump = None;
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {

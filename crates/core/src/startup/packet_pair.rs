@@ -20,7 +20,7 @@ use crate::estimate::ack_spacing::AckSpacing;
 use crate::event::Ack;
 use crate::knob::{Knob, KnobOf, Knobs};
 use crate::opening::{Opening, opening};
-use crate::policy::{Entry, Observer, Startup, Step};
+use crate::policy::{Observer, Startup, Step};
 use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{Phase, View, Window};
@@ -32,8 +32,6 @@ pub struct PacketPairStart {
     spacing: AckSpacing,
     /// Pairs before the jump.
     pairs: u64,
-    /// It is the first slow start of the connection.
-    is_first_slow_start: bool,
 }
 
 impl Listed for PacketPairStart {
@@ -55,7 +53,7 @@ impl Listed for PacketPairStart {
 impl Observer for PacketPairStart {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if self.is_first_slow_start && view.phase == Phase::Startup {
+        if view.phase == Phase::Startup && !view.plain_slow_start {
             self.spacing.on_ack(ack, view);
         }
     }
@@ -67,17 +65,17 @@ impl Observer for PacketPairStart {
 }
 
 impl Startup for PacketPairStart {
+    fn once(&self) -> bool {
+        true
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
     }
 
-    fn enter(&mut self, why: Entry, _view: &View) {
-        self.is_first_slow_start = why == Entry::Connect;
-    }
-
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        if !self.is_first_slow_start || self.spacing.samples() < self.pairs {
+        if self.spacing.samples() < self.pairs {
             return double(ack, view);
         }
         // M-Start paper, section 2, reference 10: the window starts at the detected bandwidth.
@@ -96,7 +94,7 @@ impl Startup for PacketPairStart {
 impl Default for PacketPairStart {
     fn default() -> Self {
         let (opening, spacing) = (Opening::default(), AckSpacing::default());
-        Self { opening, spacing, pairs: PAIRS, is_first_slow_start: true }
+        Self { opening, spacing, pairs: PAIRS }
     }
 }
 
@@ -123,9 +121,8 @@ mod tests {
     use crate::units::{Instant, Span};
 
     /// The decision on the last of so many ACKs, 200 us apart: 5 MB/s, 500 segments in 100 ms.
-    fn after(acks: u64, why: Entry) -> Step {
+    fn after(acks: u64) -> Step {
         let (mut policy, mut view) = (PacketPairStart::default(), view(4, MSS * 32));
-        policy.enter(why, &view);
         let mut step = view.window.hold();
         for _ in 0..acks {
             view.now = view.now + Span::from_micros(200);
@@ -138,18 +135,13 @@ mod tests {
 
     #[test]
     fn the_second_pair_sets_the_window_to_rate_times_rtt_and_start_up_ends_there() {
-        assert_eq!(after(2, Entry::Connect).window.cwnd, MSS * 5, "slow start until then");
-        let step = after(3, Entry::Connect);
+        assert_eq!(after(2).window.cwnd, MSS * 5, "slow start until then");
+        let step = after(3);
         assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 500, MSS * 500));
         assert_eq!(step.exit, None, "not before the sender has let it grow so far");
         let view = view(500, MSS * 500);
         let mut policy = PacketPairStart { pairs: 0, ..PacketPairStart::default() };
         assert_eq!(policy.step(&ack(&view, 1), &view).exit, Some(Exit::Threshold));
-    }
-
-    #[test]
-    fn after_a_timeout_it_is_slow_start() {
-        assert_eq!(after(3, Entry::Timeout).window.cwnd, MSS * 5);
     }
 
     #[test]
@@ -166,7 +158,7 @@ mod tests {
         };
         assert_eq!(reported(Phase::Avoidance), Some(0));
         assert_eq!(reported(Phase::Startup), Some(5_000_000));
-        policy.enter(Entry::Timeout, &view);
+        view.plain_slow_start = true;
         view.now = view.now + Span::from_micros(100);
         policy.on_ack(&ack(&view, 1), &view);
         assert_eq!(gauge(&policy, "pair_rate"), Some(5_000_000), "after a timeout nothing is");

@@ -55,8 +55,6 @@ pub struct RapidStart {
     first_window: u64,
     /// The landing ends at `beta` IW at the lowest.
     keeps_first: bool,
-    /// It is the first slow start of the connection.
-    is_first_slow_start: bool,
     /// The ordinary first window.
     initial_window: Bytes,
     /// The smallest RTT of the last minrtt (`rtt_floor`).
@@ -161,6 +159,10 @@ impl Observer for RapidStart {
 }
 
 impl Startup for RapidStart {
+    fn once(&self) -> bool {
+        true
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
     }
@@ -176,18 +178,15 @@ impl Startup for RapidStart {
         Window { cwnd, ..view.window }.hold().paced(cwnd.per(rtt).max(Rate(1)))
     }
 
-    fn enter(&mut self, why: Entry, view: &View) {
-        self.is_first_slow_start = why == Entry::Connect;
+    fn enter(&mut self, _why: Entry, view: &View) {
         self.landing = None;
-        if self.is_first_slow_start {
-            self.initial_window = view.window.cwnd;
-        }
+        self.initial_window = view.window.cwnd;
     }
 
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
-        if !self.is_first_slow_start || window.cwnd >= window.ssthresh {
+        if window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
         // Section 3.2: `rtt_floor`, over a window of `min_rtt`, against `queue_buildup_thresh`.
@@ -203,9 +202,6 @@ impl Startup for RapidStart {
     }
 
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
-        if !self.is_first_slow_start {
-            return Answer::Leave;
-        }
         // Section 3.3: the loss that begins the recovery counts as newly lost.
         let window = (view.window.cwnd, self.least(view).min(view.window.cwnd));
         let outstanding = view.snd_nxt - view.acked;
@@ -223,7 +219,7 @@ impl Startup for RapidStart {
 
     fn growth(&self) -> u64 {
         // `limit(maxFS)` of draft-ietf-ccwg-ratelimited-increase: what a round of ACKs would reach.
-        if self.is_first_slow_start { 3 } else { 2 }
+        3
     }
 
     /// Section 3.3.3 of the editor's copy: the window is beta times what the path holds with a full
@@ -243,7 +239,6 @@ impl Default for RapidStart {
             version: Version::Draft02,
             first_window: 2 * RATIO_ONE,
             keeps_first: false,
-            is_first_slow_start: true,
             initial_window: Bytes(0),
             floor: RttFloor::NEW,
             landing: None,

@@ -120,8 +120,6 @@ pub struct Scout {
     polite: bool,
     /// Trains, and what is between them, have rates of their own.
     paces: bool,
-    /// It is the first slow start of the connection.
-    first: bool,
     /// The first window was opened a second time, because the ACK of a handshake's packet came
     /// before it had left.
     reopened: bool,
@@ -437,6 +435,10 @@ impl Observer for Scout {
 }
 
 impl Startup for Scout {
+    fn once(&self) -> bool {
+        true
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
     }
@@ -451,7 +453,6 @@ impl Startup for Scout {
     }
 
     fn enter(&mut self, why: Entry, view: &View) {
-        self.first = why == Entry::Connect;
         self.window = view.window.cwnd;
         (self.train, self.between, self.behind) = (Train::FIRST, Between::NEVER, None);
         (self.full, self.landing, self.pipe) = (Full::default(), None, None);
@@ -461,8 +462,7 @@ impl Startup for Scout {
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
-        // Ours: only the first slow start has it; later ones are RFC 5681's.
-        if !self.first || window.cwnd >= window.ssthresh {
+        if window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
         if self.train.end == Bytes::MAX {
@@ -496,9 +496,6 @@ impl Startup for Scout {
     }
 
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
-        if !self.first {
-            return Answer::Leave;
-        }
         self.resume.meet_congestion(view);
         // As draft-kazuho-ccwg-rapid-start section 3.3 lands, with a beta of its own.
         let landing = Landing::from_outstanding(loss, view, self.keeps);
@@ -517,7 +514,7 @@ impl Startup for Scout {
         if self.resume.tested().is_some() {
             return u64::MAX;
         }
-        if self.first { self.look.div_ceil(RATIO_ONE).max(2) } else { 2 }
+        self.look.div_ceil(RATIO_ONE).max(2)
     }
 
     fn found(&self, view: &View) -> Found {

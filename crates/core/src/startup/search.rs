@@ -55,8 +55,6 @@ pub struct Search {
     resets_when_limited: bool,
     /// Bins without an ACK after which it begins anew.
     most_skipped: u64,
-    /// It is the first slow start of the connection.
-    is_first_slow_start: bool,
     /// What was sent and delivered.
     bins: SearchBins,
     /// The window that it began with.
@@ -238,18 +236,20 @@ impl Observer for Search {
 }
 
 impl Startup for Search {
+    /// Ours, where `cubictcp_state()` begins anew after a timeout.
+    fn once(&self) -> bool {
+        true
+    }
+
     fn open(&self, default: Window, mss: Bytes) -> Window {
         self.opening.window(default, mss)
     }
 
-    fn enter(&mut self, why: Entry, view: &View) {
-        self.is_first_slow_start = why == Entry::Connect;
+    fn enter(&mut self, _why: Entry, view: &View) {
         self.bins = SearchBins::NEW;
         (self.compared, self.undecided) = (None, None);
         self.drain = None;
-        if self.is_first_slow_start {
-            self.initial_window = view.window.cwnd;
-        }
+        self.initial_window = view.window.cwnd;
     }
 
     #[inline]
@@ -258,9 +258,7 @@ impl Startup for Search {
             return drain.step(ack, view);
         }
         let window = view.window;
-        // Ours: only the first slow start has it, where `cubictcp_state()` begins anew after a
-        // timeout.
-        if !self.is_first_slow_start || window.cwnd >= window.ssthresh {
+        if window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
         if self.falls_behind(ack, view) {
@@ -283,7 +281,6 @@ impl Default for Search {
             drains: true,
             resets_when_limited: true,
             most_skipped: MOST,
-            is_first_slow_start: true,
             bins: SearchBins::NEW,
             initial_window: Bytes(0),
             compared: None,

@@ -1,7 +1,9 @@
 //! What the two policies and the transport tell each other: what start-up found out, what a loss
 //! costs, what is needed and what was refuted.
 
-use firstflight_core::event::LossKind;
+use std::collections::BTreeSet;
+
+use firstflight_core::event::{Ack, LossKind};
 use firstflight_core::needs::{Facilities, Fit, Needs};
 use firstflight_core::policy::{Answer, Avoidance as _, Exit, Found, Observer as _, Startup as _};
 use firstflight_core::registry::{
@@ -9,7 +11,9 @@ use firstflight_core::registry::{
 };
 use firstflight_core::units::{Bytes, Rate};
 
-use crate::support::{Heard, Line, MSS, Start, window};
+use firstflight_core::view::{View, Window};
+
+use crate::support::{Heard, Line, MSS, RTT, Start, window};
 
 fn found() -> Found {
     let mut found = Found::default();
@@ -120,6 +124,76 @@ fn a_control_needs_what_either_policy_needs() {
     assert_eq!(line.sender.needs(), Needs::required(both).wanting(Facilities::MEMORY));
     assert_eq!(line.sender.needs().on(both), Fit::Degraded(Facilities::MEMORY));
     assert_eq!(line.sender.needs().on(Facilities::TIMES), Fit::Lacks(Facilities::SENT));
+}
+
+/// After a timeout, after a rest and whenever the avoidance asks for start-up again.
+#[test]
+fn slow_start_stands_in_the_place_of_a_start_up_that_was_for_the_first_one_only() {
+    let begins_again: [fn(&mut Line); 3] = [
+        |line| assert!(line.lose(LossKind::Timeout)),
+        |line| line.sender.on_restart(),
+        |line| {
+            line.lose(LossKind::Recovery);
+            line.sender.on_recovered(None);
+            let rest = Window { cwnd: MSS, ssthresh: MSS * 100 };
+            line.sender.on_rest(line.at(), RTT, Some(rest));
+        },
+    ];
+    for again in begins_again {
+        let mut line = Line::begun(Start {
+            once: true,
+            repeats: true,
+            found: found(),
+            growth: 9,
+            step: |ack, view| view.window.grow(ack.acked * 4),
+            answer: Answer::Leave,
+            then: Some(Answer::Ignore),
+            ..Start::default()
+        });
+        line.fill().ack(1);
+        assert_eq!((line.cwnd(), line.sender.repeats()), (14, true), "its own");
+        again(&mut line);
+        let (steps, cwnd) = (line.heard(Heard::Step), line.cwnd());
+        line.fill().ack(1);
+        assert_eq!((line.cwnd(), line.heard(Heard::Step)), (cwnd + 1, steps), "slow start's");
+        line.sender.on_wake(line.at());
+        assert_eq!((line.heard(Heard::Wake), line.sender.repeats()), (0, false));
+        line.fill().lose(LossKind::Recovery);
+        assert!(!line.sender.policy_sets_recovery_window(), "the loss is the avoidance's");
+        assert_eq!(line.later.borrow().last(), Some(&Heard::Over(found())));
+    }
+}
+
+#[test]
+fn a_first_slow_start_that_a_spurious_timeout_ended_goes_on() {
+    let step = |ack: &Ack, view: &View| view.window.grow(ack.acked * 4);
+    let mut line = Line::begun(Start { once: true, step, ..Start::default() });
+    line.fill().lose(LossKind::Timeout);
+    assert!(line.sender.view().plain_slow_start);
+    line.sender.on_spurious_loss();
+    assert!(!line.sender.view().plain_slow_start);
+    let cwnd = line.cwnd();
+    assert_eq!(line.ack(1).cwnd(), cwnd + 4);
+}
+
+/// All others are themselves again, or something of their own.
+#[test]
+fn the_listed_start_ups_that_are_for_the_first_slow_start_only_are_these() {
+    let once =
+        STARTUPS.iter().filter(|card| AnyStartup::by_name(card.name).expect("it is listed").once());
+    let once: Vec<&str> = once.map(|card| card.name).collect();
+    let expected = [
+        "dbc",
+        "e-speed",
+        "halfback",
+        "hystart-pp",
+        "jump-start",
+        "packet-pair",
+        "rapid-start",
+        "scout",
+        "search",
+    ];
+    assert_eq!(BTreeSet::from_iter(once), BTreeSet::from(expected));
 }
 
 /// A change here changes where a policy runs, and as what.

@@ -50,6 +50,7 @@ pub(crate) struct Start {
     pub(crate) found: Found,
     pub(crate) needs: Needs,
     pub(crate) repeats: bool,
+    pub(crate) once: bool,
     /// ACKs it has decided on: state of its own.
     pub(crate) steps: u64,
     /// What [`View::beta`] said when it answered last.
@@ -85,6 +86,7 @@ impl Default for Start {
             found: Found::default(),
             needs: Needs::TIMES,
             repeats: false,
+            once: false,
             steps: 0,
             beta: 0,
             log: Log::default(),
@@ -123,6 +125,10 @@ impl Observer for Start {
 }
 
 impl Startup for Start {
+    fn once(&self) -> bool {
+        self.once
+    }
+
     fn begin(&mut self, view: &View) -> Step {
         (self.begin)(view)
     }

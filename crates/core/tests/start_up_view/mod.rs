@@ -17,6 +17,7 @@ pub(crate) fn view(cwnd: u64, srtt: u64, rtt_min: u64) -> View {
         sent: Bytes(0),
         delivered: Bytes(0),
         phase: Phase::Startup,
+        plain_slow_start: false,
         eligible: None,
         paced: Paced::No,
         recovering: false,

@@ -173,15 +173,6 @@ fn what_it_hands_over_is_twice_what_the_path_held() {
     assert_eq!(policy.found(&View { window, ..view }).peak, None, "no number of bytes");
 }
 
-#[test]
-fn later_slow_starts_are_ordinary() {
-    let (mut policy, view) = (with(&[]), view(10, Bytes::MAX));
-    assert_eq!(policy.growth(), 3);
-    policy.enter(Entry::Timeout, &view);
-    assert_eq!(policy.step(&ack(&view, 3), &view).window.cwnd, MSS * 11);
-    assert_eq!((policy.answer(&loss(1), &view), policy.growth()), (Answer::Leave, 2));
-}
-
 /// Section 3.3: the loss that begins the recovery counts, also if what was lost is a repair.
 #[test]
 fn the_first_loss_counts_also_if_it_had_been_sent_again() {

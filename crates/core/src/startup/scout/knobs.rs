@@ -21,7 +21,6 @@ impl Default for Scout {
             least_acks: JUDGED_ACKS,
             polite: true,
             paces: true,
-            first: true,
             reopened: false,
             window: Bytes(0),
             train: Train::FIRST,

@@ -374,17 +374,6 @@ fn a_handshake_s_last_ack_is_no_train() {
     assert_eq!(step.pace, Some(expected));
 }
 
-#[test]
-fn later_slow_starts_are_slow_start() {
-    let mut drive = Drive::new();
-    drive.scout.enter(Entry::Timeout, &drive.view);
-    let step = drive.acks(1, Span::from_millis(1), RTT, Span(0));
-    assert_eq!(step.window.cwnd, MSS * 11);
-    assert!(!step.keeps_pace);
-    let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS * 11);
-    assert_eq!(drive.scout.answer(&loss, &drive.view), Answer::Leave);
-}
-
 /// After a first train of which an ACK comes every 10 ms, 11 per minrtt, and each RTT is longer by
 /// 2 ms: a tenth more than W, and a fifth of the time.
 fn a_tenth_more(knob: &'static str, value: KnobValue) -> Scout {

@@ -228,13 +228,3 @@ fn an_idle_source_makes_version_10_begin_its_bins_anew() {
     let counts = ("limited", KnobValue::Word("counts"));
     assert_eq!(after(&[DRAFT, counts, OFF]), (true, 13));
 }
-
-#[test]
-fn it_is_slow_start_again_after_a_timeout() {
-    let mut path = Path::new(&[]);
-    path.policy.enter(Entry::Timeout, &path.view);
-    assert!((0..60).all(|_| path.bin(100, 10).exit.is_none()));
-    let view = view(20, MSS * 21);
-    let step = path.policy.step(&ack(&view, 3), &view);
-    assert_eq!((step.window.cwnd, step.exit), (MSS * 21, Some(Exit::Threshold)));
-}
