@@ -28,7 +28,6 @@ const THESE: Facilities = Facilities::SENT
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
-    NoBegin,
     LateHint,
     OneSendInTwo,
     NoSample,
@@ -56,9 +55,7 @@ fn run(fault: Fault) -> Result<(), String> {
     if fault != Fault::LateHint {
         sender.on_hint(Instant(MS), &hint);
     }
-    if fault != Fault::NoBegin {
-        sender.begin(Instant(MS));
-    }
+    sender.begin(Instant(MS));
     if fault == Fault::LateHint {
         sender.on_hint(Instant(MS), &hint);
     }
@@ -132,7 +129,6 @@ fn a_transport_that_keeps_its_promises_passes() {
 #[test]
 fn every_fault_is_found_and_named() {
     let named = [
-        (Fault::NoBegin, "before the beginning was told"),
         (Fault::LateHint, "a hint came after the beginning"),
         (Fault::OneSendInTwo, "in flight"),
         (Fault::NoSample, "without a delivery-rate sample"),
