@@ -28,12 +28,12 @@
 //! data leaves after a rest           on_rest           Startup::enter, if below ssthresh
 //! ```
 //!
-//! Where a start-up that is for the first slow start only ([`Startup::once`]) would begin again, the
-//! sender grows as slow start does and asks it nothing but what it has found.
+//! Where a start-up that is for the first slow start only ([`Startup::once`]) would begin again,
+//! the sender grows as slow start does, and asks it nothing but what it has found.
 //!
 //! At any time both are asked for [`Observer::needs`], [`Observer::eligible`], `growth` and
-//! [`Observer::gauges`], the start-up for [`Startup::once`] and [`Startup::refutes_hint`], the avoidance for
-//! [`Avoidance::beta`] and [`Avoidance::goes_on`].
+//! [`Observer::gauges`], the start-up for [`Startup::once`] and [`Startup::refutes_hint`], the
+//! avoidance for [`Avoidance::beta`] and [`Avoidance::goes_on`].
 
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;

@@ -289,6 +289,7 @@ FF_INLINE void leave_startup(struct ff_sender *s)
 #ifdef FF_OWNS_WINDOW
 #include "landing.h"
 #endif
+#include "undo.h"
 
 /* An ACK arrived. */
 FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *ack)
@@ -364,22 +365,8 @@ FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss
         return;
 #endif
     observe_loss(s, k, loss);
-    if (!(timeout && loss->answered && s->before_cut.known)) {
-        s->before_cut.window = v->window;
-        s->before_cut.phase = v->phase;
-#ifdef FF_ONCE
-        s->before_cut.plain_slow_start = s->plain_slow_start;
-#endif
-        COPY(&s->before_cut.avoidance, &s->avoidance);
-        COPY(&s->before_cut.startup, &s->startup);
-#ifdef FF_OWNS_WINDOW
-        s->before_cut.pace = s->pace;
-#endif
-#ifdef FF_WAKES
-        s->before_cut.wake = s->wake;
-#endif
-        s->before_cut.known = 1;
-    }
+    if (!(timeout && loss->answered && s->before_cut.known))
+        keep_before_cut(s);
 #ifdef FF_OWNS_WINDOW
     s->covered = v->snd_nxt;
     if (slow_start_stands_in(s))
@@ -429,36 +416,6 @@ FF_INLINE void ff_on_recovered(struct ff_sender *s, u64 cwnd)
     if (cwnd == NONE)
         return;
     s->view.window.cwnd = cwnd;
-    bound_cwnd(s);
-}
-
-/* The last cut answered a loss that never was: the window before it returns, and with it both
- * policies as they were.
- */
-FF_INLINE void ff_on_spurious_loss(struct ff_sender *s)
-{
-    struct ff_view *v = &s->view;
-
-    if (!s->before_cut.known)
-        return;
-    s->before_cut.known = 0;
-    v->window.cwnd = max_of(v->window.cwnd, s->before_cut.window.cwnd);
-    v->window.ssthresh = s->before_cut.window.ssthresh;
-    v->phase = s->before_cut.phase;
-#ifdef FF_ONCE
-    s->plain_slow_start = s->before_cut.plain_slow_start;
-#endif
-    v->recovering = 0;
-    COPY(&s->avoidance, &s->before_cut.avoidance);
-    COPY(&s->startup, &s->before_cut.startup);
-#ifdef FF_OWNS_WINDOW
-    s->pace = s->before_cut.pace;
-    s->retreated = 0;
-    s->landing = 0;
-#endif
-#ifdef FF_WAKES
-    s->wake = s->before_cut.wake;
-#endif
     bound_cwnd(s);
 }
 

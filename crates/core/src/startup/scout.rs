@@ -462,6 +462,7 @@ impl Startup for Scout {
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
+        // RFC 5681 section 3.1: an ssthresh that is reached ends it.
         if window.cwnd >= window.ssthresh {
             return double(ack, view);
         }

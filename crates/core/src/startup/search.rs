@@ -258,6 +258,7 @@ impl Startup for Search {
             return drain.step(ack, view);
         }
         let window = view.window;
+        // RFC 5681 section 3.1: an ssthresh that is reached ends it.
         if window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
