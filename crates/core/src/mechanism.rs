@@ -9,7 +9,7 @@ use crate::config::{Config, StartupExit};
 use crate::event::{Ack, Sent};
 use crate::hint::Learned;
 use crate::pacing::Pacing;
-use crate::policy::{Avoidance, Entry, Exit, Startup, Step};
+use crate::policy::{Avoidance, Entry, Exit, Pace, Startup, Step};
 use crate::startup::slow_start::double;
 use crate::units::{Bytes, Instant, Span};
 use crate::view::{Paced, Phase, Rtt, View, Window};
@@ -271,23 +271,26 @@ impl Mechanism {
             self.view.window.cwnd = cwnd.max(self.config.mss);
         }
         self.view.window.ssthresh = ssthresh;
-        if self.timed || step.pace.is_some() || step.wake.is_some() {
+        if self.timed || matches!(step.pace, Pace::Set(_)) || step.wake.is_some() {
             // Not the whole step, which would then be in memory on every ACK.
-            let pace = if step.keeps_pace { step.pace.or(self.pace) } else { step.pace };
-            self.apply_timing(pace, step.wake);
+            self.apply_timing(step.pace, step.wake);
         }
     }
 
     #[inline(never)]
-    fn apply_timing(&mut self, pace: Option<Pacing>, wake: Option<Instant>) {
-        self.set_pace(pace);
+    fn apply_timing(&mut self, pace: Pace, wake: Option<Instant>) {
+        match pace {
+            Pace::Set(pacing) => self.set_pace(Some(pacing)),
+            Pace::Default => self.set_pace(None),
+            Pace::Unchanged => {}
+        }
         if wake.is_some() {
             self.set_wake(wake);
         }
     }
 
-    /// Wakes start-up and does what it decides: as on an ACK, but pacing stays if it says nothing
-    /// of it, and the window does not grow while the transport repairs what was lost.
+    /// Wakes start-up and does what it decides, but that the window does not grow while the transport
+    /// repairs what was lost.
     pub(crate) fn wake_startup(
         &mut self,
         startup: &mut dyn Startup,
@@ -301,7 +304,7 @@ impl Mechanism {
             _ if app_limited => Bytes(0),
             _ => self.max_flight * startup.growth(),
         };
-        self.apply(step.keep_pace(), &Ack { app_limited, ..Ack::default() }, justified);
+        self.apply(step, &Ack { app_limited, ..Ack::default() }, justified);
         if let Some(why) = step.exit {
             self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
         }
@@ -311,12 +314,7 @@ impl Mechanism {
     pub(crate) fn apply_unprompted(&mut self, step: Step) {
         self.set_cwnd(step.window.cwnd);
         self.view.window.ssthresh = step.window.ssthresh;
-        if step.pace.is_some() {
-            self.set_pace(step.pace);
-        }
-        if step.wake.is_some() {
-            self.set_wake(step.wake);
-        }
+        self.apply_timing(step.pace, step.wake);
         self.max_flight = self.view.window.cwnd;
     }
 

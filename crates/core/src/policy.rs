@@ -28,6 +28,13 @@
 //! data leaves after a rest           on_rest           Startup::enter, if below ssthresh
 //! ```
 //!
+//! A connection begins in steps, because what is known of it comes in steps. It has a window from
+//! the first ([`Startup::open`]) and a start-up that is in charge ([`Startup::enter`]); a control
+//! that is chosen for a socket that has sent already, as Linux allows, has no more. Hints may come
+//! without data to follow them ([`Startup::inform`]). Data that is about to leave concerns both
+//! policies, which hear of it as of an ACK ([`Observer::on_begin`]), and the start-up decides
+//! ([`Startup::begin`]).
+//!
 //! Where a start-up that is for the first slow start only ([`Startup::once`]) would begin again,
 //! the sender grows as slow start does, and asks it nothing but what it has found.
 //!
@@ -136,17 +143,24 @@ impl Exit {
 pub struct Step {
     /// The window from now on.
     pub window: Window,
-    /// How to pace from now on. On an ACK `None` leaves it to the transport; before the first data
-    /// and on a wake-up it leaves pacing as it is.
-    pub pace: Option<Pacing>,
-    /// On an ACK too, pacing stays as it is where `pace` is `None`: what an earlier step set goes
-    /// on, less what has left of [`Pacing::first`].
-    pub keeps_pace: bool,
+    /// How to pace from now on.
+    pub pace: Pace,
     /// Start-up ends here. Avoidance policies leave it `None`.
     pub exit: Option<Exit>,
     /// When start-up wants to be woken ([`Startup::on_wake`]) even if no ACK comes. The last time
     /// set holds until start-up ends or begins again; an avoidance is never woken.
     pub wake: Option<Instant>,
+}
+
+/// How packets are paced after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// As the transport does by default ([`Pacing`]).
+    Default,
+    /// As before: what an earlier step set goes on, less what has left of [`Pacing::first`].
+    Unchanged,
+    /// So.
+    Set(Pacing),
 }
 
 /// How a start-up answers a loss or a mark.
@@ -197,14 +211,16 @@ pub trait Startup: Observer {
         default
     }
 
-    /// The window after a timeout: one segment (RFC 5681 section 3.1, loss window).
+    /// The window after a timeout: one segment (RFC 5681 section 3.1, loss window). ns-2's Vegas has
+    /// two; no published rule lets a user choose, so that it is no knob.
     fn restart_window(&self, mss: Bytes) -> Bytes {
         mss
     }
 
     /// The rate this start-up wants of the path's routers; what they grant comes back as
     /// [`PathHint::Granted`] where a transport can ask them. A policy that asks needs
-    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS).
+    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS). A knob may set the rate, so that no
+    /// card can tell it.
     fn asks(&self) -> Option<Rate> {
         None
     }
@@ -216,10 +232,10 @@ pub trait Startup: Observer {
     }
 
     /// The first data is about to leave, after the handshake and all hints: the window, and how to
-    /// pace it until the first ACK. What an earlier [`Startup::inform`] set stands where this sets
-    /// nothing else. Start-up cannot end here.
+    /// pace it until the first ACK. Without a start-up's own, what [`Startup::inform`] set stands.
+    /// Start-up cannot end here.
     fn begin(&mut self, view: &View) -> Step {
-        view.window.hold()
+        view.window.hold().keep_pace()
     }
 
     /// Start-up begins, or begins again.
@@ -257,7 +273,7 @@ pub trait Startup: Observer {
 
     /// The time of the last [`Step::wake`] has come.
     fn on_wake(&mut self, view: &View) -> Step {
-        view.window.hold()
+        view.window.hold().keep_pace()
     }
 
     /// By what factor this start-up grows a window per round when all of it is acknowledged: the
@@ -357,9 +373,9 @@ pub trait Both {
 }
 
 impl Window {
-    /// Keeps the window.
+    /// Keeps the window, paced as the transport does by default.
     pub fn hold(self) -> Step {
-        Step { window: self, pace: None, keeps_pace: false, exit: None, wake: None }
+        Step { window: self, pace: Pace::Default, exit: None, wake: None }
     }
 
     /// Opens cwnd by `bytes`.
@@ -382,14 +398,19 @@ impl Step {
 
     /// Sets the pacing.
     pub fn pacing(mut self, pacing: Pacing) -> Self {
-        self.pace = Some(pacing);
+        self.pace = Pace::Set(pacing);
         self
     }
 
-    /// Leaves the pacing as it is.
+    /// Leaves the pacing as it was.
     pub fn keep_pace(mut self) -> Self {
-        self.keeps_pace = true;
+        self.pace = Pace::Unchanged;
         self
+    }
+
+    /// The pacing that it sets, if it sets one.
+    pub fn pacing_set(&self) -> Option<Pacing> {
+        if let Pace::Set(pacing) = self.pace { Some(pacing) } else { None }
     }
 
     /// Ends start-up.

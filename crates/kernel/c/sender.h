@@ -327,8 +327,8 @@ FF_INLINE void ff_on_ack(struct ff_sender *s, ff_knobs *k, const struct ff_ack *
 
 #ifdef FF_WAKES
 
-/* The time has come for which start-up has asked. Pacing stays if it says nothing of it, and the
- * window does not grow while the kernel repairs what was lost.
+/* The time has come for which start-up has asked. The window does not grow while the kernel repairs
+ * what was lost.
  */
 FF_INLINE void ff_on_wake(struct ff_sender *s, ff_knobs *k, u64 now)
 {
@@ -340,8 +340,6 @@ FF_INLINE void ff_on_wake(struct ff_sender *s, ff_knobs *k, u64 now)
     if (s->view.phase != STARTUP || slow_start_stands_in(s))
         return;
     step = startup(on_wake)(&s->startup, k, &s->view);
-    if (step.pace == NONE)
-        step.pace = s->pace;
     apply(s, step, &none);
 }
 

@@ -257,8 +257,10 @@ FF_INLINE struct ff_step suss_on_wake(struct suss *s, ff_knobs *k, const struct 
 {
     struct ff_step step = hold(v->window);
 
+    step.keeps_pace = 1;
     if (!s->red.is || s->red.leaves || s->red.begins > v->now)
         return step;
+    step.keeps_pace = 0;
     s->red.leaves = 1;
     step.window.cwnd = max_of(s->red.limit, v->window.cwnd);
     step.pace = s->red.rate;

@@ -70,6 +70,7 @@ mod tests {
     use super::*;
     use crate::event::LossKind;
     use crate::pacing::Pacing;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
     use crate::units::{Instant, Rate};
 
@@ -91,7 +92,7 @@ mod tests {
             let view = view(100, MSS);
             let step = told(rate).step(&ack(&view, 1), &view);
             assert_eq!(step.window.cwnd, MSS * segments);
-            assert_eq!(step.pace, Some(Pacing::at(Rate(rate))));
+            assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(rate))));
         }
     }
 
@@ -106,6 +107,6 @@ mod tests {
     fn without_routers_that_tell_it_is_newreno() {
         let view = view(10, MSS);
         let step = TcpEbn::default().step(&ack(&view, 1), &view);
-        assert_eq!((step.window.cwnd.0, step.pace), (10_100, None));
+        assert_eq!((step.window.cwnd.0, step.pace), (10_100, Pace::Default));
     }
 }

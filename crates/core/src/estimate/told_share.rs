@@ -66,7 +66,7 @@ mod tests {
         told.on_feedback(&Feedback::Share(Rate(2_009_999)));
         assert_eq!(told.window(&view), Some(MSS * 200));
         told.on_feedback(&Feedback::Share(Rate(0)));
-        let least = told.step(&view).map(|step| (step.window.cwnd, step.pace));
+        let least = told.step(&view).map(|step| (step.window.cwnd, step.pacing_set()));
         assert_eq!(least, Some((MSS * 2, Some(Pacing::at(Rate(20_000))))));
     }
 }

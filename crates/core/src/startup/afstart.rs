@@ -155,6 +155,7 @@ mod tests {
     use super::*;
     use crate::knob::KnobValue;
     use crate::pacing::Pacing;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
     use crate::units::Span;
 
@@ -191,7 +192,7 @@ mod tests {
         let step = round(&mut policy, &mut view, 4, 4, 200);
         assert_eq!((step.window.cwnd, step.window.ssthresh), (MSS * 16, MSS * 500));
         // 5 MB/s and a quarter.
-        assert_eq!(step.pace, Some(Pacing::at(Rate(6_250_000))));
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(6_250_000))));
     }
 
     #[test]
@@ -257,7 +258,7 @@ mod tests {
         let (mut policy, mut view) = fresh();
         assert!(policy.set("probe", KnobValue::Ratio(2 * RATIO_ONE)));
         let step = round(&mut policy, &mut view, 4, 4, 200);
-        assert_eq!(step.pace, Some(Pacing::at(Rate(10_000_000))));
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(10_000_000))));
         assert_eq!(crate::testing::gauge(&policy, "train_rate"), Some(5_000_000));
     }
 }

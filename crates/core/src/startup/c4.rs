@@ -318,7 +318,7 @@ mod tests {
         let mut path = Path::new();
         let step = path.round(10, 10);
         assert_eq!(step.window.cwnd, MSS * 20);
-        let pacing = step.pace.unwrap();
+        let pacing = step.pacing_set().unwrap();
         assert_eq!((pacing.rate, pacing.burst), (Rate(200_000), MSS * 2));
         assert_eq!(path.round(20, 60).window.cwnd, MSS * 120);
         assert_eq!(
@@ -326,9 +326,9 @@ mod tests {
             MSS * 120,
             "lifted to the window, of which half is left"
         );
-        let pacing = path.round(120, 5_000).pace.unwrap();
+        let pacing = path.round(120, 5_000).pacing_set().unwrap();
         assert_eq!((pacing.rate, pacing.burst), (Rate(100_000_000), Bytes(65_536)));
-        let slow = Path::new().round(1, 1).pace.unwrap();
+        let slow = Path::new().round(1, 1).pacing_set().unwrap();
         assert_eq!(slow.rate, Rate(1_048_576 / 8), "1 Mbit/s at least");
     }
 
@@ -433,7 +433,7 @@ mod tests {
             let mut path = Path::new();
             (path.policy.over, path.view.window.ssthresh) = (over, ssthresh);
             let step = path.policy.step(&ack(&path.view, 1), &path.view);
-            (step.window.cwnd.0 / 1_000, step.pace.is_some(), step.exit)
+            (step.window.cwnd.0 / 1_000, step.pacing_set().is_some(), step.exit)
         };
         assert_eq!(step(false, Bytes::MAX), (10, true, None));
         assert_eq!(step(true, Bytes::MAX), (11, false, None));

@@ -299,9 +299,9 @@ impl Startup for CarefulResume {
     fn on_wake(&mut self, view: &View) -> Step {
         match self.phase {
             Phase::Unvalidated { until, .. } if until <= view.now => {
-                self.validate(view.in_flight, view)
+                self.validate(view.in_flight, view).keep_pace()
             }
-            _ => view.window.hold(),
+            _ => view.window.hold().keep_pace(),
         }
     }
 
@@ -375,7 +375,7 @@ mod tests {
     use super::*;
     use crate::knob::KnobValue;
     use crate::pacing::Pacing;
-    use crate::policy::Exit;
+    use crate::policy::{Exit, Pace};
     use crate::testing::{MSS, ack, view};
 
     /// A first window of 10 segments; the connection before had this window, in avoidance.
@@ -429,9 +429,12 @@ mod tests {
     fn it_jumps_to_half_of_what_was_saved_when_the_first_window_is_acknowledged() {
         let (mut policy, mut view) = informed(200, &[]);
         let step = acked(&mut policy, &mut view, 9, 10);
-        assert_eq!((step.window.cwnd, step.pace), (MSS * 11, None));
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 11, Pace::Default));
         let step = acked(&mut policy, &mut view, 1, 10);
-        assert_eq!((step.window.cwnd, step.pace), (MSS * 100, Some(Pacing::at(Rate(1_000_000)))));
+        assert_eq!(
+            (step.window.cwnd, step.pace),
+            (MSS * 100, Pace::Set(Pacing::at(Rate(1_000_000))))
+        );
         assert_eq!(step.wake, Some(view.now + Span::from_millis(100)));
         assert_eq!((policy.pipe, policy.growth()), (MSS * 10, u64::MAX));
         let (mut policy, mut view) =
@@ -515,10 +518,13 @@ mod tests {
     fn the_unvalidated_phase_ends_when_the_jump_is_in_flight() {
         let (mut policy, mut view) = jumped();
         let step = acked(&mut policy, &mut view, 5, 94);
-        assert_eq!((step.window.cwnd, step.pace), (MSS * 100, Some(Pacing::at(Rate(1_000_000)))));
+        assert_eq!(
+            (step.window.cwnd, step.pace),
+            (MSS * 100, Pace::Set(Pacing::at(Rate(1_000_000))))
+        );
         view.snd_nxt = MSS * 120;
         let step = acked(&mut policy, &mut view, 5, 95);
-        assert_eq!((step.window.cwnd, step.pace), (MSS * 100, None));
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 100, Pace::Default));
         assert_eq!(policy.phase, Phase::Validating { end: MSS * 120 });
         assert_eq!(policy.pipe, MSS * 25, "15 in flight and 10 acknowledged");
         let step = acked(&mut policy, &mut view, 2, 98);
@@ -540,10 +546,10 @@ mod tests {
 
         let (mut policy, mut view) = jumped();
         view.now = view.now + Span::from_millis(100);
-        assert!(acked(&mut policy, &mut view, 5, 40).pace.is_some(), "an RTT is not over");
+        assert!(acked(&mut policy, &mut view, 5, 40).pacing_set().is_some(), "an RTT is not over");
         let (mut policy, mut view) = jumped();
         view.in_flight = MSS * 40;
-        assert_eq!(policy.on_wake(&view), view.window.hold(), "too early");
+        assert_eq!(policy.on_wake(&view), view.window.hold().keep_pace(), "too early");
         view.now = view.now + Span::from_millis(100);
         assert_eq!(policy.on_wake(&view).window.cwnd, MSS * 40);
     }

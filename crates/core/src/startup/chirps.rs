@@ -313,7 +313,7 @@ impl Startup for Chirps {
 
     fn on_wake(&mut self, view: &View) -> Step {
         if !matches!(self.state, State::Chirping | State::Guarding) || view.recovering {
-            return view.window.hold();
+            return view.window.hold().keep_pace();
         }
         self.let_one_leave(view);
         self.gate(true, view)

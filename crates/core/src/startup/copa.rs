@@ -153,6 +153,7 @@ mod tests {
     use super::*;
     use crate::knob::KnobValue;
     use crate::pacing::Pacing;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
 
     /// A window of 40 segments, a smallest RTT of 100 ms; the newest in microseconds.
@@ -184,7 +185,7 @@ mod tests {
         // 1/(0.5 * 40) of a segment.
         let step = leaves(500_000, 150_000).unwrap();
         assert_eq!(step.window, Window { cwnd: Bytes(39_950), ssthresh: Bytes(39_950) });
-        assert_eq!(step.pace, None);
+        assert_eq!(step.pace, Pace::Default);
         // 1/(0.001 * 40) are 25 segments, and 1/(0.001 * 10) more than there are.
         let mut small = Copa { delta: 1_000, ..Copa::default() };
         assert_eq!(small.leave(&at(150_000)).window.cwnd, MSS * 15);
@@ -217,7 +218,7 @@ mod tests {
     fn without_an_rtt_it_is_not_paced() {
         let mut view = at(100_000);
         view.rtt.smoothed = Span(0);
-        assert_eq!(Copa::default().step(&ack(&view, 1), &view).pace, None);
+        assert_eq!(Copa::default().step(&ack(&view, 1), &view).pace, Pace::Default);
     }
 
     #[test]
@@ -228,7 +229,7 @@ mod tests {
             view.now = Instant(1_000_000_000) + Span::from_millis(ms);
             let step = policy.step(&ack(&view, 1), &view);
             view.window = step.window;
-            (step.window.cwnd.0 / 1_000, step.pace)
+            (step.window.cwnd.0 / 1_000, step.pacing_set())
         };
         assert_eq!(cwnd_after(0), (40, Some(Pacing::at(Rate(800_000)))));
         assert_eq!(cwnd_after(100).0, 40);

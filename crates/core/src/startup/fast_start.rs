@@ -111,6 +111,7 @@ mod tests {
     use crate::event::LossKind;
     use crate::hint::Learned;
     use crate::pacing::Pacing;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
     use crate::units::{Instant, Rate};
 
@@ -134,7 +135,7 @@ mod tests {
         // In avoidance: one segment less, its ssthresh, 79 kB over 200 ms.
         let step = opened(&learned(80, MSS * 40, 1));
         assert_eq!(step.window, Window { cwnd: MSS * 79, ssthresh: MSS * 40 });
-        assert_eq!(step.pace, Some(Pacing::at(Rate(395_000))));
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(395_000))));
         // In slow start: half.
         assert_eq!(opened(&learned(81, Bytes::MAX, 1)).window.cwnd, MSS * 40);
     }

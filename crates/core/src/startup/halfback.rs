@@ -168,6 +168,7 @@ const FLOW: u64 = 141_000;
 mod tests {
     use super::*;
     use crate::event::LossKind;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
     use crate::units::{Instant, Span};
 
@@ -176,7 +177,7 @@ mod tests {
         let (mut policy, mut view) = (Halfback::default(), view(10, Bytes::MAX));
         let step = policy.begin(&view);
         assert_eq!(step.window.cwnd, Bytes(141_000));
-        assert_eq!(step.pace.map(|pace| pace.rate.0), Some(1_410_000));
+        assert_eq!(step.pacing_set().map(|pace| pace.rate.0), Some(1_410_000));
         view.window = step.window;
         (view.snd_nxt, view.sent, view.in_flight) = (MSS * 141, MSS * 141, MSS * 141);
         (policy, view)
@@ -196,20 +197,20 @@ mod tests {
         let (mut policy, mut view) = begun();
         for arrived in 1..=70 {
             let step = acked(&mut policy, &mut view, 1);
-            assert_eq!((step.window.cwnd, step.pace), (MSS * (141 - arrived), None));
+            assert_eq!((step.window.cwnd, step.pace), (MSS * (141 - arrived), Pace::Default));
             assert!(policy.repeats(&view), "{arrived}");
             view.sent += MSS;
         }
         let step = acked(&mut policy, &mut view, 1);
         assert!(!policy.repeats(&view), "the one in the middle");
         assert_eq!(step.window.cwnd, MSS * 141);
-        assert_eq!(step.pace.map(|pace| pace.rate.0), Some(1_410_000));
+        assert_eq!(step.pacing_set().map(|pace| pace.rate.0), Some(1_410_000));
         let rest = acked(&mut policy, &mut view, 70);
         assert_eq!((rest.window.cwnd, rest.pace), (MSS * 141, step.pace), "nothing new came yet");
         // Full but for a segment.
         (view.in_flight, view.sent, view.snd_nxt) = (MSS * 140, MSS * 351, MSS * 281);
         let full = acked(&mut policy, &mut view, 1);
-        assert_eq!((full.window.cwnd, full.pace), (MSS * 142, None), "slow start");
+        assert_eq!((full.window.cwnd, full.pace), (MSS * 142, Pace::Default), "slow start");
     }
 
     #[test]
@@ -217,7 +218,7 @@ mod tests {
         let (mut policy, mut view) = begun();
         (view.snd_nxt, view.sent) = (MSS * 140, MSS * 140);
         let step = acked(&mut policy, &mut view, 1);
-        assert_eq!((step.window.cwnd, step.pace.is_some()), (MSS * 141, true));
+        assert_eq!((step.window.cwnd, step.pacing_set().is_some()), (MSS * 141, true));
     }
 
     #[test]

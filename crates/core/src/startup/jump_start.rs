@@ -302,6 +302,7 @@ mod tests {
     use crate::hint::Learned;
     use crate::knob::KnobValue;
     use crate::pacing::Pacing;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
     use crate::units::Instant;
 
@@ -345,7 +346,7 @@ mod tests {
     fn the_first_flight_is_spread_over_the_rtt() {
         let step = with(&[]).begin(&view(10, Bytes::MAX));
         assert_eq!(step.window.cwnd, MSS * 65);
-        assert_eq!(step.pace, Some(Pacing::at(Rate(650_000))));
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(650_000))));
         let mut unknown = view(10, Bytes::MAX);
         unknown.rtt.smoothed = Span(0);
         assert_eq!(with(&[]).begin(&unknown), unknown.window.hold());
@@ -375,12 +376,15 @@ mod tests {
         let (mut policy, mut view) = (with(&[]), view(10, Bytes::MAX));
         view.window = policy.begin(&view).window;
         view.snd_nxt = MSS * 60;
-        assert!(acked(&mut policy, &mut view, 10, 50).pace.is_some(), "5 are still to leave");
+        assert!(
+            acked(&mut policy, &mut view, 10, 50).pacing_set().is_some(),
+            "5 are still to leave"
+        );
         view.snd_nxt = MSS * 65;
-        assert_eq!(acked(&mut policy, &mut view, 0, 55).pace, None);
+        assert_eq!(acked(&mut policy, &mut view, 0, 55).pace, Pace::Default);
         view.snd_nxt = MSS * 75;
         let step = acked(&mut policy, &mut view, 54, 11);
-        assert_eq!((step.window.cwnd, step.pace), (MSS * 65, None));
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 65, Pace::Default));
         assert_eq!(acked(&mut policy, &mut view, 1, 65).window.cwnd, MSS * 66);
     }
 
@@ -441,7 +445,7 @@ mod tests {
     fn quicly_goes_on_from_the_flight_with_the_first_ack() {
         let (mut policy, mut view) = jumped(60);
         let step = acked(&mut policy, &mut view, 1, 59);
-        assert_eq!((step.window.cwnd, step.pace), (MSS * 61, None), "60 and slow start");
+        assert_eq!((step.window.cwnd, step.pace), (MSS * 61, Pace::Default), "60 and slow start");
         assert_eq!(acked(&mut policy, &mut view, 1, 60).window.cwnd, MSS * 62);
         let _ = acked(&mut policy, &mut view, 58, 4);
         assert!(policy.jump.is_none(), "what had not left by then is no part of it");

@@ -96,6 +96,7 @@ mod tests {
     use super::*;
     use crate::knob::KnobValue;
     use crate::pacing::Pacing;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
 
     #[test]
@@ -104,14 +105,14 @@ mod tests {
         let step = Paced::default().step(&ack(&view, 1), &view);
         assert_eq!(step.window.cwnd, MSS * 50);
         // 50 kB in 100 ms are 500 kB/s.
-        assert_eq!(step.pace, Some(Pacing::at(Rate(1_000_000))));
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(1_000_000))));
     }
 
     #[test]
     fn without_an_rtt_nothing_is_paced() {
         let mut view = view(2, Bytes::MAX);
         view.rtt.smoothed = Span(0);
-        assert_eq!(Paced::default().step(&ack(&view, 1), &view).pace, None);
+        assert_eq!(Paced::default().step(&ack(&view, 1), &view).pace, Pace::Default);
     }
 
     #[test]
@@ -126,7 +127,7 @@ mod tests {
         let rate = |gain| {
             let mut policy = Paced::default();
             assert!(policy.set("gain", KnobValue::Ratio(gain)));
-            policy.step(&ack(&view, 1), &view).pace
+            policy.step(&ack(&view, 1), &view).pacing_set()
         };
         let most = Some(Pacing::at(Rate(5_000_000)));
         assert_eq!([10, 11].map(|gain| rate(gain * RATIO_ONE)), [most; 2]);

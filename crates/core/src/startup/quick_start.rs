@@ -134,6 +134,7 @@ mod tests {
     use crate::event::LossKind;
     use crate::knob::KnobValue;
     use crate::pacing::Pacing;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
     use crate::units::Instant;
 
@@ -161,7 +162,7 @@ mod tests {
     fn the_window_is_the_granted_rate_times_the_rtt_and_paced_at_it() {
         let (_, step) = granted();
         assert_eq!(step.window, Window { cwnd: MSS * 50, ssthresh: MSS * 200 });
-        assert_eq!(step.pace, Some(Pacing::at(Rate(500_000))));
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(500_000))));
         let mut policy = QuickStart::default();
         let less = policy.inform(&PathHint::Granted(Rate(20_000)), &view(2, MSS * 200));
         assert_eq!(less, view(2, MSS * 200).window.hold());

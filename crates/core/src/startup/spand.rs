@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::hint::Learned;
     use crate::pacing::Pacing;
-    use crate::policy::Exit;
+    use crate::policy::{Exit, Pace};
     use crate::testing::{MSS, ack, view};
     use crate::units::Rate;
 
@@ -113,7 +113,7 @@ mod tests {
     fn it_starts_where_the_path_held_and_paces_the_first_window() {
         let step = opened(70, MSS * 50);
         assert_eq!(step.window, Window { cwnd: MSS * 50, ssthresh: MSS * 50 });
-        assert_eq!(step.pace, Some(Pacing::at(Rate(250_000))));
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(250_000))));
         let without_loss = opened(60, Bytes::MAX);
         assert_eq!(without_loss.window, Window { cwnd: MSS * 60, ssthresh: MSS * 60 });
     }

@@ -53,7 +53,6 @@ use crate::event::{Ack, Loss};
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::needs::{Facilities, Needs};
 use crate::opening::{Opening, opening_of_own_end};
-use crate::pacing::Pacing;
 use crate::policy::{Answer, Entry, Exit, Found, Observer, Startup, Step};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Paced, View, Window};
@@ -346,7 +345,7 @@ impl Startup for Suss {
             _ => window.grow(ack.acked),
         };
         match self.red {
-            Some(red) if red.leaves => step.pace = Some(Pacing::at(red.rate)),
+            Some(red) if red.leaves => step = step.paced(red.rate),
             Some(red) => step.wake = Some(red.begins),
             None => {}
         }
@@ -354,7 +353,7 @@ impl Startup for Suss {
     }
 
     fn on_wake(&mut self, view: &View) -> Step {
-        let hold = view.window.hold();
+        let hold = view.window.hold().keep_pace();
         let Some(red) = self.red.as_mut().filter(|red| !red.leaves && red.begins <= view.now)
         else {
             return hold;

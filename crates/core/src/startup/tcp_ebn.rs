@@ -77,6 +77,7 @@ impl Knobs for TcpEbn {
 mod tests {
     use super::*;
     use crate::pacing::Pacing;
+    use crate::policy::Pace;
     use crate::testing::{MSS, ack, view};
     use crate::units::Rate;
 
@@ -87,7 +88,7 @@ mod tests {
         policy.on_feedback(&Feedback::Share(Rate(5_000_000)), &first);
         let step = policy.step(&ack(&first, 1), &first);
         assert_eq!(step.window, Window { cwnd: MSS * 500, ssthresh: MSS * 500 });
-        assert_eq!(step.pace, Some(Pacing::at(Rate(5_000_000))));
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(5_000_000))));
         assert_eq!(step.exit, Some(Exit::Heuristic));
     }
 

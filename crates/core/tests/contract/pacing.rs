@@ -145,7 +145,7 @@ fn a_step_that_keeps_the_pace_leaves_what_an_earlier_one_set() {
         match view.acked.0 {
             1_000 => step.pacing(Pacing::at(Rate(1_000)).beginning(MSS * 3, Rate(50))),
             ..5_000 => step.keep_pace(),
-            5_000 => step.keep_pace().paced(Rate(77)),
+            5_000 => step.paced(Rate(77)),
             _ => step,
         }
     };
@@ -158,7 +158,7 @@ fn a_step_that_keeps_the_pace_leaves_what_an_earlier_one_set() {
     line.ack(1);
     assert_eq!(rate(&line), Some(1_000));
     line.ack(2);
-    assert_eq!(rate(&line), Some(77), "what it sets goes before what it keeps");
+    assert_eq!(rate(&line), Some(77));
     line.ack(1);
     assert_eq!(rate(&line), None);
 }
@@ -306,7 +306,7 @@ fn start_up_is_woken_when_it_wished_and_the_last_wish_counts() {
         let step = view.window.hold().paced(Rate(3_000));
         if view.acked < MSS * 3 { step.wake_at(Instant(view.acked.0)) } else { step }
     };
-    start.wake = |view| view.window.grow(view.mss).wake_at(view.now + Span(5));
+    start.wake = |view| view.window.grow(view.mss).keep_pace().wake_at(view.now + Span(5));
     let mut line = Line::begun(start);
     assert_eq!(line.sender.wake_at(), None);
     line.fill().ack(1).ack(1).ack(1);
@@ -315,7 +315,7 @@ fn start_up_is_woken_when_it_wished_and_the_last_wish_counts() {
     assert_eq!((line.cwnd(), line.heard(Heard::Wake)), (11, 1));
     assert_eq!(line.sender.wake_at(), Some(Instant(2_005)));
     assert_eq!(line.sender.view().now, Instant(2_000));
-    assert_eq!(rate(&line), Some(3_000), "pacing stays");
+    assert_eq!(rate(&line), Some(3_000));
 }
 
 #[test]

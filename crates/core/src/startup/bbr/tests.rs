@@ -66,7 +66,7 @@ impl Path {
 }
 
 fn pace(step: Step) -> u64 {
-    step.pace.map_or(0, |Pacing { rate, .. }| rate.0)
+    step.pacing_set().map_or(0, |Pacing { rate, .. }| rate.0)
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn a_round_that_fills_the_rtt_lands_paced_and_leaves_with_what_is_in_flight() {
     assert_eq!(policy.gap, Span::from_micros(500));
     assert_eq!(policy.state, State::Landing(200));
     assert_eq!(step.window.cwnd, MSS * 400);
-    assert_eq!(step.pace.map(|pace| pace.rate), Some(Rate(2_000_000)));
+    assert_eq!(step.pacing_set().map(|pace| pace.rate), Some(Rate(2_000_000)));
     view.in_flight = MSS * 190;
     assert_eq!(policy.step(&ack(&view, 199), &view).exit, None);
     let step = policy.step(&ack(&view, 1), &view);
@@ -140,7 +140,7 @@ fn after_a_timeout_it_is_slow_start() {
 #[test]
 fn packets_wait_for_their_times() {
     let (mut policy, mut view, _) = begun();
-    let not_before = |step: Step| step.pace.map(|pace| pace.not_before);
+    let not_before = |step: Step| step.pacing_set().map(|pace| pace.not_before);
     view.in_flight = MSS;
     (view.now, view.acked) = (policy.due, Bytes(0));
     let step = policy.on_wake(&view);
@@ -150,9 +150,9 @@ fn packets_wait_for_their_times() {
     assert_eq!((not_before(step), step.wake), (Some(Some(policy.due)), Some(policy.due)));
     let mut recovering = policy;
     let repairs = View { recovering: true, ..view };
-    assert_eq!(recovering.on_wake(&repairs), view.window.hold());
+    assert_eq!(recovering.on_wake(&repairs), view.window.hold().keep_pace());
     policy.state = State::Waiting;
-    assert_eq!(policy.on_wake(&view), view.window.hold());
+    assert_eq!(policy.on_wake(&view), view.window.hold().keep_pace());
     (policy.round_begun, view.in_flight) = (2, MSS * 9);
     let step = policy.step(&ack(&view, 0), &view);
     assert_eq!((not_before(step), step.wake), (Some(None), None));

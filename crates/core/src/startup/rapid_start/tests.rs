@@ -4,6 +4,7 @@ use super::*;
 use crate::event::LossKind;
 use crate::knob::KnobValue;
 use crate::pacing::Pacing;
+use crate::policy::Pace;
 use crate::testing::{MSS, ack, gauge, view};
 use crate::units::Instant;
 
@@ -48,9 +49,9 @@ fn landed(mut policy: RapidStart, acked: u64, lost: u64) -> (u64, RapidStart) {
 fn the_first_window_is_doubled_and_spread_over_the_rtt() {
     let begun = |mut policy: RapidStart| policy.begin(&view(10, Bytes::MAX));
     let step = begun(with(&[]));
-    assert_eq!((step.window.cwnd, step.pace), (MSS * 20, Some(Pacing::at(Rate(200_000)))));
+    assert_eq!((step.window.cwnd, step.pace), (MSS * 20, Pace::Set(Pacing::at(Rate(200_000)))));
     let step = begun(with(&[("first", KnobValue::Ratio(1_500_000))]));
-    assert_eq!((step.window.cwnd, step.pace), (MSS * 15, Some(Pacing::at(Rate(150_000)))));
+    assert_eq!((step.window.cwnd, step.pace), (MSS * 15, Pace::Set(Pacing::at(Rate(150_000)))));
     let mut unknown = view(10, Bytes::MAX);
     unknown.rtt.smoothed = Span(0);
     assert_eq!(with(&[]).begin(&unknown), unknown.window.hold());
@@ -90,7 +91,7 @@ fn later_rounds_are_paced_at_two_windows_per_rtt_and_in_the_editors_copy_at_one(
     for (word, rate) in [("draft-02", 240_000), ("quicly", 240_000), ("editor", 120_000)] {
         let view = view(10, Bytes::MAX);
         let step = version(word).step(&ack(&view, 1), &view);
-        assert_eq!(step.pace, Some(Pacing::at(Rate(rate))), "{word}");
+        assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(rate))), "{word}");
     }
 }
 

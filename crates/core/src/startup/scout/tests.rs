@@ -8,6 +8,7 @@ mod resume;
 use super::*;
 use crate::event::LossKind;
 use crate::knob::KnobValue;
+use crate::policy::Pace;
 use crate::testing::{MSS, ack, gauge, view};
 use crate::units::Instant;
 
@@ -49,7 +50,7 @@ impl Drive {
             let ack = ack(&self.view, 1);
             let step = self.scout.step(&ack, &self.view);
             self.view.window = step.window;
-            if step.pace.is_some() {
+            if step.pacing_set().is_some() {
                 // All of the round's packets leave at once for what follows.
                 self.view.snd_nxt = self.view.acked + step.window.cwnd;
             }
@@ -76,7 +77,7 @@ fn an_ordinary_first_window_is_a_train_where_the_rtt_is_known() {
     assert_eq!(begun.window.cwnd, MSS * 10);
     // Ten segments per 100 ms, and four times as fast while the train leaves.
     let expected = Pacing::at(Rate(100_000)).beginning(MSS * 10, Rate(400_000));
-    assert_eq!(begun.pace, Some(expected));
+    assert_eq!(begun.pace, Pace::Set(expected));
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn the_first_window_is_a_train_and_as_much_behind_it() {
     let begun = Drive::with(Scout::default()).step.unwrap();
     assert_eq!(begun.window.cwnd, MSS * 20);
     let expected = Pacing::at(Rate(200_000)).beginning(MSS * 10, Rate(800_000));
-    assert_eq!(begun.pace, Some(expected));
+    assert_eq!(begun.pace, Pace::Set(expected));
 }
 
 #[test]
@@ -118,9 +119,9 @@ fn the_first_train_is_half_of_the_first_window() {
     drive.view.acked = drive.view.snd_nxt;
     drive.view.snd_nxt += MSS * 20;
     let gap = Span::from_micros(1_250);
-    assert_eq!(drive.acks(9, gap, RTT, Span(0)).pace, None, "nine of ten");
+    assert_eq!(drive.acks(9, gap, RTT, Span(0)).pace, Pace::Unchanged, "nine of ten");
     let step = drive.acks(1, gap, RTT, Span(0));
-    assert_eq!((step.pace.is_some(), drive.scout.window), (true, MSS * 80));
+    assert_eq!((step.pacing_set().is_some(), drive.scout.window), (true, MSS * 80));
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn a_train_that_passes_lets_the_window_grow_fourfold() {
     // The next train has eight segments, and two more are for delayed ACKs.
     assert_eq!(step.window.cwnd, MSS * (40 + 8 + 2));
     let expected = Pacing::at(Rate(400_000)).beginning(MSS * 8, Rate(1_600_000));
-    assert_eq!(step.pace, Some(expected));
+    assert_eq!(step.pace, Pace::Set(expected));
     assert_eq!(gauge(&drive.scout, "scout_passed"), Some(1));
 }
 
@@ -169,8 +170,7 @@ fn a_window_that_the_receiver_holds_back_grows_no_further_than_four_times_the_fl
 fn between_trains_window_and_pace_stay() {
     let mut drive = Drive::new();
     let step = drive.acks(5, Span::from_micros(2_500), RTT, Span(0));
-    assert!(step.keeps_pace && step.pace.is_none());
-    assert_eq!(step.window.cwnd, MSS * 12);
+    assert_eq!((step.window.cwnd, step.pace), (MSS * 12, Pace::Unchanged));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_tenth_more_than_the_window_is_no_room() {
     // Every 10 ms a segment, 11 per minrtt.
     drive.view.rtt.min = Span::from_millis(110);
     let step = drive.acks(10, Span::from_millis(10), RTT, Span::from_millis(2));
-    assert_eq!((step.pace, drive.scout.window), (None, MSS * 10));
+    assert_eq!((step.pace, drive.scout.window), (Pace::Unchanged, MSS * 10));
     assert!(drive.scout.behind.is_some());
     assert_eq!(gauge(&drive.scout, "scout_slowed"), Some(1));
 }
@@ -358,7 +358,7 @@ fn three_segments_of_a_connection_are_more_than_a_handshake() {
         (drive.view.acked, drive.view.snd_nxt) = (MSS * acked, MSS * (acked + outstanding));
         let ack = ack(&drive.view, acked);
         let step = drive.scout.step(&ack, &drive.view);
-        assert_eq!((step.pace, drive.scout.reopened), (None, false), "{acked}");
+        assert_eq!((step.pace, drive.scout.reopened), (Pace::Unchanged, false), "{acked}");
     }
 }
 
@@ -371,7 +371,7 @@ fn a_handshake_s_last_ack_is_no_train() {
     // The first window is no larger for it, and leaves as a train.
     assert_eq!(step.window.cwnd, MSS * 10);
     let expected = Pacing::at(Rate(100_000)).beginning(MSS * 10, Rate(400_000));
-    assert_eq!(step.pace, Some(expected));
+    assert_eq!(step.pace, Pace::Set(expected));
 }
 
 /// After a first train of which an ACK comes every 10 ms, 11 per minrtt, and each RTT is longer by
@@ -399,9 +399,9 @@ fn unpaced_it_asks_for_no_rate() {
     assert!(scout.set("pace", KnobValue::Word("off")));
     assert_eq!(scout.needs().required, Facilities::TIMES | Facilities::RECOVERY_WINDOW);
     let mut drive = Drive::with(scout);
-    assert_eq!(drive.step.unwrap().pace, None);
+    assert_eq!(drive.step.unwrap().pace, Pace::Default);
     let step = drive.acks(10, Span::from_micros(1_250), RTT, Span(0));
-    assert_eq!(step.pace, None);
+    assert_eq!(step.pace, Pace::Unchanged);
     assert_eq!(drive.scout.train.leaves_in, Span(0));
 }
 

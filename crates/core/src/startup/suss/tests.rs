@@ -3,6 +3,8 @@
 use super::*;
 use crate::event::LossKind;
 use crate::knob::KnobValue;
+use crate::pacing::Pacing;
+use crate::policy::Pace;
 use crate::testing::{ack, view};
 
 const MSS: Bytes = Bytes(1_448);
@@ -86,24 +88,24 @@ fn the_recorded_run_is_repeated_round_by_round() {
     let mut path = Path::new();
     // Round 2: ten blue ACKs in 2,176 us.
     let last = path.train(10, 2_176);
-    assert_eq!((path.segments(), last.pace), (20, None), "blue data leave at once");
+    assert_eq!((path.segments(), last.pace), (20, Pace::Default), "blue data leave at once");
     assert_eq!(path.policy.last_train.0 / 1_000, 2_417);
     let (guard, red) = path.woken(last);
     assert_eq!(guard, 11_287, "11,288 in whole microseconds");
-    assert_eq!((path.segments(), red.pace), (40, Some(Pacing::at(Rate(1_158_724)))));
+    assert_eq!((path.segments(), red.pace), (40, Pace::Set(Pacing::at(Rate(1_158_724)))));
     path.next_round();
     // Round 3: twenty blue ACKs in 4,559 us, and as many red ones.
     let last = path.train(20, 4_559);
     assert_eq!(path.policy.last_train.0 / 1_000, 4_798);
     let (guard, red) = path.woken(last);
     assert_eq!((path.segments(), guard), (160, 3_848));
-    assert!((4_634_700..4_634_900).contains(&red.pace.unwrap().rate.0), "{red:?}");
+    assert!((4_634_700..4_634_900).contains(&red.pacing_set().unwrap().rate.0), "{red:?}");
     let _ = path.train(20, 20_000);
     assert_eq!(path.segments(), 160, "red ACKs do not open the window");
     path.next_round();
     // Round 4: forty blue ACKs in 9,389 us; no jump, and growth goes on by ACKs.
     let step = path.train(40, 9_389);
-    assert_eq!((path.segments(), step.pace, path.policy.jumps), (200, None, 2));
+    assert_eq!((path.segments(), step.pace, path.policy.jumps), (200, Pace::Default, 2));
     assert!(!path.policy.may_jump);
     let _ = path.train(120, 37_000);
     assert_eq!(path.segments(), 320);
@@ -267,10 +269,10 @@ fn a_round_that_begins_before_the_guard_is_over_has_no_red_part() {
     let last = path.train(10, 2_176);
     let mut early = path.policy;
     path.view.now = Instant(last.wake.unwrap().0 - 1);
-    assert_eq!(early.on_wake(&path.view), path.view.window.hold());
+    assert_eq!(early.on_wake(&path.view), path.view.window.hold().keep_pace());
     let _ = path.train(1, 0);
     path.view.now = last.wake.unwrap();
-    assert_eq!(path.policy.on_wake(&path.view), path.view.window.hold());
+    assert_eq!(path.policy.on_wake(&path.view), path.view.window.hold().keep_pace());
     assert_eq!(path.segments(), 21);
 }
 
@@ -315,7 +317,7 @@ fn a_loss_in_the_guard_takes_the_red_part_back() {
     assert_eq!(path.policy.answer(&loss, &path.view), Answer::Land(landed));
     path.view.window = landed;
     path.view.now = last.wake.unwrap();
-    assert_eq!(path.policy.on_wake(&path.view), landed.hold());
+    assert_eq!(path.policy.on_wake(&path.view), landed.hold().keep_pace());
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn half_of_what_was_saved_leaves_with_a_train_at_the_whole_rate() {
     // Half of 200 segments, less a train of an eighth of that and two for delayed ACKs; the train
     // of 86 is two shorter.
     assert_eq!((step.window.cwnd, drive.scout.window), (MSS * 98, MSS * 86));
-    let pace = step.pace.unwrap();
+    let pace = step.pacing_set().unwrap();
     let expected = Pacing::at(Rate(860_000)).beginning(MSS * 10, pace.first.unwrap().1);
     assert_eq!(pace, expected);
     assert!(pace.first.unwrap().1.0.abs_diff(2_000_000) <= 1, "200 segments per 100 ms");
