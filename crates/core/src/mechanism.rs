@@ -289,7 +289,7 @@ impl Mechanism {
         }
     }
 
-    /// Wakes start-up and does what it decides, but that the window does not grow while the transport
+    /// Wakes start-up and does what it decides; but the window does not grow while the transport
     /// repairs what was lost.
     pub(crate) fn wake_startup(
         &mut self,

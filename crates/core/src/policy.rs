@@ -211,16 +211,16 @@ pub trait Startup: Observer {
         default
     }
 
-    /// The window after a timeout: one segment (RFC 5681 section 3.1, loss window). ns-2's Vegas has
-    /// two; no published rule lets a user choose, so that it is no knob.
+    /// The window after a timeout: one segment (RFC 5681 section 3.1, loss window). ns-2's Vegas
+    /// has two; no published rule lets a user choose, so that it is no knob.
     fn restart_window(&self, mss: Bytes) -> Bytes {
         mss
     }
 
     /// The rate this start-up wants of the path's routers; what they grant comes back as
     /// [`PathHint::Granted`] where a transport can ask them. A policy that asks needs
-    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS). A knob may set the rate, so that no
-    /// card can tell it.
+    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS). A knob may set the rate, so that
+    /// no card can tell it.
     fn asks(&self) -> Option<Rate> {
         None
     }
