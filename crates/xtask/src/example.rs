@@ -1,18 +1,73 @@
 //! `examples/own-startup`: a crate outside this workspace, as somebody else's would be.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toml::Table;
 
 use crate::Stop;
-use crate::step::{cargo, read_toml, target};
+use crate::step::{cargo, read_toml, target, unable};
 
 /// Its manifest, from the root.
 pub(crate) const MANIFEST: &str = "examples/own-startup/Cargo.toml";
 /// The folder of the crate, from the root.
 const FOLDER: &str = "examples/own-startup";
+
+/// `cargo xtask own FOLDER`: a copy of the crate for somebody to change, which builds where it is.
+pub(crate) fn own(root: &Path, args: &[String]) -> Result<(), Stop> {
+    let [folder] = args else {
+        return Err(Stop::usage("own takes one folder, which it makes: cargo xtask own FOLDER"));
+    };
+    if fs::symlink_metadata(folder).is_ok() {
+        return Err(Stop::usage(&format!("{folder}: is there already; accepted: a new folder")));
+    }
+    copy(root, Path::new(folder))?;
+    println!("{folder}: your crate; its README.md says how to go on");
+    Ok(())
+}
+
+/// Copies the crate, with the paths of firstflight's crates in full.
+fn copy(root: &Path, folder: &Path) -> Result<(), Stop> {
+    let from = root.join(FOLDER);
+    let unable = |path: &Path, error| unable(&path.display().to_string(), &error);
+    for name in files(&from).map_err(|error| unable(&from, error))? {
+        let to = folder.join(&name);
+        let above = to.parent().unwrap_or(folder);
+        fs::create_dir_all(above).map_err(|error| unable(above, error))?;
+        fs::copy(from.join(&name), &to).map_err(|error| unable(&to, error))?;
+    }
+    for name in ["Cargo.toml", "README.md"] {
+        let path = folder.join(name);
+        let text = fs::read_to_string(&path).map_err(|error| unable(&path, error))?;
+        fs::write(&path, placed(&text, root)).map_err(|error| unable(&path, error))?;
+    }
+    Ok(())
+}
+
+/// A text whose paths out of the crate's folder lead into this clone, wherever the text is.
+fn placed(text: &str, root: &Path) -> String {
+    text.replace("../../", &format!("{}/", root.display()))
+}
+
+/// The crate's files, without what was built of it.
+fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = PathBuf::from(entry.file_name());
+        if name == Path::new("target") {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            found.extend(files(&entry.path())?.into_iter().map(|below| name.join(below)));
+        } else {
+            found.push(name);
+        }
+    }
+    Ok(found)
+}
 
 /// A command of cargo in the crate's folder. What it builds goes where the workspace's goes, so
 /// that what both depend on is built once, and with the versions of the workspace's lock file.
@@ -27,9 +82,25 @@ pub(crate) fn command(root: &Path, word: &str) -> Result<Command, Stop> {
              it: cp Cargo.lock {FOLDER}/ && (cd {FOLDER} && cargo metadata --offline >/dev/null)"
         )));
     }
-    let mut command = cargo(&root.join(FOLDER), &[word, "--locked"]);
+    Ok(within(root, &root.join(FOLDER), word))
+}
+
+/// A command of cargo in a copy such as `cargo xtask own` makes, beside which no crate of ours is.
+pub(crate) fn command_in_a_copy(root: &Path, word: &str) -> Result<Command, Stop> {
+    let folder = target(root).join("elsewhere").join(NAME);
+    match fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(unable(&folder.display().to_string(), &error));
+        }
+        _ => copy(root, &folder)?,
+    }
+    Ok(within(root, &folder, word))
+}
+
+fn within(root: &Path, folder: &Path, word: &str) -> Command {
+    let mut command = cargo(folder, &[word, "--locked"]);
     command.env("CARGO_TARGET_DIR", target(root));
-    Ok(command)
+    command
 }
 
 /// Name and version of every package of a lock file.
@@ -46,6 +117,19 @@ const NAME: &str = "own-startup";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_names_crates_that_are_there() {
+        let text = fs::read_to_string(crate::root().join(MANIFEST)).unwrap();
+        let copied: Table = toml::from_str(&placed(&text, &crate::root())).unwrap();
+        let of = |key: &str| copied[key].as_table().unwrap().values().cloned().collect::<Vec<_>>();
+        let paths: Vec<_> = [of("dependencies"), of("dev-dependencies")].concat();
+        for path in paths.iter().filter_map(|dependency| dependency.get("path")?.as_str()) {
+            let path = Path::new(path);
+            assert!(path.is_absolute() && path.join("Cargo.toml").exists(), "{path:?}");
+        }
+        assert!(paths.len() > 5, "{paths:?}");
+    }
 
     #[test]
     fn packages_are_told_apart_by_their_versions() {

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         "package" => package::package(&root(), &rest),
         "deb" => deb::run(&root(), &rest),
         "notes" => notes::notes(&root(), &rest),
+        "own" => example::own(&root(), &rest),
         "peers" => peers::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
@@ -143,5 +144,7 @@ usage: cargo xtask TASK
                                    (part of check)
   deb [--release]                  the Debian package of the command, in target/deb, installed,
                                    used and removed again in a copy of this system (root; cargo-deb)
+  own FOLDER                       a crate of your own with a start-up of your own, to begin with:
+                                   examples/own-startup, copied so that it builds there
   notes [VERSION]                  what CHANGELOG.md says of a version, of this one without VERSION
   help                             this list";

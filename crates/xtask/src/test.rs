@@ -40,7 +40,7 @@ fn whole(root: &Path) -> Result<(), Stop> {
     let mut tests = cargo(root, &["test", "--workspace", "--no-fail-fast"]);
     let mut count = counted(tests.args(features))?;
     steps.begin();
-    count.add(counted(example::command(root, "test")?.arg("--no-fail-fast"))?);
+    count.add(counted(example::command_in_a_copy(root, "test")?.arg("--no-fail-fast"))?);
     steps.begin();
     peers::run(root, &[])?;
     check::outcome(root, features, true, &mut steps)?;
