@@ -1,6 +1,7 @@
 //! How packets leave within the window: a decision of its own, beside the window.
 
 use crate::units::{Bytes, Instant, Rate};
+use crate::view::View;
 
 /// When and how fast packets may leave, as a policy decides it.
 ///
@@ -46,3 +47,18 @@ impl Pacing {
         Self { not_before: Some(at), ..self }
     }
 }
+
+/// The rate at which Linux paces so many bytes in flight (`tcp_update_pacing_rate`).
+pub(crate) fn rate_of_linux(bytes: Bytes, view: &View) -> Rate {
+    let window = &view.window;
+    let grows = window.cwnd < window.ssthresh / 2;
+    let percent = if grows { LINUX_SLOW_START_PERCENT } else { LINUX_LATER_PERCENT };
+    bytes.per(view.rtt.smoothed).scaled(percent, 100)
+}
+
+/// While the window is below half of ssthresh, in per cent of the bytes per RTT
+/// (`net.ipv4.tcp_pacing_ss_ratio`).
+const LINUX_SLOW_START_PERCENT: u64 = 200;
+
+/// From there on (`net.ipv4.tcp_pacing_ca_ratio`).
+const LINUX_LATER_PERCENT: u64 = 120;

@@ -38,6 +38,7 @@
 
 use crate::card::{Card, Listed};
 use crate::estimate::bbr_bounds::BbrBounds;
+use crate::estimate::bbr_full_pipe::FullPipe;
 use crate::estimate::bbr_model::{BbrModel, usable};
 use crate::estimate::bbr_rtt::{BbrRtt, ProbeStep};
 use crate::estimate::loss_history::LossHistory;
@@ -50,7 +51,7 @@ use crate::view::{Phase, View, Window};
 
 mod cycle;
 
-use cycle::{Cycle, FullPipe, Now, State};
+use cycle::{Cycle, Now, State};
 
 /// ProbeBW and ProbeRTT of BBR.
 #[derive(Clone, Copy, Debug)]
@@ -320,7 +321,7 @@ impl Observer for Bbr {
         self.bounds.adapt(!in_charge || self.cycle.state.probes(), before, self.form.beta);
         let now = Now { round, rate, limited };
         if in_charge {
-            self.full.check(now);
+            now.check(&mut self.full);
             self.advance(ack, now, view);
         }
         self.rtt.on_ack(ack.rtt, view.now);

@@ -1,7 +1,7 @@
 //! A round as HyStart sees it in Linux' CUBIC (`tcp_cubic.c`, as of 6.6): how long its ACK train
 //! is, and whether its smallest RTT has grown. SUSS, which is built on it, looks at both too.
 
-use crate::knob::RATIO_ONE;
+use crate::pacing::rate_of_linux;
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::View;
 
@@ -62,11 +62,7 @@ impl Round {
 
 /// Linux' cushion for ACKs of large blocks (`hystart_ack_delay()`).
 pub(crate) fn ack_delay(view: &View) -> Span {
-    // `tcp_update_pacing_rate()`: `tcp_pacing_ss_ratio` below half of ssthresh,
-    // `tcp_pacing_ca_ratio` above.
-    let gain =
-        if view.window.cwnd < view.window.ssthresh / 2 { SLOW_START_GAIN } else { LATER_GAIN };
-    let rate = view.window.cwnd.per(view.rtt.smoothed).scaled(gain, RATIO_ONE);
+    let rate = rate_of_linux(view.window.cwnd, view);
     let time = if rate == Rate(0) { Span(0) } else { Span::from_secs(1).scaled(BLOCKS, rate.0) };
     time.min(Span::from_millis(1))
 }
@@ -88,12 +84,6 @@ const MAX_INCREASE: Span = Span::from_millis(16);
 
 /// Four blocks of 64 KiB, Linux' largest (`sk_gso_max_size`), in bytes.
 const BLOCKS: u64 = 4 * 65_536;
-
-/// Linux' pacing rate below half of ssthresh, in millionths of a window per RTT.
-const SLOW_START_GAIN: u64 = 2_000_000;
-
-/// Linux' pacing rate above it, likewise.
-const LATER_GAIN: u64 = 1_200_000;
 
 #[cfg(test)]
 mod tests {

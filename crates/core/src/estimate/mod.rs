@@ -4,6 +4,7 @@ pub mod ack_history;
 pub mod ack_spacing;
 pub mod ack_train;
 pub mod bbr_bounds;
+pub(crate) mod bbr_full_pipe;
 pub mod bbr_model;
 pub mod bbr_rtt;
 pub mod chirp;

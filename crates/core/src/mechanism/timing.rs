@@ -1,7 +1,7 @@
 //! What happens between ACKs: how packets are paced, and by whom, and when start-up is woken.
 
 use super::Mechanism;
-use crate::pacing::Pacing;
+use crate::pacing::{Pacing, rate_of_linux};
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Paced, Phase, View};
 
@@ -132,11 +132,8 @@ impl Mechanism {
 
     /// `tcp_update_pacing_rate`: the window, or what is outstanding if that is more, per RTT.
     fn rate_of_linux(&self) -> Rate {
-        let View { rtt, window, snd_nxt, acked, .. } = &self.view;
-        let grows = window.cwnd < window.ssthresh / 2;
-        let percent = if grows { LINUX_SLOW_START_PERCENT } else { LINUX_LATER_PERCENT };
-        let most = window.cwnd.max(*snd_nxt - *acked);
-        most.per(rtt.smoothed).scaled(percent, 100).max(Rate(1))
+        let View { window, snd_nxt, acked, .. } = &self.view;
+        rate_of_linux(window.cwnd.max(*snd_nxt - *acked), &self.view).max(Rate(1))
     }
 }
 
@@ -146,10 +143,3 @@ const STARTUP_QUARTERS: u64 = 8;
 
 /// Default pacing after it, likewise: a quarter more than the window (RFC 9002 section 7.7).
 const LATER_QUARTERS: u64 = 5;
-
-/// Linux's default pacing while the window is below half of ssthresh, in per cent of it per RTT
-/// (`net.ipv4.tcp_pacing_ss_ratio`).
-const LINUX_SLOW_START_PERCENT: u64 = 200;
-
-/// And from there on (`net.ipv4.tcp_pacing_ca_ratio`).
-const LINUX_LATER_PERCENT: u64 = 120;

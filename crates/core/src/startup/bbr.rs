@@ -41,6 +41,7 @@
 //! start, unless the avoidance asked for it.
 
 use crate::card::{Card, Listed};
+use crate::estimate::bbr_full_pipe::FullPipe;
 use crate::estimate::bbr_model::{BbrModel, usable};
 use crate::estimate::bbr_rtt::BbrRtt;
 use crate::event::{Ack, Loss, LossKind};
@@ -79,10 +80,8 @@ pub struct Bbr {
     initial_window: Bytes,
     /// `C.pacing_rate`.
     pace: Rate,
-    /// The best rate (`BBR.full_bw`).
-    full_bw: Rate,
-    /// Rounds without a quarter more (`BBR.full_bw_count`).
-    full_bw_count: u64,
+    /// Whether the rate still grows.
+    full: FullPipe,
     /// What losses leave of the rate in quiche's form.
     low: LowRate,
     /// The round in which a recovery began.
@@ -334,7 +333,7 @@ impl Observer for Bbr {
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         report("bbr_bandwidth", self.model.bandwidth().0);
-        report("bbr_rounds_without_growth", self.full_bw_count);
+        report("bbr_rounds_without_growth", self.full.flat_rounds());
         report("bbr_extra_acked", self.model.extra_acked().0);
         report("bbr_drains", u64::from(matches!(self.state, State::Drain(_))));
         report("bbr_probes_rtt", u64::from(self.rtt.probes()));
@@ -423,8 +422,7 @@ impl Default for Bbr {
             prior_cwnd: Bytes(0),
             initial_window: Bytes(0),
             pace: Rate(1),
-            full_bw: Rate(0),
-            full_bw_count: 0,
+            full: FullPipe::new(Rate(0)),
             low: LowRate::NONE,
             lossy_since: None,
             inflight_longterm: None,

@@ -5,6 +5,7 @@
 mod tests;
 
 use super::Bbr;
+use crate::estimate::bbr_full_pipe::FullPipe;
 use crate::event::Ack;
 use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::View;
@@ -57,14 +58,6 @@ pub(super) struct Now {
     pub(super) limited: bool,
 }
 
-/// Whether the rate still grows (`CheckFullBWReached`).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FullPipe {
-    best: Rate,
-    rounds: u64,
-    pub(super) now: bool,
-}
-
 impl State {
     /// Pacing gain, in millionths.
     pub(super) const fn pacing(self) -> u64 {
@@ -90,21 +83,13 @@ impl State {
     }
 }
 
-impl FullPipe {
-    fn restart(&mut self, best: Rate) {
-        *self = Self { best, ..Self::default() };
-    }
-
-    pub(super) fn check(&mut self, ack: Now) {
+impl Now {
+    /// `CheckFullBWReached`.
+    pub(super) fn check(self, full: &mut FullPipe) {
         // Section 5.3.1.2: asked once per round, of samples that the source did not limit.
-        if self.now || !ack.round || ack.limited || ack.rate == Rate(0) {
-            return;
+        if !full.is_full() && self.round && !self.limited && self.rate > Rate(0) {
+            full.note(self.rate);
         }
-        if ack.rate >= self.best.scaled(GROWTH.0, GROWTH.1) {
-            return self.restart(ack.rate);
-        }
-        self.rounds += 1;
-        self.now = self.rounds >= FLAT_ROUNDS;
     }
 }
 
@@ -172,7 +157,7 @@ impl Bbr {
     fn start_up(&mut self, rate: Rate, view: &View) {
         self.cycle.samples_probe = true;
         self.model.start_round(view);
-        self.full.restart(rate);
+        self.full = FullPipe::new(rate);
         self.cycle.state = State::Up;
         self.cycle.steepen(view);
     }
@@ -225,10 +210,10 @@ impl Bbr {
         }
         if self.is_cwnd_limited.contains(&true) && view.window.cwnd >= self.inflight_longterm {
             // Not the path but `inflight_longterm` limits the rate.
-            self.full.restart(now.rate);
+            self.full = FullPipe::new(now.rate);
             return false;
         }
-        self.full.now
+        self.full.is_full()
     }
 
     /// `AdaptLongTermModel`; whether it has decided on the state.
@@ -285,12 +270,6 @@ const fn mixed(seed: u64) -> u64 {
     let third = (second ^ second >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     third ^ third >> 31
 }
-
-/// By how much the rate must grow (`CheckFullBWReached`).
-const GROWTH: (u64, u64) = (5, 4);
-
-/// Rounds without that which fill the pipe.
-const FLAT_ROUNDS: u64 = 3;
 
 /// Rounds between probes at the most (`IsRenoCoexistenceProbeTime`).
 const RENO_ROUNDS: u64 = 63;

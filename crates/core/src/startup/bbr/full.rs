@@ -20,12 +20,8 @@ impl Bbr {
         };
         let counts_limited = self.form.losses == Losses::Round;
         let Some(rate) = rate.filter(|_| !limited || counts_limited) else { return false };
-        if rate >= self.full_bw.scaled(GROWTH.0, GROWTH.1) {
-            (self.full_bw, self.full_bw_count) = (rate, 0);
-            return false;
-        }
-        self.full_bw_count += 1;
-        self.full_bw_count >= FLAT_ROUNDS && !limited
+        self.full.note(rate);
+        self.full.is_full() && !limited
     }
 
     /// `CheckStartupHighLoss` (section 5.3.1.3): whether the round has lost too much.
@@ -40,7 +36,7 @@ impl Bbr {
             }
             Losses::Round => {
                 let flight = ack.packet.map_or(Bytes(0), |packet| packet.in_flight);
-                let asked = self.full_bw_count > 0 && !is_limited(ack) && flight > Bytes(0);
+                let asked = self.full.flat_rounds() > 0 && !is_limited(ack) && flight > Bytes(0);
                 asked && round.events >= gaps && round.lost > flight.scaled(loss, RATIO_ONE)
             }
         };
@@ -59,9 +55,3 @@ impl Bbr {
 fn is_limited(ack: &Ack) -> bool {
     ack.sample.is_some_and(|sample| sample.app_limited)
 }
-
-/// By how much the rate must grow (draft, `BBRCheckFullBWReached`).
-const GROWTH: (u64, u64) = (5, 4);
-
-/// Rounds without that which end Startup.
-const FLAT_ROUNDS: u64 = 3;
