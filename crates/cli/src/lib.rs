@@ -32,6 +32,7 @@ mod seldom;
 mod send;
 mod shared;
 mod show;
+mod socket_buffers;
 mod summary;
 mod sweep;
 mod trace;

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::failure::{Failure, Status};
 use crate::output;
 use crate::path_args::PathArgs;
+use crate::socket_buffers::Needed;
 use which::Which;
 
 /// Predict how slow start ends on a path, from the closed-form model; and which control to take
@@ -31,7 +32,7 @@ const EXAMPLES: &str = "\
 The model is that of Barakat and Altman, \"Performance of Short TCP Transfers\": one drop-tail
 buffer, slow start in bursts. It knows neither random loss nor pacing. With --flows above 1 the
 prediction is for a flow that joins others in congestion avoidance. Which control to take is not the
-model's: it is what transfers over the nearest of some typical paths took and lost.
+model's: it is what transfers took and lost over one of some typical paths, if one is near.
 
 Examples:
   firstflight predict
@@ -60,7 +61,8 @@ pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
         let screen = output::screen();
         let which_control = Which::of(path(&resolved, &conditions))?;
         let model = page(&resolved, &conditions, &prediction, screen);
-        format!("{model}\n{}", which_control.text(screen))
+        let buffers = wrapped(&buffers(&conditions).told(), screen.width, "  ");
+        format!("{model}\n{}{buffers}", which_control.text(screen))
     };
     output::print(&text)?;
     Ok(Status::Done)
@@ -72,6 +74,12 @@ struct Document<'a> {
     #[serde(flatten)]
     prediction: &'a Prediction,
     which_control: Which,
+    socket_buffers: Needed,
+}
+
+/// What the path needs of the hosts at its ends.
+fn buffers(path: &Conditions) -> Needed {
+    Needed::of(path.rate_bps as f64, path.rtt_ns as f64 / 1e9, path.transfer_bytes)
 }
 
 /// The path as controls were measured on it.
@@ -106,7 +114,9 @@ pub(crate) fn json(
     prediction: &Prediction,
 ) -> Result<String, Failure> {
     let which_control = Which::of(path(resolved, conditions))?;
-    Ok(serde_json::to_string_pretty(&Document { prediction, which_control })? + "\n")
+    let socket_buffers = buffers(conditions);
+    let document = Document { prediction, which_control, socket_buffers };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 fn refused(error: ModelError) -> Failure {

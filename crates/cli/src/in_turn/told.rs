@@ -1,14 +1,15 @@
 //! What `measure` found: a table, a document, a page.
 
 use firstflight_report::{
-    Axis, Column, Figure, Page, Panel, Section, Series, Table, terminal, write_dir,
+    Axis, Column, Figure, Page, Panel, Section, Series, Table, terminal, wrapped, write_dir,
 };
-use firstflight_scenario::{Results, RunResult};
+use firstflight_scenario::{FlowResult, Results, RunResult};
 use serde::Serialize;
 
 use super::median::Median;
 use super::{Args, Measured, Sender, in_order, is_whole, results};
 use crate::failure::Failure;
+use crate::socket_buffers::Allowed;
 use crate::{command_line, output};
 
 /// The shared schema of results, and beside its keys the medians.
@@ -17,6 +18,18 @@ struct Document {
     #[serde(flatten)]
     results: Results,
     summary: Vec<Summary>,
+    /// The sender's buffer; only where the kernel's TCP was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    socket_buffers: Option<Buffers>,
+}
+
+/// What the transfers took of the sender's socket buffer.
+#[derive(Serialize)]
+struct Buffers {
+    /// The largest window of all transfers.
+    largest_window_bytes: u64,
+    #[serde(flatten)]
+    allowed: Allowed,
 }
 
 /// One control over its transfers.
@@ -55,16 +68,22 @@ pub(super) fn tell(
             false => "medians, of too few for a 95 % interval",
         }
     );
+    let socket_buffers = if args.iperf3 { Buffers::of(&measured) } else { None };
+    let buffers = socket_buffers.as_ref().map(Buffers::told).unwrap_or_default();
     let table = table(&title, &summary);
-    let page = args.out.as_ref().map(|_| page(&title, &table, &measured));
+    let page = args.out.as_ref().map(|_| page(&title, &table, &buffers, &measured));
     let runs = in_order(&measured);
-    let document = Document { results: results(args, sender.what(), runs), summary };
+    let results = results(args, sender.what(), runs);
+    let document = Document { results, summary, socket_buffers };
     let json = serde_json::to_string_pretty(&document)? + "\n";
     match args.json {
         true => output::print(&json)?,
         false => {
-            let note = if args.iperf3 { IPERF3 } else { "" };
-            output::print(&format!("{}{note}", terminal::table(&table, output::screen())))?;
+            let screen = output::screen();
+            let notes = [if args.iperf3 { IPERF3 } else { "" }, &buffers];
+            let notes = notes.into_iter().filter(|note| !note.is_empty());
+            let notes: String = notes.map(|note| wrapped(note, screen.width, "  ")).collect();
+            output::print(&format!("{}{notes}", terminal::table(&table, screen)))?;
         }
     }
     if let (Some(out), Some(page)) = (&args.out, page) {
@@ -72,6 +91,22 @@ pub(super) fn tell(
         output::note(&format!("report: {}", out.join("report.html").display()));
     }
     Ok(())
+}
+
+impl Buffers {
+    /// `None` where no transfer came through, or no Linux says what it allows.
+    fn of(measured: &[Measured]) -> Option<Self> {
+        let flows = measured.iter().flat_map(|one| &one.runs).filter_map(|run| run.flows.first());
+        let window = |flow: &FlowResult| {
+            flow.peak_cwnd_packets * flow.delivered_bytes / flow.delivered_packets.max(1)
+        };
+        let largest_window_bytes = flows.map(window).max().filter(|window| *window > 0)?;
+        Some(Self { largest_window_bytes, allowed: Allowed::here()? })
+    }
+
+    fn told(&self) -> String {
+        self.allowed.told_of(self.largest_window_bytes)
+    }
 }
 
 fn summaries(measured: &[Measured]) -> Vec<Summary> {
@@ -138,7 +173,7 @@ fn cell(median: Option<Median>, unit: f64, decimals: usize) -> String {
 }
 
 /// The page: the table, and every transfer over its round.
-fn page(title: &str, table: &Table, measured: &[Measured]) -> Page {
+fn page(title: &str, table: &Table, buffers: &str, measured: &[Measured]) -> Page {
     let command = command_line::typed();
     let curves = |value: fn(&RunResult) -> Option<f64>| -> Vec<Series> {
         let points = |one: &Measured| {
@@ -168,6 +203,7 @@ fn page(title: &str, table: &Table, measured: &[Measured]) -> Page {
     }
     let failed = measured.iter().flat_map(|one| &one.runs).filter(|run| !is_whole(run));
     let mut notes: Vec<String> = failed.filter_map(RunResult::named_note).collect();
+    notes.extend((!buffers.is_empty()).then(|| buffers.to_owned()));
     notes.dedup();
     let section = notes.into_iter().fold(section, Section::text);
     let names: Vec<&str> = measured.iter().map(|one| &*one.control).collect();
@@ -176,5 +212,5 @@ fn page(title: &str, table: &Table, measured: &[Measured]) -> Page {
 }
 
 const IPERF3: &str = "iperf3 tells what its receiver had got when the last byte was in the \
-    sender's buffer,\nnot when all had arrived: there is no completion time, and a larger --size \
-    is more exact.\n";
+    sender's buffer, not when all had arrived: there is no completion time, and a larger --size \
+    is more exact.";

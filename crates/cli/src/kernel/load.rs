@@ -3,11 +3,13 @@
 use firstflight_kernel::load::Options;
 use firstflight_kernel::pinned;
 use firstflight_kernel::{Prepared, requirements};
+use firstflight_report::wrapped;
 
 use super::status::{Document, Loaded};
 use super::{Load, Wanted};
 use crate::failure::{Failure, Status};
 use crate::output;
+use crate::socket_buffers::Allowed;
 
 /// Loads all of these, or none.
 pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> {
@@ -23,8 +25,9 @@ pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> 
         prepared.push(Prepared::load(&control, &options)?);
     }
     let loaded: Vec<Loaded> = pinned::pin(prepared)?.into_iter().map(Loaded::unused).collect();
+    let buffers = Allowed::here();
     if args.json {
-        output::print(&Document::new(loaded).text()?)?;
+        output::print(&Document::new(loaded).beside(buffers).text()?)?;
         return Ok(Status::Done);
     }
     let mut text = String::new();
@@ -34,6 +37,9 @@ pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> 
     if let Some(first) = loaded.first() {
         text += &super::HOW_TO_USE.replace("ff_astart", &first.name);
         text.push('\n');
+    }
+    if let Some(buffers) = buffers {
+        text += &wrapped(&buffers.told(), output::screen().width, "  ");
     }
     output::print(&text)?;
     Ok(Status::Done)

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Status};
 use crate::output;
+use crate::socket_buffers::Allowed;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -23,6 +24,9 @@ pub(super) struct Document {
     unloaded: Vec<Loaded>,
     /// Every control the kernel knows, by whomever.
     registered: Vec<String>,
+    /// The paths up to which this host's socket buffers are enough; `load` alone tells them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    socket_buffers: Option<Allowed>,
 }
 
 /// A loaded control and who uses it.
@@ -57,7 +61,13 @@ pub(super) struct Connection {
 impl Document {
     pub(super) fn new(loaded: Vec<Loaded>) -> Self {
         let (unloaded, registered) = (Vec::new(), available());
-        Self { schema: "firstflight/kernel@1", loaded, unloaded, registered }
+        let schema = "firstflight/kernel@1";
+        Self { schema, loaded, unloaded, registered, socket_buffers: None }
+    }
+
+    /// This document with what the host's buffers are enough for.
+    pub(super) fn beside(self, socket_buffers: Option<Allowed>) -> Self {
+        Self { socket_buffers, ..self }
     }
 
     /// This document after the controls `gone` were unloaded.

@@ -30,7 +30,9 @@ pub(super) struct Path {
 pub(super) struct Which {
     /// The measured path that is nearest to the one asked about.
     nearest: Nearest,
-    /// For every transport and size that was measured there.
+    /// Whether it is near in everything. Where it is not, no control is named.
+    near: bool,
+    /// For every transport and size that was measured there, if it is near.
     choices: Vec<Choice>,
     /// What to know before taking one.
     caveats: Vec<String>,
@@ -48,6 +50,9 @@ struct Nearest {
     rtt_ratio: f64,
     /// The buffer of the path asked about over that of this one.
     buffer_ratio: f64,
+    /// The random loss of the path asked about over that of this one; 1 where neither loses, and
+    /// `None` where this one alone does not.
+    loss_ratio: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -106,14 +111,20 @@ impl Which {
             measured.iter().filter(|run| run.asked.is_over(nearest)).collect();
         let mut rows: Vec<&Asked> = there.iter().map(|run| &run.asked).collect();
         rows.dedup();
-        let choices = rows.iter().filter(|asked| asked.is_of(&rows, path.size_bytes));
-        let choices = choices.map(|asked| choice(asked, &there, &measured)).collect();
         let nearest = nearest.beside(&path);
-        Ok(Self { caveats: caveats(&nearest, &path), nearest, choices })
+        let near = nearest.is_near();
+        let choices = rows.iter().filter(|asked| near && asked.is_of(&rows, path.size_bytes));
+        let choices = choices.map(|asked| choice(asked, &there, &measured)).collect();
+        Ok(Self { caveats: caveats(&nearest, &path), nearest, near, choices })
     }
 
     /// For a terminal.
     pub(super) fn text(&self, screen: Screen) -> String {
+        let caveats = self.caveats.iter().map(|caveat| wrapped(caveat, screen.width, "  "));
+        let caveats: String = caveats.collect();
+        if !self.near {
+            return caveats;
+        }
         let Nearest { rate, rtt, buffer, loss, .. } = &self.nearest;
         let title = format!(
             "Which control, by transfers measured at {rate}, {rtt}, buffer {buffer}, loss {loss} \
@@ -133,8 +144,7 @@ impl Which {
                 quickest.into(),
             ]);
         }
-        let caveats = self.caveats.iter().map(|caveat| wrapped(caveat, screen.width, "  "));
-        format!("{}\n{}", terminal::table(&table, screen), caveats.collect::<String>())
+        format!("{}\n{caveats}", terminal::table(&table, screen))
     }
 }
 
@@ -193,7 +203,33 @@ impl Asked {
             rate_ratio: ratio(|path| path.rate_bps),
             rtt_ratio: ratio(|path| path.rtt_s),
             buffer_ratio: ratio(|path| path.buffer_bdp),
+            loss_ratio: self.path().and_then(|own| match (path.loss, own.loss) {
+                (0.0, 0.0) => Some(1.0),
+                (_, 0.0) => None,
+                (yours, its) => Some(yours / its),
+            }),
         }
+    }
+}
+
+impl Nearest {
+    fn is_near(&self) -> bool {
+        let loss = self.loss_ratio.unwrap_or(f64::INFINITY);
+        let ratios = [self.rate_ratio, self.rtt_ratio, self.buffer_ratio, loss];
+        ratios.iter().all(|ratio| (1.0 / NEAR..=NEAR).contains(ratio))
+    }
+
+    /// How the path asked about differs from it.
+    fn apart(&self) -> String {
+        let [rate, rtt, buffer] = [self.rate_ratio, self.rtt_ratio, self.buffer_ratio].map(short);
+        let loss = match self.loss_ratio {
+            Some(ratio) => format!("{} times its random loss", short(ratio)),
+            None => "random loss, which it has not".to_owned(),
+        };
+        format!(
+            "{rate} times its rate, {rtt} times its RTT, {buffer} times its buffer in BDP and \
+             {loss}"
+        )
     }
 }
 
@@ -250,22 +286,24 @@ impl Outcome {
 }
 
 fn caveats(nearest: &Nearest, path: &Path) -> Vec<String> {
-    let ratios = [nearest.rate_ratio, nearest.rtt_ratio, nearest.buffer_ratio];
-    let mut said = vec![
-        "To take is the quickest of those that lost at most 1 % of either transfer beyond the \
-         path's own loss, and at most 20 % on every other path that was measured, since yours is \
-         not quite this one; the stack's own if it is as quick."
-            .to_owned(),
-    ];
-    if ratios.iter().any(|ratio| !(1.0 / NEAR..=NEAR).contains(ratio)) {
-        let [rate, rtt, buffer] = ratios.map(short);
+    let mut said = Vec::new();
+    if nearest.is_near() {
+        said.push(
+            "To take is the quickest of those that lost at most 1 % of either transfer beyond the \
+             path's own loss, and at most 20 % on every other path that was measured, since yours \
+             is not quite this one; the stack's own if it is as quick."
+                .to_owned(),
+        );
+    } else {
+        let Nearest { rate, rtt, buffer, loss, .. } = nearest;
         said.push(format!(
-            "That is the nearest path that was measured, and not near: yours has {rate} times its \
-             rate, {rtt} times its RTT, {buffer} times its buffer in BDP. `firstflight compare` \
-             with your flags measures yours."
+            "Which control is not said, because controls were not measured on a path near yours. \
+             The nearest has {rate}, {rtt}, buffer {buffer}, loss {loss}: yours has {}. \
+             `firstflight compare --all` with your flags measures every start-up on yours.",
+            nearest.apart()
         ));
     }
-    if path.flows > 1 {
+    if path.flows > 1 && nearest.is_near() {
         said.push(format!("One flow had the path to itself; {} share yours.", path.flows));
     }
     said.push(
@@ -312,8 +350,28 @@ mod tests {
         assert_eq!(of(&which(90e6, 0.025, 1.0, 0.0)), ["100Mbps", "20ms"]);
         assert_eq!(of(&which(30e6, 0.5, 1.0, 0.0)), ["50Mbps", "600ms"]);
         assert_eq!(of(&which(90e6, 0.025, 1.0, 0.001)), ["12Mbps", "600ms"]);
-        let near = |which: &Which| which.caveats.iter().all(|said| !said.contains("not near"));
-        assert!(near(&which(90e6, 0.025, 1.0, 0.0)) && !near(&which(90e6, 0.025, 1.0, 0.001)));
+        assert!(which(90e6, 0.025, 1.0, 0.0).near && !which(90e6, 0.025, 1.0, 0.001).near);
+    }
+
+    /// A loss ten times that of the measured path, and one that is a five hundredth of it: what
+    /// was measured there answers neither.
+    #[test]
+    fn a_path_that_is_far_in_anything_is_told_and_no_control_named() {
+        for (rate_bps, rtt_s, buffer_bdp, loss, told) in [
+            (12e6, 0.6, 1.0, 0.05, "10 times its random loss"),
+            (12e6, 0.6, 1.0, 0.00001, "0.002 times its random loss"),
+            (20e6, 0.209, 1.0, 0.05, "10 times its random loss"),
+            (10e6, 0.6, 0.067, 0.0, "0.067 times its buffer in BDP and 1 times"),
+        ] {
+            let found = which(rate_bps, rtt_s, buffer_bdp, loss);
+            assert!(!found.near && found.choices.is_empty(), "{found:?}");
+            let text = found.text(Screen::plain(100)).replace("\n  ", " ");
+            assert!(text.contains(told) && !text.contains("take"), "{text}");
+        }
+        for loss in [0.0025, 0.005, 0.01] {
+            let found = which(12e6, 0.6, 1.0, loss);
+            assert!(found.near && !found.choices.is_empty(), "{found:?}");
+        }
     }
 
     #[test]
