@@ -162,7 +162,7 @@ impl Transport {
             let runs = self.controls.iter().map(|control| kept.find(&asked, control));
             let Some(runs) = runs.collect::<Option<Vec<&Value>>>() else { continue };
             if text.is_empty() {
-                head(&mut text, self.title, "path and size", self.controls);
+                head(&mut text, self.title, "time (packets dropped)", self.controls);
             }
             row(&mut text, &format!("{}, {size}", path.name), runs.into_iter().map(cell));
         }
@@ -170,14 +170,14 @@ impl Transport {
     }
 }
 
-/// Seconds until all was acknowledged, packets dropped, the longest queue in packets.
+/// Seconds until all was acknowledged, and the packets that the bottleneck dropped.
 fn cell(run: &Value) -> String {
     let mut text = String::new();
     let _ = match run["seconds"].as_f64() {
         Some(seconds) => write!(text, "{seconds:.2} s"),
         None => write!(text, "over 120 s"),
     };
-    let _ = write!(text, ", {}, {}", run["drops"], run["peak_queue"]);
+    let _ = write!(text, " ({})", run["drops"]);
     text
 }
 
@@ -296,6 +296,6 @@ mod tests {
         kept.runs.extend(transport.controls.iter().skip(1).map(run));
         assert_eq!(transport.table(&kept), "");
         kept.runs.push(run(&transport.controls[0]));
-        assert!(transport.table(&kept).contains("1MB | 1.00 s, 2, 3 |"));
+        assert!(transport.table(&kept).contains("1MB | 1.00 s (2) |"));
     }
 }

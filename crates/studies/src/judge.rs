@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use firstflight_control::policy::startups;
 use firstflight_judge::{Carrier, Entry, Judged, Judgement, Question, Refusal, Verdict, select};
 use firstflight_quic_sim::Quic;
-use firstflight_report::{ReportError, digits, write_file};
+use firstflight_report::{ReportError, digits, wrapped, write_file};
 use firstflight_runner::{On, Options, RunError, run as run_scenario};
 use firstflight_scenario::{Rule, Scenario};
 use firstflight_sweep::{Shelf, SweepError, content_name};
@@ -131,37 +131,76 @@ fn failed(name: &str, problem: &str) -> Stop {
 }
 
 fn page(simulated: &[Judgement], quic: &[Judgement], front: &str) -> String {
-    let mut text = HEAD.to_owned();
-    let count = simulated.first().map_or(0, |judgement| judgement.scenarios.len());
-    let _ = writeln!(
-        text,
-        "\nOn the simulator, {count} scenarios. A cell has in how many of the scenarios that ask a \
-         rule it holds;\nwhat fails stands behind, in short: `A3` for A3a and A3b."
-    );
-    let _ = writeln!(text, "\n{SHOWN}\n{front}");
-    verdicts(&mut text, "Every start-up, on the simulator", simulated);
-    let _ = writeln!(
-        text,
-        "\nOver quinn, on {}, with three seeds and without the longest transfers. The references \
-         are ours over\nquinn; quinn's BBR draws from the operating system, so that its numbers \
-         differ from run to run.",
+    let mut text = "# Every start-up judged\n\n".to_owned();
+    text += &wrapped(&learned(simulated), COLUMNS, "");
+    let _ = write!(text, "\n{}\n{}", wrapped(front, COLUMNS, ""), SHOWN);
+    let _ = write!(text, "\n{READING}");
+    verdicts(&mut text, "Every start-up, on the simulator", simulated, false);
+    let over_quinn = format!(
+        "Over quinn, on {}, with three seeds and without the longest transfers. The references \
+         are ours over quinn; quinn's BBR draws from the operating system, so that its numbers \
+         differ from run to run. What fails stands behind, in short: `A3` for A3a and A3b.",
         OVER_QUIC.join(", ")
     );
-    verdicts(&mut text, "quinn's own, over QUIC in virtual time", quic);
+    let _ = write!(text, "\n{}", wrapped(&over_quinn, COLUMNS, ""));
+    verdicts(&mut text, "quinn's own, over QUIC in virtual time", quic, true);
     nobody(&mut text, simulated);
     published(&mut text, simulated);
+    let _ = write!(text, "\n{MADE}");
     text
 }
 
-/// A row for each control.
-fn verdicts(text: &mut String, title: &str, judgements: &[Judgement]) {
-    let rules = Rule::ALL.map(Rule::name);
-    let mut names: Vec<&str> = rules.to_vec();
-    names.push("fails on");
+/// Who holds each rule most often, in words.
+fn learned(judgements: &[Judgement]) -> String {
+    let count = judgements.first().map_or(0, |judgement| judgement.scenarios.len());
+    let passed = |judgement: &Judgement, rule: Rule| {
+        judgement.summary.get(rule.name()).copied().unwrap_or_default()
+    };
+    let best = Rule::ALL.map(|rule| {
+        let most = judgements.iter().map(|one| passed(one, rule).pass).max().unwrap_or(0);
+        let of = judgements.iter().filter(|one| passed(one, rule).pass == most);
+        let names: Vec<String> = of.clone().map(|one| format!("`{}`", one.control)).collect();
+        let asked = of.map(|one| passed(one, rule).pass + passed(one, rule).fail).max();
+        let who = match &names[..] {
+            [all @ .., last] if all.len() < MOST_NAMES && !all.is_empty() => {
+                format!("{} and {last}", all.join(", "))
+            }
+            [one] => one.clone(),
+            many => format!("{} start-ups", many.len()),
+        };
+        format!("{rule} ({}) {who}, {most} of {}", about(rule), asked.unwrap_or(0))
+    });
+    let whole = judgements.iter().filter(|one| Rule::ALL.iter().all(|r| passed(one, *r).fail == 0));
+    let whole = match whole.count() {
+        0 => "No start-up keeps all five rules".to_owned(),
+        count => format!("{count} of {} start-ups keep all five rules", judgements.len()),
+    };
+    format!(
+        "{whole} on all of the {count} scenarios. Who keeps each rule in most of the scenarios \
+         that ask it: {}.",
+        best.join("; ")
+    )
+}
+
+/// A rule in a word.
+const fn about(rule: Rule) -> &'static str {
+    match rule {
+        Rule::R1 => "fast",
+        Rule::R2 => "gentle",
+        Rule::R3 => "safe to others",
+        Rule::R4 => "never stuck",
+        Rule::R5 => "dominated by no reference",
+    }
+}
+
+/// A row for each control, with the names of what fails where there are few.
+fn verdicts(text: &mut String, title: &str, judgements: &[Judgement], named: bool) {
+    let mut names: Vec<&str> = Rule::ALL.map(Rule::name).to_vec();
+    names.extend(named.then_some("fails on"));
     head(text, title, "control", &names);
     for judgement in judgements {
         let mut cells = tallies(judgement);
-        cells.push(fails(judgement));
+        cells.extend(named.then(|| fails(judgement)));
         row(text, &format!("`{}`", judgement.control), cells.into_iter());
     }
 }
@@ -276,25 +315,30 @@ const OVER_QUIC: [&str; 4] = ["A", "D", "F1", "F4"];
 /// quinn's own controls.
 const QUINN: [&str; 3] = ["quinn-cubic", "quinn-newreno", "quinn-bbr"];
 
-const HEAD: &str = "\
-# Every start-up judged
+/// Width of a page's lines.
+const COLUMNS: usize = 110;
+/// Names that are said; more are only counted.
+const MOST_NAMES: usize = 4;
 
-What [the judge](judge.md) says of every start-up of this repository, historical and of today,
-each with its usual avoidance, and of quinn's own. Linux's CUBIC is `hystart` here and its BBR
-`bbr`, which [stacks.md](stacks.md) compares with the kernel; the kernel's own two are judged in
-[judgement-linux.md](judgement-linux.md), and four controls over quinn on the whole catalogue in
-[judgement-quic.md](judgement-quic.md). `cargo xtask judge` writes this page; `firstflight judge
-NAME --out DIR` has the numbers and pictures of one.
+const SHOWN: &str = "
+![Every start-up on a plane of time and loss, with the Pareto front](img/judgement/plane.svg)
 
-The rules in short: R1 fast, R2 gentle, R3 safe to others, R4 never stuck, R5 dominated by no
-reference. They are strict, and the historical start-ups were made for other paths. The references
-fail too: HyStart leaves early in noise, HyStart++ and slow start lose what HyStart does not.
+![For every start-up and group, the share of scenarios that fail a rule](img/judgement/rules.svg)
 ";
 
-const SHOWN: &str = "\
-![For every start-up and group, the share of scenarios that fail a rule](img/judgement/rules.svg)
+const READING: &str = "\
+A cell of the table has in how many of the scenarios that ask [a rule](judge.md) it holds. The rules
+are strict, and the historical start-ups were made for other paths. The references fail too: HyStart
+leaves early in noise, HyStart++ and slow start lose what HyStart does not. `firstflight judge NAME`
+lists what one fails. Linux's CUBIC is `hystart` here and its BBR `bbr`; [the kernel's own
+two](judgement-linux.md) and [four controls over quinn](judgement-quic.md) have pages of their own.
+";
 
-![Every start-up on a plane of time and loss, with the Pareto front](img/judgement/plane.svg)
+const MADE: &str = "\
+## How this page is made
+
+`cargo xtask judge` writes it: every start-up of this repository, each with its usual avoidance, and
+quinn's own. `firstflight judge NAME --out DIR` has the numbers and pictures of one.
 ";
 
 const PUBLISHED: &str = "\

@@ -17,12 +17,13 @@ use super::summary::{Help, Mean, Measure, Summary, four_bdp};
 
 /// The whole page.
 pub(super) fn markdown(summaries: &[Summary]) -> String {
-    let mut text = intro();
+    let mut text = "# Every start-up, side by side\n".to_owned();
+    learned(&mut text, summaries);
     maps(&mut text);
     tables(&mut text, summaries);
-    frontier(&mut text, summaries);
     thinned(&mut text, summaries);
     marked(&mut text, summaries);
+    made(&mut text);
     text.push_str("\n## The start-ups\n");
     paragraph(
         &mut text,
@@ -39,19 +40,18 @@ pub(super) fn markdown(summaries: &[Summary]) -> String {
     text
 }
 
-fn intro() -> String {
+/// What was run, and what that does not show.
+fn made(text: &mut String) {
+    text.push_str("\n## How this was measured\n");
     let [rates, rtts, buffers] = [list(&RATES_MBPS), list(&RTTS_MS), list(&BUFFERS)];
-    let mut text = "# Every start-up, side by side\n".to_owned();
     paragraph(
-        &mut text,
+        text,
         "`cargo xtask startups` writes this page, its pictures and [startups.csv](startups.csv), \
-         which has every number. The start-ups are those that `firstflight list` knows, historical \
-         and of today, each with its usual avoidance and its default knobs, and slow start with \
-         each of these avoidances. `firstflight compare --all` runs all of them on a path of \
-         yours.",
+         which has every number. Each start-up has its usual avoidance and its default knobs, and \
+         slow start each of these avoidances.",
     );
     paragraph(
-        &mut text,
+        text,
         &format!(
             "**What was run.** One flow in the simulator, rates of {rates} Mbit/s, RTTs of {rtts} \
              ms, drop-tail buffers of {buffers} BDP, transfers of 4 BDP and of 1 MB, profile \
@@ -69,14 +69,13 @@ fn intro() -> String {
         ),
     );
     paragraph(
-        &mut text,
+        text,
         "**What it does not show.** There is no other traffic, no jitter and no random loss here, \
          all of which decide between start-ups too, and each number is one deterministic run. A \
          transfer whose very last packet is dropped takes 220 ms more, because a probe for a \
          single packet waits that long (RFC 8985 section 7.2): on a short path that makes a worst \
          case of its own, as of `bbr` paced, which has no other loss there.",
     );
-    text
 }
 
 /// A blank line and a text in lines of a page's width.
@@ -297,7 +296,7 @@ fn rate(summary: &Summary) -> String {
 }
 
 /// Which start-ups no other beats in everything.
-fn frontier(text: &mut String, summaries: &[Summary]) {
+fn learned(text: &mut String, summaries: &[Summary]) {
     let costs: Vec<(&str, [f64; 3])> = summaries
         .iter()
         .filter(|one| one.help == Help::None)
@@ -308,12 +307,18 @@ fn frontier(text: &mut String, summaries: &[Summary]) {
         })
         .collect();
     let best = costs.iter().filter(|(_, cost)| !costs.iter().any(|(_, other)| beats(other, cost)));
-    let best: Vec<String> = best.map(|(name, _)| format!("`{name}`")).collect();
+    let told =
+        |(name, [time, lost, _]): &(&str, [f64; 3])| format!("`{name}` ({time:.2}, {lost:.1} %)");
+    let best: Vec<String> = best.map(told).collect();
+    let usual = costs.iter().find(|(name, _)| *name == LINUX).map(told).unwrap_or_default();
     paragraph(
         text,
         &format!(
-            "Of those that have nothing but their own ACKs, no other is at least as good in the \
-             means of time, loss and queue, and better in one, than {}.",
+            "What each start-up of `firstflight list`, historical and of today, gains and costs \
+             over 192 paths, and how each works. Of those that have nothing but their own ACKs, \
+             none is at least as good in the means of time, loss and queue, and better in one, \
+             than these (mean time over slow start's, packets lost): {}. Linux has {usual}. \
+             `firstflight compare --all` runs all of them on a path of yours.",
             best.join(", ")
         ),
     );
@@ -368,6 +373,8 @@ fn four_bdp_paced(case: &Case) -> bool {
 
 /// The width of the page's text in characters.
 const COLUMNS: usize = 110;
+/// The start-up of a current Linux.
+const LINUX: &str = "hystart";
 
 #[cfg(test)]
 mod tests {
