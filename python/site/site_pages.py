@@ -3,7 +3,8 @@
 A line `<!-- include: CONTRIBUTING.md -->` stands for that file, whose page this then is. A line
 `<!-- reference: firstflight -->` stands for the reference of an installed module. A link to another
 file of the repository leads to its page if it has one, else to the file's text (`SOURCES` in the
-site, where `build.py` puts it). A link to nothing ends the build.
+site, where `build.py` puts it). A link to a page that is called by its file's name is called by the
+page's title here. A link to nothing ends the build.
 """
 
 import functools
@@ -13,6 +14,7 @@ import re
 from pathlib import Path
 
 from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from site_reference import reference
@@ -28,6 +30,7 @@ class Pages(Extension):
     def extendMarkdown(self, md):
         md.preprocessors.register(_Expand(md), "site_pages", 100)
         md.treeprocessors.register(_Widths(md), "site_widths", 15)
+        md.postprocessors.register(_Options(md), "site_options", 0)
         # As in GitHub's Markdown.
         md.ESCAPED_CHARS = [*md.ESCAPED_CHARS, *"<>~|"]
 
@@ -46,6 +49,13 @@ class _Widths(Treeprocessor):
             for head, *cells in zip(*rows, strict=False) if len(rows[0]) > 4 else ():
                 if any(len("".join(cell.itertext())) > 60 for cell in cells):
                     head.set("style", "min-width: 12rem")
+
+
+class _Options(Postprocessor):
+    """An option such as `--runs` is not broken behind its hyphens."""
+
+    def run(self, text):
+        return CODE.sub(lambda found: found[1] or OPTION.sub(WHOLE, found[0]), text)
 
 
 def makeExtension(**options):
@@ -106,12 +116,21 @@ def _link(found, folder):
     if (ROOT / path / "README.md").exists():
         path += "/README.md"
     if path in pages():
+        if label.endswith(".md"):
+            label = f'"{title(path)}"'
         return f"{image}[{label}]({pages()[path]}{hash}{anchor})"
     if path.startswith("docs/"):
         return f"{image}[{label}]({path.removeprefix('docs/')}{hash}{anchor})"
     if path.startswith("..") or not (ROOT / path).is_file():
         raise ValueError(f"{folder}: a link to {target}, which is no file of the repository")
     return f'<a href="{SOURCES}/{path}.txt">{label}</a>'
+
+
+def title(path):
+    """The first heading of a page's file, or of the first file that it includes."""
+    text = (ROOT / path).read_text()
+    found = re.search(r"^# (.*)$", text, re.MULTILINE)
+    return found[1] if found else title(INCLUDE.search(text)[1])
 
 
 @functools.cache
@@ -130,3 +149,7 @@ REFERENCE = re.compile(r"^<!-- reference: (\S+) -->$", re.MULTILINE)
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 # A link, or a code span, in which nothing is a link.
 LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^()\s]+)\)|`[^`]+`")
+# A block of code, or code within a line.
+CODE = re.compile(r"(<pre\b.*?</pre>)|<code>[^<]*</code>", re.DOTALL)
+OPTION = re.compile(r"(?<![^ >])-[^ <]{1,29}(?=[ <])")
+WHOLE = r'<span style="white-space: nowrap">\g<0></span>'

@@ -17,7 +17,7 @@ CODE = {
     "lab.md": (0, 0, 1),
     "notebook-first-figure.md": (0, 5, 0),
     "notebook-queries.md": (0, 7, 0),
-    "operators.md": (0, 0, 3),
+    "operators.md": (0, 0, 4),
     "own-startup.md": (0, 0, 1),
     "paths.md": (0, 0, 1),
     "python.md": (1, 0, 2),
@@ -96,6 +96,14 @@ def test_zensical_builds_the_same_pages(site, tmp_path):
         assert words(page) == words(site[page.name]), page.name
 
 
+def test_what_a_reader_clicks_is_called_by_words_and_options_stay_whole(site):
+    for page in site.values():
+        article = page.read_text().partition("<article")[2].partition("</article>")[0]
+        assert not re.search(r"<a [^>]*>[^<]*\.md</a>", article), page.name
+    tour = site["tour.html"].read_text()
+    assert '<code><span style="white-space: nowrap">--size</span></code>' in tour
+
+
 def words(page):
     """What a reader of a page sees of its own text."""
     article = page.read_text().partition("<article")[2].partition("</article>")[0]
@@ -105,6 +113,9 @@ def words(page):
 def test_a_link_out_of_docs_leads_to_a_page_or_to_the_text():
     lead = site_pages.expanded
     assert lead("[`a`](../CONTRIBUTING.md#style)") == "[`a`](contributing.md#style)"
+    assert lead("[tour.md](tour.md#x)") == '["A tour in ten minutes"](tour.md#x)'
+    assert lead("[`a`](../papers/README.md)") == "[`a`](claims.md)"
+    assert lead("[papers/README.md](../papers/README.md)").startswith('["')
     assert lead("[a](../Cargo.toml)") == '<a href="source/Cargo.toml.txt">a</a>'
     for same in ("`[a](../nothing)`", "```\n[a](../nothing)\n```", "[a](tour.md#b)"):
         assert lead(same) == same
