@@ -168,7 +168,7 @@ fn learned(judgements: &[Judgement]) -> String {
             [one] => one.clone(),
             many => format!("{} start-ups", many.len()),
         };
-        format!("{rule} ({}) {who}, {most} of {}", about(rule), asked.unwrap_or(0))
+        format!("{rule} ({}) {who}, {most} of {}", rule.title(), asked.unwrap_or(0))
     });
     let whole = judgements.iter().filter(|one| Rule::ALL.iter().all(|r| passed(one, *r).fail == 0));
     let whole = match whole.count() {
@@ -180,17 +180,6 @@ fn learned(judgements: &[Judgement]) -> String {
          that ask it: {}.",
         best.join("; ")
     )
-}
-
-/// A rule in a word.
-const fn about(rule: Rule) -> &'static str {
-    match rule {
-        Rule::R1 => "fast",
-        Rule::R2 => "gentle",
-        Rule::R3 => "safe to others",
-        Rule::R4 => "never stuck",
-        Rule::R5 => "dominated by no reference",
-    }
 }
 
 /// A row for each control, with the names of what fails where there are few.
