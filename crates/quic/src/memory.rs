@@ -27,7 +27,7 @@ use std::time::{Duration, SystemTime};
 
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::pair::Policies;
-use firstflight_core::units::Span;
+use firstflight_core::units::{Bytes, Span};
 
 use crate::controller::Controller;
 
@@ -137,9 +137,10 @@ impl Visit {
         self.end_with(controller.learned(), controller.refutes_hint());
     }
 
-    /// [`Visit::end`] where the controller is out of reach: by what it said last. What was learned
-    /// replaces what was known as soon as one packet was acknowledged; of a hint that was refuted
-    /// nothing is left.
+    /// [`Visit::end`] where the controller is out of reach: by what it said last. Of a hint that
+    /// was refuted nothing is left. What was learned replaces what was known, if enough was
+    /// delivered to know the path by or a round was larger; otherwise what was known stays as old
+    /// as it is.
     pub fn end_with(self, learned: Option<Learned>, refutes_hint: bool) {
         if !self.holds {
             return;
@@ -149,8 +150,16 @@ impl Visit {
         if refutes_hint {
             entry.remembered = None;
         }
-        if let Some(learned) = learned.filter(|learned| learned.per_round.0 > 0) {
-            entry.remembered = Some(Remembered { learned, at: clock() });
+        let now = clock();
+        let known = entry.remembered.filter(|known| self.memory.is_fresh(known, now));
+        let is_worth = |learned: &Learned| {
+            known.is_none_or(|known| {
+                learned.delivered >= ENOUGH || learned.per_round >= known.learned.per_round
+            })
+        };
+        let learned = learned.filter(|learned| learned.per_round.0 > 0);
+        if let Some(learned) = learned.filter(is_worth) {
+            entry.remembered = Some(Remembered { learned, at: now });
         }
     }
 }
@@ -171,6 +180,11 @@ impl Drop for Visit {
     }
 }
 
+/// A connection that delivered less than four initial windows (RFC 6928) has hardly asked the path
+/// for anything. RFC 9959 section 4.1 lets a sender leave out what it observed with a window that
+/// small.
+const ENOUGH: Bytes = Bytes(4 * 10 * 1_460);
+
 /// What is remembered outlives the process, so that its age is counted by the wall clock.
 #[expect(clippy::disallowed_methods, reason = "no result of a simulation depends on it")]
 fn clock() -> SystemTime {
@@ -184,7 +198,6 @@ fn age(known: &Remembered, now: SystemTime) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_core::units::Bytes;
     use firstflight_core::view::Window;
 
     use super::*;
@@ -220,6 +233,28 @@ mod tests {
         let mapped: IpAddr = format!("::ffff:{mapped}").parse().unwrap();
         assert!(memory.visit(mapped).hint().is_some(), "the same host");
         assert!(memory.visit(remote(2)).hint().is_none());
+    }
+
+    #[test]
+    fn a_connection_of_one_packet_leaves_what_a_long_one_learned() {
+        let memory = PathMemory::new(HOUR, 10);
+        let ended = |delivered: u64, per_round: u64| {
+            let mut learned = remembered(per_round, Duration::ZERO).learned;
+            learned.delivered = Bytes(delivered * 1_200);
+            memory.visit(remote(1)).end_with(Some(learned), false);
+            let known = memory.remembered()[0].1;
+            known.learned.per_round.0 / 1_200
+        };
+        assert_eq!(ended(1, 1), 1, "better than nothing");
+        assert_eq!(ended(1_000, 100), 100);
+        let at = memory.remembered()[0].1.at;
+        assert_eq!(ended(1, 1), 100);
+        assert_eq!(memory.remembered()[0].1.at, at, "it is no younger for that");
+        assert_eq!(ended(48, 24), 100, "too little to know the path by");
+        assert_eq!(ended(49, 24), 24, "the path has become slower");
+        assert_eq!(ended(40, 30), 30, "it has more, however short the connection was");
+        memory.visit(remote(1)).end_with(None, true);
+        assert!(memory.remembered().is_empty(), "refuted");
     }
 
     #[test]
