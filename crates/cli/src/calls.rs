@@ -135,6 +135,13 @@ pub fn command(words: Vec<OsString>) -> u8 {
     args::main()
 }
 
+/// Every flag that takes a secret, by its command and its name, from the definition of the command
+/// line.
+pub fn secret_flags() -> Vec<(String, String)> {
+    use clap::CommandFactory as _;
+    command_line::secret_flags(&args::Cli::command())
+}
+
 /// The transports that take no root and no clock.
 fn virtual_time(on: &str) -> Result<Transport, Failure> {
     let transport = On::named(on).transport()?;

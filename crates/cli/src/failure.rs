@@ -132,6 +132,7 @@ fn transfer_code(error: &TransferError) -> u8 {
         | TransferError::Input(_)
         | TransferError::Address { .. }
         | TransferError::Listen { .. } => 2,
+        error if error.is_full() => 3,
         TransferError::Machine(_) => 3,
         TransferError::Interrupted { .. } => 130,
         _ => 1,

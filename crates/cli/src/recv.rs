@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::failure::{Failure, Status};
 use crate::output;
-use crate::secret::{Given, SecretArgs};
+use crate::secret::{Given, How, SecretArgs};
 use crate::seldom::Seldom;
 use crate::transfer::{self, Common, interrupted, megabytes};
 
@@ -95,7 +95,7 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
         false => Store::Directory { path: args.dir.clone(), replace: args.force },
     };
     let accepted = transfer::accepted(&args.pin, &args.trust)?;
-    let (secret, proof) = welcome(&args, accepted.is_empty())?;
+    let (secret, typed) = welcome(&args, accepted.is_empty())?;
     let listening = Listening {
         at: args.listen.clone(),
         accepted,
@@ -118,7 +118,10 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
             made.iter().for_each(|made| remove_empty(&args.dir, made));
         });
         let inbox = Arc::new(inbox?);
-        announce(&inbox, fingerprint, args.discard, &proof);
+        if let Some(made) = &made {
+            output::note(&format!("made the folder {}, which was not there", made.display()));
+        }
+        announce(&inbox, fingerprint, args.discard, &typed);
         let outcome = take(&args, &inbox).await;
         inbox.close(if outcome.is_ok() { "done" } else { "over" }).await;
         outcome
@@ -144,20 +147,24 @@ fn remove_empty(below: &Path, made: &Path) {
     }
 }
 
-/// What a sender has to know, and the words with which it says so; nothing if anybody may send, or
-/// if certificates tell who may.
-fn welcome(args: &Args, any_certificate: bool) -> Result<(Option<Secret>, String), Failure> {
+/// What a sender types: `firstflight`, perhaps with a variable in front, and what comes last.
+type Typed = (String, &'static str);
+
+/// What a sender has to know, and how it says so; nothing if anybody may send, or if certificates
+/// tell who may.
+fn welcome(args: &Args, any_certificate: bool) -> Result<(Option<Secret>, Typed), Failure> {
+    let plain = |last| ("firstflight".to_owned(), last);
     if args.allow_anyone {
-        return Ok((None, String::new()));
+        return Ok((None, plain("")));
     }
     Ok(match args.secret.read()? {
-        Some(Given { secret, shown }) => (Some(secret), format!(" {shown}")),
+        Some(Given { secret, how }) => (Some(secret), how.typed(None)),
         None if any_certificate => {
             let secret = Secret::make()?;
-            let shown = format!(" --secret {}", secret.reveal());
-            (Some(secret), shown)
+            let typed = How::Variable.typed(Some(&secret));
+            (Some(secret), typed)
         }
-        None => (None, " --cert FILE.pem --key FILE.pem".to_owned()),
+        None => (None, plain(" --cert FILE.pem --key FILE.pem")),
     })
 }
 
@@ -181,17 +188,18 @@ fn at_once(args: &Args) -> usize {
 }
 
 /// Where it listens, and what the other side has to type.
-fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool, proof: &str) {
+fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool, typed: &Typed) {
+    let (firstflight, proof) = typed;
     let address = inbox.address();
     let pin = fingerprint.map_or(String::new(), |fingerprint| fingerprint.to_string());
     let what = if discard { "--size 30MB" } else { "FILE" };
     output::note(&format!("listening on {address}; the sender types"));
     if address.ip().is_unspecified() {
         let port = address.port();
-        output::note(&format!("  firstflight send HOST:{port} {what} --pin {pin}{proof}"));
+        output::note(&format!("  {firstflight} send HOST:{port} {what} --pin {pin}{proof}"));
         output::note("where HOST is a name or an address of this host");
     } else {
-        output::note(&format!("  firstflight send {address} {what} --pin {pin}{proof}"));
+        output::note(&format!("  {firstflight} send {address} {what} --pin {pin}{proof}"));
     }
 }
 

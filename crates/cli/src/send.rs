@@ -68,7 +68,7 @@ A control that begins with what an earlier transfer learned (careful-resume, jum
 finds it in --paths; what is older than a day is forgotten there.
 
 Examples:
-  firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c... --secret 7c2a...
+  FIRSTFLIGHT_SECRET=7c2a... firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c...
   firstflight send 192.0.2.7:4433 big.iso --trust recv.pem --secret-file secret --control hoe
   firstflight send 4433 --size 30MB --trust recv.pem --qlog a.sqlog --json   (to recv --discard)
   firstflight show a.sqlog";

@@ -124,7 +124,7 @@ pub(crate) fn tell_failure<T>(
     (progress, took): (Reached, Duration),
     failure: Failure,
 ) -> Result<T, Failure> {
-    if json && [1, 130].contains(&failure.code()) {
+    if json && failure.code() != 2 {
         let broken = Broken { transfer, control, progress, took, why: &failure.to_string() };
         output::print(&broken.results(env!("CARGO_PKG_VERSION")).to_json()?)?;
     }

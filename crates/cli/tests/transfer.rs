@@ -10,6 +10,8 @@ mod in_turn;
 mod lossy;
 #[path = "transfer/remembered.rs"]
 mod remembered;
+#[path = "transfer/secrets.rs"]
+mod secrets;
 #[path = "transfer/welcome.rs"]
 mod welcome;
 #[path = "transfer/whole.rs"]

@@ -11,6 +11,7 @@ use firstflight_report::terminal::Screen;
 use firstflight_report::{ReportError, is_written_through};
 
 use crate::Failure;
+use crate::command_line::without_secrets;
 
 /// What standard output can show.
 pub fn screen() -> Screen {
@@ -19,7 +20,7 @@ pub fn screen() -> Screen {
 
 /// Writes to standard output; a reader that went away (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
+    let (mut stdout, text) = (io::stdout().lock(), without_secrets(text));
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
         _ => Ok(()),
@@ -29,12 +30,14 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Says what went wrong on standard error.
 pub fn complain(problem: &dyn std::fmt::Display) {
     // Nothing is left to be told to if standard error is gone.
-    let _ = writeln!(io::stderr(), "firstflight: {}", plain(problem.to_string().trim_end()));
+    let problem = problem.to_string();
+    let problem = without_secrets(problem.trim_end());
+    let _ = writeln!(io::stderr(), "firstflight: {}", plain(&problem));
 }
 
 /// Says something worth knowing on standard error.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", without_secrets(text));
 }
 
 /// Checks before a long run that its files can be written below `path`, and that `path` holds no

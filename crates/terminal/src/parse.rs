@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use clap::Parser;
 use clap::error::{Error, ErrorKind};
 
-use crate::output;
 use crate::{Failure, Fault, Status};
+use crate::{command_line, output};
 
 /// Reads the words, the program's name first, does what they ask, says what went wrong, and returns
 /// the exit code.
@@ -14,6 +14,7 @@ pub fn main<C: Parser, F: Fault + From<Failure>>(
     words: &[OsString],
     dispatch: impl FnOnce(C) -> Result<Status, F>,
 ) -> u8 {
+    command_line::learn_secrets(&C::command(), words);
     ended(match C::try_parse_from(words) {
         Ok(command) => dispatch(command),
         Err(error) => answer::<C>(&error, words).map_err(F::from),

@@ -160,9 +160,9 @@ fn time(seconds: f64) -> String {
 const LOOK: &str = "{spinner} {bar:30} {pos} of {len} {prefix} {elapsed} {wide_msg}";
 const LOOK_PREPARING: &str = "{spinner} preparing the {prefix}";
 const LOOK_WORK: &str = "{spinner} {bar:30} {percent} %, {prefix}; {wide_msg}";
-const LOOK_BYTES: &str =
-    "{spinner} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
-const LOOK_ENDLESS: &str = "{spinner} {bytes} {bytes_per_sec} {elapsed} {wide_msg}";
+const LOOK_BYTES: &str = "{spinner} {bar:30} {decimal_bytes}/{decimal_total_bytes} \
+    {decimal_bytes_per_sec} {eta} {wide_msg}";
+const LOOK_ENDLESS: &str = "{spinner} {decimal_bytes} {decimal_bytes_per_sec} {elapsed} {wide_msg}";
 /// Work shorter than this shows nothing on a terminal.
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);

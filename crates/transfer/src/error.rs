@@ -1,8 +1,10 @@
 //! How a transfer can fail, each in one line.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use firstflight_outside::is_full;
 
 use crate::certificate::Fingerprint;
 
@@ -86,9 +88,23 @@ pub enum TransferError {
         /// What is left of the transfer, with a separator in front.
         kept: String,
     },
-    /// The sender is there and sends nothing.
-    #[error("the sender sent nothing for {} s, though it is there{kept}", waited.as_secs_f64())]
+    /// The disk has no room for a file.
+    #[error("{}: no room for {wanted} bytes more; {free} are free there", path.display())]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that it would take.
+        wanted: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// The peer is there and does nothing.
+    #[error("the {peer} {what} nothing for {} s, though it is there{kept}", waited.as_secs_f64())]
     Stalled {
+        /// `sender` or `receiver`.
+        peer: &'static str,
+        /// `sent`, `said` or `took`.
+        what: &'static str,
         /// For how long.
         waited: Duration,
         /// What is left of the transfer, with a separator in front.
@@ -138,4 +154,34 @@ pub enum TransferError {
     /// The machine has no socket or no runtime for it.
     #[error("{0}")]
     Machine(String),
+}
+
+impl TransferError {
+    /// Whether this host's disk has no room for what was to be written.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::File { source, .. } => is_full(source),
+            Self::NoRoom { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// What the other end is told: files without their folder, no number of free bytes, and not
+    /// what is kept here.
+    pub(crate) fn to_peer(&self) -> String {
+        let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
+        match self {
+            Self::File { path, source } => format!("{}: {source}", name(path)),
+            Self::BadFile { path, problem } => format!("{}: {problem}", name(path)),
+            Self::NoRoom { path, wanted, .. } => {
+                format!("{}: no room for {wanted} bytes more", name(path))
+            }
+            Self::Stalled { peer, what, waited, .. } => {
+                let (peer, what, waited) = (*peer, *what, *waited);
+                Self::Stalled { peer, what, waited, kept: String::new() }.to_string()
+            }
+            Self::Interrupted { .. } => Self::Interrupted { kept: String::new() }.to_string(),
+            other => other.to_string(),
+        }
+    }
 }

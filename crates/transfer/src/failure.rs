@@ -39,7 +39,14 @@ pub(crate) fn lost(
     match error {
         ConnectionError::TimedOut => TransferError::Vanished { peer, waited, kept },
         // Within the handshake: it took somebody else, or had too many to listen to.
-        ConnectionError::ApplicationClosed(close) if close.reason.is_empty() => busy(peer, kept),
+        ConnectionError::ApplicationClosed(close)
+            if close.reason.is_empty() && peer == RECEIVER =>
+        {
+            busy(peer, kept)
+        }
+        ConnectionError::ApplicationClosed(close) if close.reason.is_empty() => {
+            gave_up(peer, "it closed the connection without a reason", &kept)
+        }
         ConnectionError::ConnectionClosed(close)
             if close.error_code == TransportErrorCode::APPLICATION_ERROR =>
         {

@@ -9,10 +9,11 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use quinn::{Connection, RecvStream, SendStream};
 use tokio::task::{AbortHandle, Id, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::endpoint::machine;
 use crate::error::TransferError;
@@ -70,7 +71,7 @@ impl Pending {
                 }
                 Some((from, greeted)) = self.next() => match greeted {
                     Ok(mut greeting) => {
-                        greeting.place.lost = false;
+                        greeting.place.told.clear();
                         return Ok(greeting);
                     }
                     Err(problem) => {
@@ -94,10 +95,7 @@ impl Pending {
         }
         let from = incoming.remote_address().ip();
         let (secret, waiting) = (inbox.secret.clone(), inbox.timeout);
-        let task = self.tasks.spawn(async move {
-            let greeted = timeout(waiting, greet(incoming, secret)).await;
-            greeted.unwrap_or_else(|_| Err("it said nothing".to_owned()))
-        });
+        let task = self.tasks.spawn(greet(incoming, secret, waiting));
         self.places.push(Taken { from, task });
     }
 
@@ -124,53 +122,79 @@ impl Pending {
     }
 }
 
-/// Hears who it is and what it has.
-async fn greet(incoming: quinn::Incoming, secret: Option<Secret>) -> Result<Greeting, String> {
-    let connection = incoming.await.map_err(|error| fruitless(&error))?;
-    let place = Heard { connection: connection.clone(), lost: true };
-    let (mut say, mut from) = connection.accept_bi().await.map_err(|error| fruitless(&error))?;
+/// Hears who it is and what it has. Whoever is not taken is told why.
+async fn greet(
+    incoming: quinn::Incoming,
+    secret: Option<Secret>,
+    waiting: Duration,
+) -> Result<Greeting, String> {
+    let until = Instant::now() + waiting;
+    let silent = |_| "it said nothing".to_owned();
+    let connection = timeout_at(until, incoming).await.map_err(silent)?;
+    let connection = connection.map_err(|error| fruitless(&error))?;
+    let mut place = Heard { connection: connection.clone(), told: BUSY.to_owned() };
+    let opened = timeout_at(until, connection.accept_bi()).await.inspect_err(|_| {
+        place.told = heard_nothing(waiting);
+    });
+    let (mut say, mut from) = opened.map_err(silent)?.map_err(|error| fruitless(&error))?;
     // Bound again after the streams, so that it is dropped before them: a peer that loses its place
     // then gets the reason, and not the end of a stream.
     let place = place;
-    let offer: Offer = hear(&mut from).await.map_err(|error| match error {
-        MessageError::Lost(Ok(error)) => fruitless(&error),
-        MessageError::Lost(Err(problem)) | MessageError::Wrong(problem) => problem,
-    })?;
-    let proof = offer.proof.as_deref();
-    let refused = if offer.version != VERSION {
-        Some((OTHER_VERSION, "it is another version of firstflight"))
-    } else if secret.is_none_or(|secret| secret.is_proved(&connection, proof)) {
-        None
-    } else if offer.proof.is_none() {
-        Some((NO_SECRET, "it has no secret; it needs the one above: send --secret"))
-    } else {
-        Some((OTHER_SECRET, "it has another secret"))
-    };
-    let Some((told, noted)) = refused else {
-        return Ok(Greeting { place, connection, offer, tell: say, hear: from });
+    let (told, noted) = match timeout_at(until, hear::<Offer>(&mut from)).await {
+        Err(_) => (heard_nothing(waiting), "it said nothing".to_owned()),
+        Ok(Err(MessageError::Lost(Ok(error)))) => return Err(fruitless(&error)),
+        Ok(Err(MessageError::Lost(Err(problem)) | MessageError::Wrong(problem))) => {
+            (format!("it does not understand what it was offered: {problem}"), problem)
+        }
+        Ok(Ok(offer)) => match refused(&offer, secret, &connection) {
+            Some((told, noted)) => (told.to_owned(), noted.to_owned()),
+            None => return Ok(Greeting { place, connection, offer, tell: say, hear: from }),
+        },
     };
     let said = async {
         // The sender closes when it has heard it.
-        if tell(&mut say, &Reply::GaveUp { reason: told.to_owned() }).await.is_ok() {
+        if tell(&mut say, &Reply::GaveUp { reason: told.clone() }).await.is_ok() {
             connection.closed().await;
         }
     };
     let _ = timeout(LAST_WORDS, said).await;
     connection.close(GAVE_UP, told.as_bytes());
-    Err(noted.to_owned())
+    Err(noted)
+}
+
+/// Why an offer is not taken whatever it is of: for the sender, and for the one who runs this.
+fn refused(
+    offer: &Offer,
+    secret: Option<Secret>,
+    connection: &Connection,
+) -> Option<(&'static str, &'static str)> {
+    if offer.version != VERSION {
+        Some((OTHER_VERSION, "it is another version of firstflight"))
+    } else if secret.is_none_or(|secret| secret.is_proved(connection, offer.proof.as_deref())) {
+        None
+    } else if offer.proof.is_none() {
+        Some((NO_SECRET, NO_SECRET_HERE))
+    } else {
+        Some((OTHER_SECRET, "it has another secret"))
+    }
+}
+
+fn heard_nothing(waiting: Duration) -> String {
+    format!("it heard nothing from this sender for {} s", waiting.as_secs_f64())
 }
 
 /// One that is heard: what it is told if its place goes to another.
 #[derive(Debug)]
 struct Heard {
     connection: Connection,
-    lost: bool,
+    /// Empty of one that is taken.
+    told: String,
 }
 
 impl Drop for Heard {
     fn drop(&mut self) {
-        if self.lost {
-            self.connection.close(GAVE_UP, BUSY.as_bytes());
+        if !self.told.is_empty() {
+            self.connection.close(GAVE_UP, self.told.as_bytes());
         }
     }
 }
@@ -181,6 +205,8 @@ const UNVALIDATED: usize = 8;
 const PLACES: usize = 256;
 const OTHER_VERSION: &str = "it is another version of firstflight; both ends need the same";
 const NO_SECRET: &str = "it takes only from senders that have its secret: \
-     send --secret SECRET, --secret-file FILE or the variable FIRSTFLIGHT_SECRET, as recv printed \
-     it; recv --allow-anyone takes from anybody";
+     send --secret-file FILE or the variable FIRSTFLIGHT_SECRET, as recv printed it; \
+     recv --allow-anyone takes from anybody";
+const NO_SECRET_HERE: &str = "it has no secret; it needs the one above, in a file (send \
+     --secret-file) or in the variable FIRSTFLIGHT_SECRET";
 const OTHER_SECRET: &str = "its secret is not the one given here; recv prints it when it starts";

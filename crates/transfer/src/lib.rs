@@ -36,6 +36,7 @@ mod several;
 mod sink;
 mod source;
 mod streams;
+mod stuck;
 mod take;
 
 pub use certificate::{Fingerprint, FingerprintProblem, Identity};

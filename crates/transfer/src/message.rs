@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use quinn::{RecvStream, SendStream};
 
-use crate::failure::Cause;
+use crate::failure::{Cause, shown};
 use crate::hash::Sha256;
 
 /// What the sender has.
@@ -95,7 +95,9 @@ pub(crate) async fn hear<T: DeserializeOwned>(from: &mut RecvStream) -> Result<T
 }
 
 fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(text).map_err(|error| format!("a message that does not read: {error}"))
+    let problem = |error: serde_json::Error| shown(&error.to_string());
+    serde_json::from_slice(text)
+        .map_err(|error| format!("a message that does not read: {}", problem(error)))
 }
 
 /// Version of the protocol; both sides must have the same.

@@ -79,10 +79,8 @@ impl Partial {
     fn find_room(&self, there: u64) -> Result<Room, TransferError> {
         let Target { place, size, .. } = &self.target;
         let wanted = size.saturating_sub(there);
-        place.room(wanted).map_err(|source| self.fault(source))?.map_err(|free| {
-            let problem = format!("no room for {wanted} bytes more; {free} are free there");
-            TransferError::BadFile { path: self.path(), problem }
-        })
+        let room = place.room(wanted).map_err(|source| self.fault(source))?;
+        room.map_err(|free| TransferError::NoRoom { path: self.path(), wanted, free })
     }
 
     /// Where it is.

@@ -102,7 +102,7 @@ pub(crate) async fn take(
 
 /// Tells the sender why nothing more is taken, if it is there to be told.
 async fn say_good_bye(connection: &Connection, say: &mut SendStream, error: &TransferError) {
-    let reason = error.to_string();
+    let reason = error.to_peer();
     // Nobody waits for one that breaks the protocol, or that has said all.
     let is_waited_for =
         !matches!(error, TransferError::GaveUp { .. } | TransferError::Protocol { .. });

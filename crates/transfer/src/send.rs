@@ -5,12 +5,15 @@ use std::io::BufWriter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use firstflight_core::hint::{Learned, PathHint};
+use firstflight_outside::is_full;
 use firstflight_qlog::{Completing, Header, Tap, Vantage};
 use firstflight_quic::{Constants, Visit};
 use quinn::{ConnectError, Connection, ConnectionError, Endpoint, RecvStream, SendStream};
+use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -28,6 +31,7 @@ use crate::record::{Record, Watching};
 use crate::secret::Secret;
 use crate::source::{Opened, Reading, Source, Whole};
 use crate::streams::{Outgoing, Unsent};
+use crate::stuck::{Moved, Patience};
 
 /// What to send, where and how.
 #[derive(Debug)]
@@ -136,8 +140,10 @@ pub async fn send(
     };
     let handshake = began.elapsed();
     prepared.offer.proof = sending.secret.map(|secret| secret.prove(&connection)).transpose()?;
-    let talk = Talk { connection: &connection, began, timeout: sending.timeout };
-    let (mut ask, answers) = connection.open_bi().await.map_err(|error| talk.lost(error))?;
+    let patience = Patience { timeout: sending.timeout, kept: GO_ON };
+    let talk = Talk { connection: &connection, began, patience };
+    let opened = patience.within(0, "took", connection.open_bi()).await?;
+    let (mut ask, answers) = opened.map_err(|error| talk.lost(error))?;
     // Words overtake data. Refused only of a stream that is over.
     let _ = ask.set_priority(1);
     let outcome = tokio::select! {
@@ -252,7 +258,7 @@ enum Pumping {
 struct Talk<'a> {
     connection: &'a Connection,
     began: Instant,
-    timeout: Duration,
+    patience: Patience,
 }
 
 impl Talk<'_> {
@@ -264,37 +270,49 @@ impl Talk<'_> {
         progress: watch::Sender<Progress>,
     ) -> Result<Transferred, TransferError> {
         let Prepared { offer, opened, memory } = prepared;
-        tell(ask, &offer).await.map_err(|error| self.wrong(error))?;
-        let (reading, from) = match hear(&mut answers).await.map_err(|error| self.wrong(error))? {
+        self.tell(ask, &offer).await?;
+        // It reads what it has of the file before it answers.
+        let answer = self.patience.within(offer.size.unwrap_or(0), "said", hear(&mut answers));
+        let (reading, from) = match answer.await?.map_err(|error| self.wrong(error))? {
             Reply::Accept { from, prefix } => begin(opened, memory, from, prefix).await?,
             Reply::GaveUp { reason } => return Err(gave_up(RECEIVER, &reason, "")),
             Reply::Received { .. } | Reply::Stored { .. } => return Err(out_of_turn(RECEIVER)),
         };
-        tell(ask, &Word::Start { from }).await.map_err(|error| self.wrong(error))?;
+        self.tell(ask, &Word::Start { from }).await?;
         progress.send_replace(Progress { bytes: from, resumed: from, total: offer.size });
 
+        let moved = Moved { bytes: from.into(), ..Moved::default() };
+        let taken = progress.subscribe();
         let mut stored = tokio::spawn(follow(answers, progress));
         let whole = tokio::select! {
-            whole = self.pump(reading) => match whole {
+            whole = self.pump(reading, &moved) => match whole {
                 Ok(whole) => whole,
                 Err(Pumping::Failed(error)) => return Err(error),
                 // Why, it says over the other stream.
                 Err(Pumping::Stopped) => {
-                    return Err(self.early(stored.await.map_err(machine)?));
+                    let why = self.patience.within(0, "said", stored).await?;
+                    return Err(self.early(why.map_err(machine)?));
                 }
             },
             early = &mut stored => return Err(self.early(early.map_err(machine)?)),
+            stuck = self.patience.ends(&moved, taken) => return Err(stuck),
         };
         let took = self.began.elapsed();
         let done = Word::Done { bytes: whole.bytes, sha256: whole.sha256.clone() };
-        tell(ask, &done).await.map_err(|error| self.wrong(error))?;
-        match stored.await.map_err(machine)? {
+        self.tell(ask, &done).await?;
+        let said = self.patience.within(whole.bytes, "said", stored).await?;
+        match said.map_err(machine)? {
             Ok(Reply::Stored { bytes }) if bytes == whole.bytes => {
                 let (name, sha256) = (offer.name, whole.sha256);
                 Ok(Transferred { name, bytes, resumed: from, sha256, took })
             }
             other => Err(self.early(other)),
         }
+    }
+
+    async fn tell(&self, ask: &mut SendStream, word: &impl Serialize) -> Result<(), TransferError> {
+        let told = self.patience.within(0, "took", tell(ask, word)).await?;
+        told.map_err(|error| self.wrong(error))
     }
 
     /// What the receiver said instead of having stored it.
@@ -307,11 +325,12 @@ impl Talk<'_> {
     }
 
     /// Sends the data until the last byte is acknowledged.
-    async fn pump(&self, mut reading: Reading) -> Result<Whole, Pumping> {
+    async fn pump(&self, mut reading: Reading, moved: &Moved) -> Result<Whole, Pumping> {
         let mut data = Outgoing::new(self.connection);
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            moved.reads.store(true, Ordering::Relaxed);
             let block = tokio::select! {
                 block = reading.from.recv() => block,
                 _ = look.tick() => {
@@ -319,7 +338,10 @@ impl Talk<'_> {
                     continue;
                 }
             };
+            moved.reads.store(false, Ordering::Relaxed);
             let Some(block) = block else { break };
+            // Before it is written: some of it may arrive while the rest waits.
+            moved.bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
             let mut writing = std::pin::pin!(data.write(block));
             loop {
                 tokio::select! {
@@ -343,7 +365,7 @@ impl Talk<'_> {
     }
 
     fn lost(&self, error: ConnectionError) -> TransferError {
-        lost(RECEIVER, &error, self.timeout, GO_ON)
+        lost(RECEIVER, &error, self.patience.timeout, GO_ON)
     }
 
     fn unsent(&self, unsent: Unsent) -> Pumping {
@@ -394,7 +416,7 @@ async fn follow(
 
 /// Tells the receiver why nothing more comes, if it is there to be told.
 async fn say_good_bye(connection: &Connection, ask: &mut SendStream, error: &TransferError) {
-    let reason = error.to_string();
+    let reason = error.to_peer();
     if connection.close_reason().is_none() {
         let word = Word::GaveUp { reason: reason.clone() };
         let said = async {
@@ -411,6 +433,9 @@ async fn say_good_bye(connection: &Connection, ask: &mut SendStream, error: &Tra
 /// The file of the qlog.
 fn log(path: &Path, sending: &Sending, watching: &Watching) -> Result<Log, TransferError> {
     let file = File::create(path).map_err(|error| {
+        if is_full(&error) {
+            return TransferError::File { path: path.to_owned(), source: error };
+        }
         let accepted = "accepted: a file that can be written";
         TransferError::Input(format!("--qlog {}: {error}; {accepted}", path.display()))
     })?;

@@ -7,7 +7,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::Progress;
-use crate::endpoint::{self, machine};
+use crate::endpoint::{self, machine, slow_disk};
 use crate::error::TransferError;
 use crate::failure::{SENDER, gave_up, lost, out_of_turn, shown};
 use crate::inbox::Inbox;
@@ -61,11 +61,11 @@ impl Taking<'_> {
                 Ok(last) => last.map_err(machine)?.unwrap_or_else(|| {
                     Err(MessageError::Lost(Err("it gave up at the last moment".to_owned())))
                 }),
-                Err(_) => return Err(TransferError::Stalled { waited, kept }),
+                Err(_) => return Err(stalled(waited, kept)),
             },
             Err(Missing::Said(said)) => said,
             Err(Missing::Lost(error)) => Err(MessageError::Lost(error)),
-            Err(Missing::Stalled) => return Err(TransferError::Stalled { waited, kept }),
+            Err(Missing::Stalled) => return Err(stalled(waited, kept)),
         };
         let (bytes, sha256) = match last {
             Ok(Word::Done { bytes, sha256 }) => (bytes, sha256),
@@ -93,9 +93,8 @@ impl Taking<'_> {
             Sink::Discard { .. } => None,
         };
         self.tell(say, &Reply::Accept { from: sink.bytes(), prefix }).await?;
-        // It reads what it is to have sent already, on a disk that is slow at worst.
-        let reading = Duration::from_secs(sink.bytes() / SLOWEST);
-        match self.within(self.inbox.timeout + reading, hear(from)).await? {
+        // It reads what it is to have sent already.
+        match self.within(self.inbox.timeout + slow_disk(sink.bytes()), hear(from)).await? {
             Word::Start { from } => Ok(from),
             Word::GaveUp { reason } => Err(gave_up(SENDER, &reason, "")),
             Word::Done { .. } => Err(out_of_turn(SENDER)),
@@ -199,8 +198,9 @@ impl Taking<'_> {
         exchange: impl Future<Output = Result<T, MessageError>>,
     ) -> Result<T, TransferError> {
         let exchanged = timeout(waited, exchange).await;
-        let stalled = |_| TransferError::Stalled { waited, kept: String::new() };
-        exchanged.map_err(stalled)?.map_err(|error| self.wrong(error, ""))
+        exchanged
+            .map_err(|_| stalled(waited, String::new()))?
+            .map_err(|error| self.wrong(error, ""))
     }
 
     fn lost(&self, error: Result<ConnectionError, String>, kept: &str) -> TransferError {
@@ -219,6 +219,11 @@ impl Taking<'_> {
             MessageError::Wrong(problem) => TransferError::Protocol { peer: SENDER, problem },
         }
     }
+}
+
+/// The sender is there and sends nothing.
+fn stalled(waited: Duration, kept: String) -> TransferError {
+    TransferError::Stalled { peer: SENDER, what: "sent", waited, kept }
 }
 
 /// Why not all data came.
@@ -256,5 +261,3 @@ fn kept(sink: &Sink, offer: &Offer) -> String {
 
 /// How often the sender hears how much has come.
 const REPORT: Duration = Duration::from_millis(250);
-/// Bytes per second that the slowest disk reads.
-const SLOWEST: u64 = 10_000_000;

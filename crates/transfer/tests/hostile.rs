@@ -10,6 +10,8 @@ mod peer;
 mod place;
 #[path = "hostile/several.rs"]
 mod several;
+#[path = "hostile/stuck.rs"]
+mod stuck;
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -134,6 +136,74 @@ async fn a_sender_that_is_there_and_sends_nothing_is_given_up() {
         let said = host.ended().await;
         assert!(said.contains("the sender sent nothing for 1 s, though it is there"), "{said}");
         assert_eq!(host.path("f.part").exists(), starts);
+    }
+}
+
+/// Nobody else is there: it is not busy.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_breaks_the_protocol_is_told_how() {
+    let host = host("broken", Some(SECRET), Duration::from_secs(2)).await;
+    let endpoint = host.client();
+    let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+    let wrong = json!({ "version": 3, "proof": null, "name": "f", "size": -1 });
+    peer.tell(&wrong).await;
+    let told = refusal(&peer.hear().await).to_owned();
+    assert!(told.contains("a message that does not read: invalid value: integer `-1`"), "{told}");
+
+    let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+    peer.say.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    let told = refusal(&peer.hear().await).to_owned();
+    assert!(told.contains("a message of 1195725856 bytes, at most 16384"), "{told}");
+
+    let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+    peer.say.write_all(&[0, 0, 0, 9, b'{']).await.unwrap();
+    peer.say.finish().unwrap();
+    assert!(refusal(&peer.hear().await).contains("a message broke off"));
+
+    // One opens no stream, one says nothing on it.
+    let silent = endpoint.connect(host.at, peer::NAME).unwrap().await.unwrap();
+    let closed = timeout(Duration::from_secs(20), silent.closed()).await.unwrap();
+    assert!(closed.to_string().contains("it heard nothing from this sender for 2 s"), "{closed}");
+    let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+    peer.say.write_all(&[0]).await.unwrap();
+    assert_eq!(refusal(&peer.hear().await), "it heard nothing from this sender for 2 s");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sender_that_closes_without_a_reason_is_not_said_to_be_busy() {
+    let mut host = host("closed", Some(SECRET), Duration::from_secs(10)).await;
+    let endpoint = host.client();
+    let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+    let proof = peer.proof(SECRET);
+    assert_eq!(peer.offer(Some(proof), "f", 6).await["accept"]["from"], 0);
+    peer.connection.close(0_u32.into(), b"");
+    let said = host.ended().await;
+    assert!(said.starts_with("the sender gave up: it closed the connection without"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_learns_neither_the_folder_nor_the_room() {
+    for secret in [None, Some(SECRET)] {
+        for (name, size, words) in [
+            ("f", 6, "f: there already; recv --force"),
+            ("d", 6, "d: a directory; send --name"),
+            ("g", 1 << 62, ".part: no room for 4611686018427387904 bytes more"),
+        ] {
+            let mut host = host("learns", secret, Duration::from_secs(10)).await;
+            fs::write(host.path("f"), "there").unwrap();
+            fs::create_dir(host.path("d")).unwrap();
+            let endpoint = host.client();
+            let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
+            let proof = secret.map(|secret| peer.proof(secret));
+            let told = refusal(&peer.offer(proof, name, size).await).to_owned();
+            assert!(told.starts_with(name) && told.contains(words), "{told}");
+            assert!(!told.contains('/') && !told.contains("free"), "{told}");
+            // Its own user is told all of it.
+            let said = host.ended().await;
+            let folder = host.directory.display().to_string();
+            assert!(said.starts_with(&folder), "{said}");
+            assert_eq!(said.contains("are free there"), name == "g", "{said}");
+        }
     }
 }
 

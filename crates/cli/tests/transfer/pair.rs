@@ -49,7 +49,8 @@ impl Receiver {
             words[at + 1].trim_end_matches(';').to_owned()
         };
         let (address, pin) = (after("on"), after("--pin"));
-        let secret = if words.contains(&"--secret") { after("--secret") } else { String::new() };
+        let secret = words.iter().find_map(|word| word.strip_prefix("FIRSTFLIGHT_SECRET="));
+        let secret = secret.unwrap_or_default().to_owned();
         Self { running: Running { child, said }, address, pin, secret }
     }
 

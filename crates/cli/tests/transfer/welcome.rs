@@ -21,7 +21,7 @@ fn without_the_secret_nothing_is_taken_and_the_message_says_what_to_type() {
     assert_eq!(receiver.secret.len(), 32, "it is printed: {}", receiver.secret);
     let absent = send_as(&place, &receiver, &[]);
     assert_eq!(absent.code, 1, "{absent:?}");
-    for part in ["--secret SECRET", "--secret-file", "FIRSTFLIGHT_SECRET", "--allow-anyone"] {
+    for part in ["--secret-file FILE", "FIRSTFLIGHT_SECRET", "--allow-anyone"] {
         assert!(complaint(&absent).contains(part), "{part}: {absent:?}");
     }
     let wrong = send_as(&place, &receiver, &["--secret", &"0".repeat(32)]);

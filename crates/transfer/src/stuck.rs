@@ -1,0 +1,88 @@
+//! A receiver that is there and gets nowhere. It answers PINGs, so that no timeout of QUIC's ends
+//! the connection, and the sender has to.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::Progress;
+use crate::endpoint::slow_disk;
+use crate::error::TransferError;
+use crate::failure::RECEIVER;
+
+/// How long a sender waits for a receiver that is there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// How long silence may last.
+    pub(crate) timeout: Duration,
+    /// What is left of the transfer, for messages, with a separator in front.
+    pub(crate) kept: &'static str,
+}
+
+/// How far the sender is.
+#[derive(Debug, Default)]
+pub(crate) struct Moved {
+    /// Bytes of the file that were handed to the connection, those included that were there.
+    pub(crate) bytes: AtomicU64,
+    /// Whether it waits for its own source.
+    pub(crate) reads: AtomicBool,
+}
+
+impl Patience {
+    /// What is exchanged in twice the timeout, as `recv` gives up a sender at the latest, and in
+    /// the time that a slow disk takes for `bytes`; `what` it did not do if it did nothing.
+    ///
+    /// # Errors
+    /// [`TransferError::Stalled`].
+    pub(crate) async fn within<T>(
+        self,
+        bytes: u64,
+        what: &'static str,
+        exchange: impl Future<Output = T>,
+    ) -> Result<T, TransferError> {
+        let waited = self.of(bytes);
+        timeout(waited, exchange).await.map_err(|_| self.stalled(what, waited))
+    }
+
+    /// Ready when the receiver has said for too long that it took nothing more, or that it has more
+    /// than was sent.
+    pub(crate) async fn ends(
+        self,
+        moved: &Moved,
+        progress: watch::Receiver<Progress>,
+    ) -> TransferError {
+        let (mut before, mut since) = (progress.borrow().bytes, Instant::now());
+        loop {
+            sleep(LOOK).await;
+            let taken = progress.borrow().bytes;
+            let sent = moved.bytes.load(Ordering::Relaxed);
+            if taken > sent {
+                let problem = format!("it has {taken} bytes, it says, of {sent} that were sent");
+                return TransferError::Protocol { peer: RECEIVER, problem };
+            }
+            let is_idle = taken == sent && moved.reads.load(Ordering::Relaxed);
+            if taken != before || is_idle {
+                (before, since) = (taken, Instant::now());
+                continue;
+            }
+            let waited = self.of(sent - taken);
+            if since.elapsed() >= waited {
+                return self.stalled("took", waited);
+            }
+        }
+    }
+
+    fn of(self, bytes: u64) -> Duration {
+        self.timeout.saturating_mul(2).saturating_add(slow_disk(bytes))
+    }
+
+    fn stalled(self, what: &'static str, waited: Duration) -> TransferError {
+        let kept = self.kept.to_owned();
+        TransferError::Stalled { peer: RECEIVER, what, waited, kept }
+    }
+}
+
+/// As often as the receiver says how far it is.
+const LOOK: Duration = Duration::from_millis(250);
