@@ -1,5 +1,5 @@
-//! `show`: a connection's start-up, drawn from its qlog, a capture or a record of `ss`, and judged
-//! where its path is known.
+//! `show`: a connection's start-up, drawn from its qlog, a capture, a record of `ss` or of iperf3,
+//! and judged where its path is known.
 
 mod beside;
 mod drawing;
@@ -8,29 +8,32 @@ mod subject;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use firstflight_qlog::{Connection, Evidence, Summary};
-use firstflight_report::{Page, Section, terminal, write_dir};
+use firstflight_qlog::{Connection, Evidence, Limited, Listed, Summary};
+use firstflight_record::{Form, Recorded};
+use firstflight_report::{Cell, Column, Page, Section, Table, terminal, write_dir};
 use firstflight_scenario::Time;
 use serde::Serialize;
 
 use beside::Judged;
-use subject::Subject;
 
 use crate::failure::{Failure, Status};
 use crate::words::whole;
 use crate::{command_line, output};
 
-/// Draw a connection's start-up from its qlog, a capture or a record of ss
+/// Draw a connection's start-up from its qlog, a capture, or a record of ss or iperf3
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A qlog of any stack (.sqlog, .qlog), a pcap or pcapng of TCP, or the output of `ss -tin`
-    /// again and again
+    /// A qlog of any stack (.sqlog, .qlog), a pcap or pcapng of TCP, the output of `ss -tin` again
+    /// and again, or of `iperf3 --json`; packed as .gz or .zst too; - is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Which connection of the file, from 1 [default: the one with most events, or most bytes]
     #[arg(long, visible_alias = "flow", value_name = "N", value_parser = whole::<usize>)]
     connection: Option<usize>,
+    /// List the connections of the file
+    #[arg(long, conflicts_with_all = ["connection", "until", "all", "out", "rate"])]
+    list: bool,
     /// Draw up to this time [default: three times as long as start-up took]
     #[arg(long, value_name = "TIME")]
     until: Option<Time>,
@@ -51,11 +54,15 @@ const EXAMPLES: &str = "\
 When start-up ended is taken from the best that the log has: a change of the congestion
 controller's state, a window that reached ssthresh, or a cut of the window near a loss. A capture
 shows no window: there start-up ends with the first packet that is sent again, or when three rounds
-in a row have no more in flight than a quarter above the best before.
+in a row have no more in flight than a quarter above the best before. What limited the sender other
+than its window (application, receiver's window, send buffer) is listed interval by interval. A
+record that was taken at the receiver, began in the middle or has one direction only cannot show
+start-up: it says so, and is not judged.
 
 With --rate and --rtt the references of `judge` run in the simulator on that path with as many
-bytes, and the start-up is called early (below 0.9 BDP), late (beyond path and buffer), lossy (more
-lost than with slow start), limited by the application, or fine.
+bytes, and the start-up is called early (below 0.9 BDP), late (beyond path and buffer), slow (more
+than twice the time of the slowest reference), lossy (more lost than with slow start), limited by
+the application, the receiver's window or the send buffer, or fine.
 
 Examples:
   firstflight show client.sqlog
@@ -63,7 +70,9 @@ Examples:
   firstflight show client.sqlog --all --out report && xdg-open report/report.html
   firstflight show client.sqlog --rate 50Mbps --rtt 40ms --buffer 1bdp
   tcpdump -i any -s 128 -w sent.pcap tcp port 443
+  firstflight show sent.pcap --list
   firstflight show sent.pcap --flow 2 --rate 50Mbps --rtt 40ms
+  zcat old.txt.gz | firstflight show -
   while sleep .01; do date +%s.%N; ss -tin dst 192.0.2.1; done > ss.txt
   firstflight show ss.txt --rate 50Mbps --rtt 40ms
   firstflight show client.sqlog --json | jq .startup.exit";
@@ -73,16 +82,22 @@ Examples:
 struct Document<'a> {
     schema: &'static str,
     file: String,
-    /// `qlog`, `pcap` or `ss`.
+    /// `qlog`, `pcap`, `ss` or `iperf3`.
     form: &'static str,
     qlog_version: &'a str,
     title: &'a str,
     vantage: &'a str,
     connection: usize,
     connections: usize,
-    skipped_records: usize,
+    skipped_records: u64,
     truncated: bool,
+    /// Where a capture was taken, and how that is known.
+    taken: Option<&'a str>,
+    /// Why the record cannot show the start-up; `null` if it can.
+    hidden: Option<&'a str>,
     startup: &'a Summary,
+    /// What limited the sender other than its window, and when.
+    limits: &'a [Limited],
     /// The comparison with the references; there is none unless a path was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'a Judged>,
@@ -90,67 +105,121 @@ struct Document<'a> {
 
 const SCHEMA: &str = "firstflight/show@1";
 
+/// What `--list --json` prints.
+#[derive(Serialize)]
+struct ListDocument<'a> {
+    schema: &'static str,
+    file: String,
+    form: &'static str,
+    connections: &'a [Listed],
+}
+
+const LIST_SCHEMA: &str = "firstflight/show-list@1";
+
 /// Runs the command.
 pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     if let Some(out) = &args.out {
         output::check_directory("--out", out)?;
     }
+    if args.list {
+        return list(args);
+    }
     let file = args.file.display().to_string();
-    let subject = Subject::open(&args.file, args.connection)?;
-    let (connection, summary) = (&subject.connection, &subject.summary);
-    let judged = args.path.judge(&file, &subject)?;
-    let document = Document {
-        schema: SCHEMA,
-        file: file.clone(),
-        form: subject.form,
-        qlog_version: &subject.version,
-        title: &connection.title,
-        vantage: &connection.vantage,
-        connection: subject.number,
-        connections: subject.connections,
-        skipped_records: subject.skipped.len(),
-        truncated: subject.truncated,
-        startup: summary,
-        judged: judged.as_ref(),
-    };
+    let recorded = subject::open(&args.file, args.connection)?;
+    let connection = &recorded.connection;
+    let judged = args.path.judge(&file, &recorded)?;
+    let document = document(&file, &recorded, judged.as_ref());
     let json = format!("{}\n", serde_json::to_string_pretty(&document)?);
-    let until_s = until(args, summary);
     let heading = heading(&args.file, connection);
+    let figure = drawing::figure(&heading, connection, until(args, &connection.summary));
+    let beside = judged.as_ref().and_then(Judged::table);
+    let tables = [Some(drawing::table(connection)), drawing::limits(connection), beside];
+    let words = judged.as_ref().map_or(String::new(), Judged::words);
     if args.json {
         output::print(&json)?;
     } else {
         let screen = output::screen();
-        let figure = drawing::figure(&heading, connection, summary, until_s);
-        let mut text = terminal::figure(&figure, screen);
-        let tables = [Some(drawing::table(summary)), judged.as_ref().map(Judged::table)];
+        let mut text = format!("{}\n", subject::named(&recorded));
+        if let Some(taken) = &recorded.taken {
+            let _ = writeln!(text, "The capture was taken {taken}");
+        }
+        let _ = write!(text, "\n{}", terminal::figure(&figure, screen));
         for table in tables.iter().flatten() {
             let _ = write!(text, "\n{}", terminal::table(table, screen));
         }
-        text.push_str(&judged.as_ref().map_or(String::new(), Judged::words));
-        output::print(&text)?;
+        output::print(&(text + &words))?;
     }
     if let Some(out) = &args.out {
         let command = command_line::typed();
-        let figure = drawing::figure(&heading, connection, summary, until_s);
-        let section = Section::new("connection", "The connection")
-            .table(drawing::table(summary))
-            .figure(figure.command(&command).caption(caption(summary)));
-        let section = match &judged {
-            Some(judged) => section.table(judged.table()).text(judged.words()),
-            None => section,
-        };
+        let figure = figure.command(&command).caption(caption(connection));
+        let section = Section::new("connection", "The connection").figure(figure);
+        let section = tables.into_iter().flatten().fold(section, Section::table).text(words);
         let page = Page::new(&heading)
-            .subtitle(&connection.title)
+            .subtitle(subject::named(&recorded))
             .section(section)
             .command(command)
             .fact("version", env!("CARGO_PKG_VERSION"));
-        let page = match subject.version.as_str() {
-            "" => page.fact("record", subject.form),
+        let page = match recorded.version.as_str() {
+            "" => page.fact("record", recorded.form.name()),
             version => page.fact("qlog version", version),
         };
         write_dir(out, &page, vec![("show.json".into(), json)])?;
         output::note(&format!("report: {}", out.join("report.html").display()));
     }
+    Ok(Status::Done)
+}
+
+fn document<'a>(file: &str, recorded: &'a Recorded, judged: Option<&'a Judged>) -> Document<'a> {
+    let connection = &recorded.connection;
+    Document {
+        schema: SCHEMA,
+        file: file.to_owned(),
+        form: recorded.form.name(),
+        qlog_version: if recorded.form == Form::Qlog { &recorded.version } else { "" },
+        title: &connection.title,
+        vantage: &connection.vantage,
+        connection: recorded.number,
+        connections: recorded.all.len(),
+        skipped_records: recorded.skipped.count,
+        truncated: recorded.truncated,
+        taken: recorded.taken.as_deref(),
+        hidden: connection.hidden.as_deref(),
+        startup: &connection.summary,
+        limits: connection.limits.intervals(),
+        judged,
+    }
+}
+
+/// The connections of a file.
+fn list(args: &Args) -> Result<Status, Failure> {
+    let recorded = firstflight_record::open(&args.file, None)?;
+    let file = args.file.display().to_string();
+    if args.json {
+        let (form, connections) = (recorded.form.name(), &recorded.all[..]);
+        let document = ListDocument { schema: LIST_SCHEMA, file, form, connections };
+        output::print(&format!("{}\n", serde_json::to_string_pretty(&document)?))?;
+        return Ok(Status::Done);
+    }
+    let columns = [
+        Column::text("--connection"),
+        Column::text("connection"),
+        Column::text("seen by"),
+        Column::number("events", ""),
+        Column::number("sent", "kB"),
+    ];
+    let mut table = Table::new("connections", format!("Connections of {file}"), columns);
+    for (number, listed) in (1..).zip(&recorded.all) {
+        let kb = |bytes: u64| format!("{:.1}", bytes as f64 / 1e3);
+        let cells = [
+            format!("{number}{}", if number == recorded.number { " (shown)" } else { "" }),
+            listed.title.clone(),
+            listed.vantage.clone(),
+            listed.events.to_string(),
+            listed.bytes.map_or("-".to_owned(), kb),
+        ];
+        table.push(cells.map(Cell::from));
+    }
+    output::print(&terminal::table(&table, output::screen()))?;
     Ok(Status::Done)
 }
 
@@ -169,13 +238,16 @@ fn until(args: &Args, summary: &Summary) -> f64 {
 fn heading(file: &Path, connection: &Connection) -> String {
     let name = output::plain(&file.file_name().unwrap_or(file.as_os_str()).to_string_lossy());
     match connection.vantage.as_str() {
-        "" => format!("Start-up in {name}"),
-        vantage => format!("Start-up in {name}, seen by the {}", output::plain(vantage)),
+        "" | "unknown" => format!("Start-up in {name}"),
+        vantage => format!("Start-up in {name}, seen by the {vantage}"),
     }
 }
 
-fn caption(summary: &Summary) -> String {
-    let how = match summary.exit.as_ref().map(|exit| exit.evidence) {
+fn caption(connection: &Connection) -> String {
+    if let Some(why) = &connection.hidden {
+        return format!("The file cannot show start-up: {why}.");
+    }
+    let how = match connection.summary.exit.as_ref().map(|exit| exit.evidence) {
         None => "The file shows no end of start-up.",
         Some(Evidence::State) => "Start-up ended when the controller's state changed.",
         Some(Evidence::Threshold) => "Start-up ended when the window reached ssthresh.",

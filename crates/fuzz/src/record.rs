@@ -1,27 +1,34 @@
-//! Bytes that are read as a capture and as the output of `ss`.
+//! Bytes that are read as `show` reads a file: a capture, the output of `ss`, the JSON of iperf3 or
+//! a qlog, maybe packed.
 
-use firstflight_record::{Recorded, capture, sockets};
+use std::io::Cursor;
 
-/// Reads them as `show` does, and asks everything `show` asks.
+use firstflight_record::{Recorded, read};
+
+/// Reads them, and asks everything `show` asks.
 ///
 /// # Panics
 /// Where a reader is wrong.
 pub fn record(data: &[u8]) {
-    match capture::read("fuzz.pcap", data, None) {
+    match read("fuzz", Cursor::new(data), None) {
         Ok(recorded) => shown(&recorded),
-        Err(error) => assert!(error.to_string().starts_with("fuzz.pcap"), "{error}"),
-    }
-    match sockets::read("fuzz.txt", data, None) {
-        Ok(recorded) => shown(&recorded),
-        Err(error) => assert!(error.to_string().starts_with("fuzz.txt"), "{error}"),
+        Err(error) => assert!(error.to_string().starts_with("fuzz"), "{error}"),
     }
 }
 
 fn shown(recorded: &Recorded) {
-    assert!(recorded.number >= 1 && recorded.number <= recorded.connections, "{recorded:?}");
-    let summary = &recorded.summary;
+    assert!(recorded.number >= 1 && recorded.number <= recorded.all.len(), "{recorded:?}");
+    let connection = &recorded.connection;
+    let summary = &connection.summary;
     assert!(serde_json::to_string(summary).is_ok(), "{summary:?}");
-    recorded.connection.curves(summary.duration_s);
-    let times: Vec<f64> = recorded.connection.events.iter().map(|event| event.at_ms).collect();
-    assert!(times.is_sorted() && times.iter().all(|at| at.is_finite()), "{times:?}");
+    assert!(connection.hidden.is_none() || summary.exit.is_none(), "{recorded:?}");
+    assert!(summary.duration_s.is_finite() && summary.duration_s >= 0.0, "{summary:?}");
+    let limits = connection.limits.intervals();
+    assert!(limits.iter().all(|it| it.from_s < it.to_s && it.from_s >= 0.0), "{limits:?}");
+    assert!(limits.is_sorted_by(|a, b| a.to_s <= b.from_s), "{limits:?}");
+    for curve in [&connection.curves(summary.duration_s).sent, &connection.curves(1.0).in_flight] {
+        let points = curve.points();
+        assert!(points.is_sorted_by(|a, b| a.0 <= b.0), "{points:?}");
+        assert!(points.iter().all(|(at, value)| at.is_finite() && value.is_finite()), "{points:?}");
+    }
 }

@@ -12,6 +12,10 @@ pub(crate) fn event(event: &Event) -> Value {
         What::Sent(packet) => ("transport:packet_sent", self::packet(packet)),
         What::Received(packet) => ("transport:packet_received", self::packet(packet)),
         What::Lost(lost) => ("recovery:packet_lost", self::lost(lost)),
+        What::Credit(bytes) => {
+            let data = json!({ "owner": "remote", "initial_max_data": bytes });
+            ("transport:parameters_set", data)
+        }
     };
     json!({ "time": time(event.at_ms), "name": name, "data": data })
 }

@@ -24,6 +24,16 @@ pub enum QlogError {
         /// What it seems to be.
         found: String,
     },
+    /// A connection that the file does not have.
+    #[error("{file}: --connection {asked}: the log has {all}; accepted: 1 to {all}")]
+    NoSuchConnection {
+        /// The file as named.
+        file: String,
+        /// The number that was asked for.
+        asked: usize,
+        /// How many there are.
+        all: usize,
+    },
     /// A record that is needed cannot be used.
     #[error("{file}, record {record}: {problem}")]
     Record {

@@ -22,6 +22,9 @@ pub enum What {
     Received(Packet),
     /// Packets were declared lost.
     Lost(Lost),
+    /// The peer's transport parameters allow so many bytes of data on all streams
+    /// (`initial_max_data`, RFC 9000 section 18.2).
+    Credit(u64),
 }
 
 /// What `recovery:metrics_updated` says (quic-events, section 5.4.2 of draft-05).
@@ -88,6 +91,25 @@ pub struct Packet {
     pub length: Option<u64>,
     /// The packet numbers it acknowledges, as ranges with both ends.
     pub acked: Vec<(u64, u64)>,
+    /// What its frames say of data and flow control; the writer leaves it out.
+    pub flow: FlowControl,
+}
+
+/// The frames of a packet that tell of data and flow control (RFC 9000, section 4).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowControl {
+    /// The log tells the packet's frames.
+    pub has_frames: bool,
+    /// Data of a stream is among them.
+    pub has_stream: bool,
+    /// The streams with data, and the offset at which each then ends, bytes.
+    pub ends: Vec<(u64, u64)>,
+    /// DATA_BLOCKED or STREAM_DATA_BLOCKED: the sender has data and no credit.
+    pub blocked: bool,
+    /// MAX_DATA: what the receiver allows in all, bytes.
+    pub max_data: Option<u64>,
+    /// MAX_STREAM_DATA: the receiver allows more on a stream.
+    pub max_stream_data: bool,
 }
 
 /// The types of packets (quic-events, `PacketType`).

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::word::word;
+
 /// The first of the names that the object has with a value.
 pub(crate) fn any<'a>(object: &'a Value, names: &[&str]) -> Option<&'a Value> {
     names.iter().find_map(|name| object.get(name)).filter(|value| !value.is_null())
@@ -36,7 +38,7 @@ pub(crate) fn real_of(object: &Value, names: &[&str]) -> Option<f64> {
     any(object, names).and_then(real)
 }
 
-/// A text by any of its names.
+/// A text by any of its names, as it may be shown.
 pub(crate) fn text_of(object: &Value, names: &[&str]) -> Option<String> {
-    any(object, names).and_then(Value::as_str).map(str::to_owned)
+    any(object, names).and_then(Value::as_str).map(word)
 }

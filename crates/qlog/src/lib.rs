@@ -5,7 +5,8 @@
 //! - [`Completing`] passes on what quinn writes and adds what qvis needs and quinn leaves out.
 //! - [`Log::read`] reads `.sqlog` and `.qlog` of versions from draft-00 to draft-14, and what is
 //!   complete of a log that breaks off.
-//! - [`Connection::summary`] says when and why start-up ended, and what it cost.
+//! - [`Connection::summary`] says when and why start-up ended, and what it cost;
+//!   [`Connection::limits`] what else than the window limited the sender.
 //!
 //! Version 0.3 is that of draft-ietf-quic-qlog-main-schema-02 to -08, with the events of
 //! draft-ietf-quic-qlog-quic-events-02 to -07. Own code: the crate `qlog` 0.15 holds
@@ -20,32 +21,44 @@
 //! let mut writer = Writer::new(Vec::new(), &header)?;
 //! let metrics = Metrics { congestion_window: Some(14_720), ..Metrics::default() };
 //! writer.event(&Event { at_ms: 0.0, what: What::Metrics(metrics) })?;
-//! let log = Log::read("example.sqlog", &writer.finish()?)?;
-//! assert_eq!(log.connections[0].summary().initial_cwnd_bytes, Some(14_720));
+//! let log = Log::of_bytes("example.sqlog", &writer.finish()?, None)?;
+//! assert_eq!(log.connection.summary.initial_cwnd_bytes, Some(14_720));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod complete;
+mod connection;
 mod curves;
-mod cut_short;
 mod encode;
 mod error;
 mod event;
+mod exit;
 mod fields;
 mod frame;
+mod head;
+mod lengths;
+mod limits;
 mod read;
-mod startup;
+mod record;
+mod summary;
+mod survey;
 mod tap;
 mod translate;
+mod unit;
+mod usage;
+mod word;
 mod write;
 
 pub use complete::{Completing, Probe};
-pub use curves::Curves;
+pub use connection::{Connection, Watch};
+pub use curves::{Curve, Curves};
 pub use error::QlogError;
-pub use event::{Event, Lost, Metrics, Packet, PacketType, State, What};
-pub use read::{Connection, Log};
-pub use startup::{Evidence, Exit, Summary};
+pub use event::{Event, FlowControl, Lost, Metrics, Packet, PacketType, State, What};
+pub use limits::{Limit, Limited, Limits};
+pub use read::{Listed, Log, Skipped};
+pub use summary::{Evidence, Exit, Summary};
 pub use tap::{Tap, startup_probe};
+pub use word::word;
 pub use write::{Header, Vantage, Writer};
 
 /// The README's example compiles and runs.

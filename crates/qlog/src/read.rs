@@ -1,17 +1,23 @@
 //! Reads the logs of QUIC stacks: tolerant of what varies, exact about what is wrong.
+//!
+//! A log is read twice, record by record, so that memory does not grow with it: first for its
+//! connections and the units of its numbers, then for the events of the connection that is chosen.
 
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use serde_json::Value;
+use serde::Serialize;
 
+use crate::connection::{Connection, Order, Watch};
 use crate::error::QlogError;
-use crate::event::{Event, What};
-use crate::fields::{real_of, text_of};
-use crate::frame::{Framed, take_apart};
+use crate::event::Event;
+use crate::frame::{Framing, Visit, Whole};
+use crate::head::Members;
+use crate::record::Record;
+use crate::survey::{Survey, Units};
 use crate::translate::translate;
+use crate::word::word;
 
 /// A log that was read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,308 +25,251 @@ use crate::translate::translate;
 pub struct Log {
     /// The version as the file names it: `0.3`, `draft-00`, or the `file_schema` of newer drafts.
     pub version: String,
-    /// The connections of the log; there is at least one.
-    pub connections: Vec<Connection>,
-    /// Records that were left out, each with its number and what was wrong.
-    pub skipped: Vec<String>,
+    /// The connection that was asked for, or the one with most events.
+    pub connection: Connection,
+    /// Its number among those of the log, from 1.
+    pub number: usize,
+    /// The connections of the log, at least one; each path of a connection counts as one.
+    pub all: Vec<Listed>,
+    /// Records that were left out.
+    pub skipped: Skipped,
     /// Whether the file ends within a record or a document, as after a program was killed.
     pub truncated: bool,
 }
 
-/// One connection of a log, seen from one end.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Connection {
-    /// What the log calls it; may be empty.
+/// One of the connections of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// What the file calls it, or its two ends; may be empty.
     pub title: String,
     /// `client`, `server`, `network`, or empty.
     pub vantage: String,
-    /// The events in order of time; the first is at 0.
-    pub events: Vec<Event>,
-    /// How often each event name was in the log, understood or not.
-    pub names: BTreeMap<String, u64>,
+    /// Its events, packets or samples.
+    pub events: u64,
+    /// Its bytes, as far as they are known without reading it all.
+    pub bytes: Option<u64>,
+}
+
+/// Records that were left out: how many, and the first with its place and what was wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// The first.
+    pub first: Option<String>,
+    /// How many.
+    pub count: u64,
+}
+
+impl Skipped {
+    /// Counts a record; what is wrong is written down for the first one only.
+    pub fn add(&mut self, problem: impl FnOnce() -> String) {
+        self.count += 1;
+        self.first.get_or_insert_with(problem);
+    }
 }
 
 impl Log {
-    /// Reads a file.
+    /// Reads a file, and of its connections the one of this number, from 1; without one that with
+    /// most events.
     ///
     /// # Errors
-    /// A file that cannot be read, or is no qlog.
-    pub fn open(path: &Path) -> Result<Self, QlogError> {
+    /// As [`Log::read`].
+    pub fn open(path: &Path, number: Option<usize>) -> Result<Self, QlogError> {
         let file = path.display().to_string();
-        let mut bytes = Vec::new();
-        // A device has no size to be asked for.
-        let read = File::open(path).and_then(|log| log.take(MOST + 1).read_to_end(&mut bytes));
-        let read = read.and_then(|_| match bytes.len() as u64 > MOST {
-            true => Err(io::Error::other("larger than 512 MiB, the most that is read")),
-            false => Ok(()),
-        });
-        match read {
-            Ok(()) => Self::read(&file, &bytes),
-            Err(source) => Err(QlogError::Unreadable { file, source }),
-        }
+        let source = File::open(path)
+            .map_err(|source| QlogError::Unreadable { file: file.clone(), source })?;
+        Self::read(&file, source, number)
     }
 
-    /// Reads the content of a file; `file` is for messages.
+    /// Reads a log from its begin; `file` is for messages.
     ///
     /// # Errors
-    /// Bytes that are no qlog. A single record that is broken, and the end of a document that
-    /// breaks off behind its first event, are left out and named in [`Log::skipped`].
-    pub fn read(file: &str, bytes: &[u8]) -> Result<Self, QlogError> {
-        match take_apart(file, bytes)? {
-            Framed::Document(document) => of_document(file, &document),
-            Framed::CutShort(document, error) => {
-                let mut log = of_document(file, &document)?;
-                log.skipped.push(format!("{file}, the end: {error}"));
-                Ok(Log { truncated: true, ..log })
-            }
-            Framed::Records(records) => of_records(file, records),
+    /// What cannot be read or is no qlog, and a number that it does not have. A single record that
+    /// is broken, and the end of a document that breaks off behind its first event, are left out
+    /// and counted in [`Log::skipped`].
+    pub fn read<R: Read + Seek>(
+        file: &str,
+        mut source: R,
+        number: Option<usize>,
+    ) -> Result<Self, QlogError> {
+        let mut watch = Watch::of_qlog();
+        let mut log = Self::events(file, &mut source, number, |event| watch.take(event))?;
+        let named = std::mem::replace(&mut log.connection, watch.finish());
+        let connection = &mut log.connection;
+        (connection.title, connection.vantage) = (named.title, named.vantage);
+        (connection.names, connection.hidden) = (named.names, named.hidden);
+        Ok(log)
+    }
+
+    /// Reads a log that is in memory.
+    ///
+    /// # Errors
+    /// As [`Log::read`].
+    pub fn of_bytes(file: &str, bytes: &[u8], number: Option<usize>) -> Result<Self, QlogError> {
+        Self::read(file, Cursor::new(bytes), number)
+    }
+
+    /// Hands the events of a connection on, in order of time from 0; the log's own connection has
+    /// then only names.
+    ///
+    /// # Errors
+    /// As [`Log::read`].
+    pub fn events<R: Read + Seek>(
+        file: &str,
+        mut source: R,
+        number: Option<usize>,
+        take: impl FnMut(&Event),
+    ) -> Result<Self, QlogError> {
+        let framing = Framing::of(file, &mut source)?;
+        let mut survey = Survey::default();
+        let mut whole = framing.walk(file, &mut source, &mut survey)?;
+        if survey.has_late_members() {
+            survey = survey.again();
+            whole = framing.walk(file, &mut source, &mut survey)?;
         }
-    }
-
-    /// The connection with the most events to draw.
-    pub fn richest(&self) -> Option<&Connection> {
-        self.connections.iter().max_by_key(|connection| connection.events.len())
-    }
-}
-
-impl Connection {
-    /// A connection without a name, of these events, which are in order of time from 0.
-    pub fn new(events: Vec<Event>) -> Self {
-        Self { events, ..Self::default() }
-    }
-
-    /// When the first packet came back after one was sent, in milliseconds; 0 for a log without
-    /// packets. RTTs in the log before that are the stack's guess (RFC 9002, section 6.2.2), not
-    /// measurements.
-    pub(crate) fn first_answer_ms(&self) -> f64 {
-        let sent = self.events.iter().position(|event| matches!(event.what, What::Sent(_)));
-        let after = self.events.get(sent.unwrap_or(0)..).unwrap_or_default();
-        let answer = after.iter().find(|event| matches!(event.what, What::Received(_)));
-        answer.map_or(0.0, |event| event.at_ms)
-    }
-}
-
-fn of_records(file: &str, records: Vec<serde_json::Result<Value>>) -> Result<Log, QlogError> {
-    let truncated = matches!(records.last(), Some(Err(error)) if error.is_eof());
-    let mut records = (1..).zip(records);
-    let wrong = |record: usize, problem: String| QlogError::Record {
-        file: file.to_owned(),
-        record,
-        problem,
-    };
-    let Some((_, header)) = records.next() else {
-        return Err(wrong(1, format!("no record; accepted: {HEADER}")));
-    };
-    let header =
-        header.map_err(|error| wrong(1, format!("{error}; accepted: {HEADER} as JSON")))?;
-    let version = version(&header)
-        .ok_or_else(|| wrong(1, format!("{}; accepted: {HEADER}", described(&header))))?;
-    let mut log = Log { version, truncated, ..Log::default() };
-    let mut trace = Trace::new(header.get("trace").unwrap_or(&Value::Null), &header);
-    for (number, record) in records {
-        let record = record.map_err(|error| error.to_string());
-        let taken = record.and_then(|record| trace.take(&record));
-        if let Err(problem) = taken {
-            log.skipped.push(format!("{file}, record {number}: {problem}"));
-        }
-    }
-    log.connections = trace.connections();
-    Ok(log)
-}
-
-fn of_document(file: &str, document: &Value) -> Result<Log, QlogError> {
-    let not = |found: String| QlogError::NotQlog { file: file.to_owned(), found };
-    let version = version(document).ok_or_else(|| not(described(document)))?;
-    let mut log = Log { version, ..Log::default() };
-    let Some(traces) = document.get("traces").and_then(Value::as_array) else {
-        return Err(not("qlog without `traces`".to_owned()));
-    };
-    for (place, trace) in (1..).zip(traces) {
-        let mut reading = Trace::new(trace, document);
-        let events = trace.get("events").and_then(Value::as_array);
-        let Some(events) = events else {
-            log.skipped.push(format!("{file}, trace {place}: no `events`"));
-            continue;
+        let version = accept(file, framing, &whole, &survey)?;
+        let place = choose(file, number, &survey)?;
+        let mut chosen = Chosen {
+            file,
+            framing,
+            survey: &survey,
+            place,
+            now_ms: Vec::new(),
+            order: Order::default(),
+            take,
+            connection: Connection::default(),
+            skipped: Skipped::default(),
         };
-        for (number, event) in (1..).zip(events) {
-            if let Err(problem) = reading.take(event) {
-                log.skipped.push(format!("{file}, trace {place}, event {number}: {problem}"));
-            }
+        framing.walk(file, &mut source, &mut chosen)?;
+        chosen.drain();
+        let (mut connection, mut skipped) = (chosen.connection, chosen.skipped);
+        let listed = survey.listed();
+        (connection.title, connection.vantage) =
+            (listed[place].title.clone(), listed[place].vantage.clone());
+        connection.hidden = survey.hidden(place);
+        if let (Some(error), Framing::Document) = (&whole.cut_short, framing) {
+            skipped.add(|| format!("{file}, the end: {error}"));
         }
-        log.connections.extend(reading.connections());
+        Ok(Self {
+            version,
+            connection,
+            number: place + 1,
+            all: listed,
+            skipped,
+            truncated: whole.cut_short.is_some(),
+        })
     }
-    if log.connections.is_empty() {
+}
+
+/// The version of what is a log with events.
+fn accept(
+    file: &str,
+    framing: Framing,
+    whole: &Whole,
+    survey: &Survey,
+) -> Result<String, QlogError> {
+    let not = |found: String| QlogError::NotQlog { file: file.to_owned(), found };
+    let version = whole.members.version().ok_or_else(|| not(whole.members.described()))?;
+    if framing == Framing::Document && !whole.has_traces {
+        return Err(not("qlog without `traces`".to_owned()));
+    }
+    if survey.listed().is_empty() {
         return Err(not("qlog without a trace that has events".to_owned()));
     }
-    Ok(log)
+    Ok(version)
 }
 
-/// The log's version: in `qlog_version`, and from draft-09 on in `file_schema`.
-fn version(header: &Value) -> Option<String> {
-    text_of(header, &["qlog_version", "file_schema"])
+/// The place of the connection of a number; without one of that with most events.
+fn choose(file: &str, number: Option<usize>, survey: &Survey) -> Result<usize, QlogError> {
+    let all = survey.listed();
+    let place = match number {
+        Some(number) => number.checked_sub(1).filter(|place| *place < all.len()),
+        None => (0..all.len()).rev().max_by_key(|place| all[*place].events),
+    };
+    place.ok_or_else(|| QlogError::NoSuchConnection {
+        file: file.to_owned(),
+        asked: number.unwrap_or_default(),
+        all: all.len(),
+    })
 }
 
-/// A JSON value in a few words.
-fn described(value: &Value) -> String {
-    match value {
-        Value::Object(fields) if fields.is_empty() => "an empty object".to_owned(),
-        Value::Object(fields) => {
-            let names: Vec<&str> = fields.keys().take(4).map(String::as_str).collect();
-            let names = names.join("`, `");
-            format!("an object with `{}`", names.chars().take(80).collect::<String>())
+/// The connection that was chosen, while the log is read for its events.
+struct Chosen<'a, F> {
+    file: &'a str,
+    framing: Framing,
+    survey: &'a Survey,
+    place: usize,
+    /// The time of the newest event of each trace.
+    now_ms: Vec<f64>,
+    order: Order,
+    take: F,
+    connection: Connection,
+    skipped: Skipped,
+}
+
+impl<F: FnMut(&Event)> Chosen<'_, F> {
+    fn record(&mut self, trace: usize, event: Result<&str, String>) -> Result<(), String> {
+        let record: Record<'_> =
+            serde_json::from_str(event?).map_err(|error| readable(&error, "an event"))?;
+        if self.now_ms.len() <= trace {
+            self.now_ms.resize(trace + 1, 0.0);
         }
-        Value::Array(_) => "a list".to_owned(),
-        Value::String(_) => "a text".to_owned(),
-        Value::Number(_) => "a number".to_owned(),
-        Value::Bool(_) | Value::Null => "a word".to_owned(),
-    }
-}
-
-/// A trace while its events are read.
-struct Trace {
-    title: String,
-    vantage: String,
-    /// Milliseconds per unit of the log's times.
-    to_ms: f64,
-    /// Milliseconds per unit of the log's RTTs.
-    rtt_to_ms: f64,
-    /// Whether each time counts from the previous event.
-    delta: bool,
-    /// The time of the newest event, in units of the log.
-    now: f64,
-    /// Places of time, category, name and data in events that are lists, as draft-00 and -01 have.
-    columns: Option<Columns>,
-    /// The connections, in the order of their first event.
-    connections: Vec<Connection>,
-    /// The index of each connection by `group_id`, of which a server's log has several.
-    places: BTreeMap<String, usize>,
-}
-
-#[derive(Clone, Copy)]
-struct Columns {
-    time: usize,
-    category: Option<usize>,
-    name: usize,
-    data: usize,
-}
-
-impl Trace {
-    fn new(trace: &Value, file: &Value) -> Self {
-        let common = trace.get("common_fields").unwrap_or(&Value::Null);
-        let configuration = trace.get("configuration").unwrap_or(&Value::Null);
-        let columns = trace.get("event_fields").and_then(Value::as_array).map(Vec::as_slice);
-        let units = text_of(configuration, &["time_units"]);
-        let format = text_of(common, &["time_format"]).unwrap_or_default();
-        let columns = columns.and_then(Columns::of);
-        let to_ms = if units.as_deref() == Some("us") { 1e-3 } else { 1.0 };
-        Self {
-            title: text_of(trace, &["title"])
-                .or_else(|| text_of(file, &["title"]))
-                .unwrap_or_default(),
-            vantage: vantage(trace).unwrap_or_default(),
-            to_ms,
-            rtt_to_ms: if is_quinns(trace) { 1e3 } else { to_ms },
-            delta: format == "delta" || format == "relative_to_previous_event",
-            now: 0.0,
-            columns,
-            connections: Vec::new(),
-            places: BTreeMap::new(),
+        let Some(head) = self.survey.head(trace) else { return Ok(()) };
+        let Some(parts) = head.apart(&record, self.now_ms[trace])? else { return Ok(()) };
+        self.now_ms[trace] = parts.at_ms;
+        if self.survey.place(trace, &parts) != Some(self.place) {
+            return Ok(());
         }
-    }
-
-    /// Takes an event; an error says what is wrong with it.
-    fn take(&mut self, event: &Value) -> Result<(), String> {
-        let (time, name, data) = match event {
-            Value::Array(cells) => {
-                let columns = self.columns.ok_or("a list, but the trace has no `event_fields`")?;
-                columns.apart(cells)?
+        let Units { time, rtt_to_ms } = self.survey.units(self.place);
+        for what in translate(&parts.name, parts.data, rtt_to_ms) {
+            let event = Event { at_ms: parts.at_ms * time, what };
+            if let Some(event) = self.order.take(event) {
+                (self.take)(&event);
             }
-            // Some writers end a list with an empty object, for the sake of the comma before it.
-            Value::Object(fields) if fields.is_empty() => return Ok(()),
-            Value::Object(_) => {
-                let time = real_of(event, &["time", "relative_time"]);
-                let time = time.ok_or("no `time` that is a number")?;
-                let name = text_of(event, &["name", "type"]).ok_or("no `name`")?;
-                (time, name, event.get("data").unwrap_or(&Value::Null))
-            }
-            other => return Err(format!("{}; accepted: an event", described(other))),
-        };
-        let time = time * self.to_ms;
-        self.now = if self.delta { self.now + time } else { time };
-        let group = event.get("group_id").map(ToString::to_string).unwrap_or_default();
-        let now = self.now;
-        let whats = translate(&name, data, self.rtt_to_ms);
-        let connection = self.group(group);
-        *connection.names.entry(name).or_default() += 1;
-        connection.events.extend(whats.into_iter().map(|what| Event { at_ms: now, what }));
+        }
+        let names = &mut self.connection.names;
+        let name = word(&parts.name);
+        if names.len() < MOST_NAMES || names.contains_key(&name) {
+            *names.entry(name).or_default() += 1;
+        }
         Ok(())
     }
 
-    fn group(&mut self, name: String) -> &mut Connection {
-        let place = *self.places.entry(name).or_insert(self.connections.len());
-        if place == self.connections.len() {
-            let (title, vantage) = (self.title.clone(), self.vantage.clone());
-            self.connections.push(Connection { title, vantage, ..Connection::default() });
+    fn drain(&mut self) {
+        while let Some(event) = self.order.next() {
+            (self.take)(&event);
         }
-        &mut self.connections[place]
-    }
-
-    /// The connections, their events in order of time from 0. A trace without events is one too.
-    fn connections(mut self) -> Vec<Connection> {
-        if self.connections.is_empty() {
-            self.group(String::new());
-        }
-        for connection in &mut self.connections {
-            connection.events.sort_by(|a, b| a.at_ms.total_cmp(&b.at_ms));
-            let first = connection.events.first().map_or(0.0, |event| event.at_ms);
-            connection.events.iter_mut().for_each(|event| event.at_ms -= first);
-        }
-        self.connections
     }
 }
 
-fn vantage(trace: &Value) -> Option<String> {
-    text_of(trace.get("vantage_point")?, &["type"])
-}
+impl<F: FnMut(&Event)> Visit for Chosen<'_, F> {
+    fn trace(&mut self, _: usize, _: &Members, _: &Members) {}
 
-/// quinn 0.11 writes RTTs in seconds, and its header has no name in it. It is known by what no
-/// other stack has together: an unknown vantage point, a `time_offset`, no `common_fields`.
-fn is_quinns(trace: &Value) -> bool {
-    vantage(trace).as_deref() == Some("unknown")
-        && trace.pointer("/configuration/time_offset").is_some()
-        && trace.get("common_fields").is_none()
-}
-
-impl Columns {
-    fn of(fields: &[Value]) -> Option<Self> {
-        let place = |names: &[&str]| {
-            let named = |field: &Value| {
-                let field = field.as_str().unwrap_or_default().to_ascii_lowercase();
-                names.contains(&field.as_str())
+    fn event(&mut self, trace: usize, number: u64, event: Result<&str, String>) {
+        if let Err(problem) = self.record(trace, event) {
+            let place = match self.framing {
+                Framing::Records(_) => format!("record {number}"),
+                Framing::Document => format!("trace {}, event {number}", trace + 1),
             };
-            fields.iter().position(named)
-        };
-        Some(Self {
-            time: place(&["relative_time", "time", "delta_time"])?,
-            category: place(&["category"]),
-            name: place(&["event", "event_type", "type"])?,
-            data: place(&["data"])?,
-        })
+            self.skipped.add(|| format!("{}, {place}: {problem}", self.file));
+        }
     }
 
-    fn apart<'a>(&self, cells: &'a [Value]) -> Result<(f64, String, &'a Value), String> {
-        let text = |place: usize| cells.get(place).and_then(Value::as_str);
-        let time = cells.get(self.time).and_then(crate::fields::real);
-        let time = time.ok_or("no time that is a number")?;
-        let name = text(self.name).ok_or("no name of an event")?;
-        let category = self.category.and_then(text);
-        let name = category.map_or(name.to_owned(), |category| format!("{category}:{name}"));
-        Ok((time, name, cells.get(self.data).unwrap_or(&Value::Null)))
+    fn end(&mut self, place: usize, _: &Members, has_events: bool) {
+        if !has_events {
+            self.skipped.add(|| format!("{}, trace {}: no `events`", self.file, place + 1));
+        }
     }
 }
 
-const HEADER: &str = "a header with `qlog_version` or `file_schema`";
+/// What is wrong with a record: the type that was found, or what the JSON lacks.
+pub(crate) fn readable(error: &serde_json::Error, accepted: &str) -> String {
+    let told = error.to_string();
+    let found = told.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "));
+    match found {
+        Some((found, _)) => format!("{found}; accepted: {accepted}"),
+        None => told,
+    }
+}
 
-/// A log of ten million packets is smaller.
-const MOST: u64 = 512 << 20;
+/// Names of events that are counted apart.
+const MOST_NAMES: usize = 256;

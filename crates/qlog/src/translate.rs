@@ -10,13 +10,17 @@
 
 use serde_json::Value;
 
-use crate::event::{Lost, Metrics, Packet, PacketType, State, What};
+use crate::event::{FlowControl, Lost, Metrics, Packet, PacketType, State, What};
 use crate::fields::{any, count, count_of, real_of, text_of};
 
-/// What a record says about start-up, in the one set of events; empty if nothing. `to_ms` makes
-/// milliseconds of the log's RTTs.
-pub(crate) fn translate(name: &str, data: &Value, to_ms: f64) -> Vec<What> {
+/// What a record says about start-up, in the one set of events; empty if nothing. `data` is JSON,
+/// and `to_ms` makes milliseconds of the log's RTTs.
+pub(crate) fn translate(name: &str, data: &str, to_ms: f64) -> Vec<What> {
     let name = name.rsplit(':').next().unwrap_or(name).to_ascii_lowercase();
+    if !NAMES.contains(&name.as_str()) {
+        return Vec::new();
+    }
+    let data = &serde_json::from_str(data).unwrap_or(Value::Null);
     match name.as_str() {
         "metrics_updated" | "recovery_metrics_updated" | "metric_update" => {
             let lost = counted(data).map(What::Lost);
@@ -31,8 +35,15 @@ pub(crate) fn translate(name: &str, data: &Value, to_ms: f64) -> Vec<What> {
         "packet_sent" => vec![What::Sent(packet(data))],
         "packet_received" => vec![What::Received(packet(data))],
         "packet_lost" | "packets_lost" => vec![What::Lost(lost(data))],
+        "parameters_set" | "transport_parameters_update" => credit(data).into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+/// What the peer's transport parameters allow at first.
+fn credit(data: &Value) -> Option<What> {
+    let remote = text_of(data, &["owner", "initiator"]).is_some_and(|owner| owner == "remote");
+    count_of(data, &["initial_max_data"]).filter(|_| remote).map(What::Credit)
 }
 
 fn metrics(data: &Value, to_ms: f64) -> Metrics {
@@ -64,6 +75,7 @@ fn packet(data: &Value) -> Packet {
         number: count_of(header, &["packet_number"]).or_else(|| count_of(data, &["packet_number"])),
         length: length(data),
         acked: acked(data),
+        flow: flow(data),
     }
 }
 
@@ -71,13 +83,41 @@ fn packet(data: &Value) -> Packet {
 fn length(data: &Value) -> Option<u64> {
     let raw = data.get("raw").and_then(|raw| count_of(raw, &["length"]));
     let header = || count_of(data.get("header")?, &["packet_size", "length"]);
-    raw.or_else(header).or_else(|| count_of(data, &["packet_size"]))
+    raw.or_else(header).or_else(|| count_of(data, &["packet_size", "length"]))
 }
 
 fn acked(data: &Value) -> Vec<(u64, u64)> {
     let frames = data.get("frames").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let ranges = frames.iter().filter_map(|frame| frame.get("acked_ranges")?.as_array()).flatten();
     ranges.filter_map(range).collect()
+}
+
+fn flow(data: &Value) -> FlowControl {
+    let Some(frames) = data.get("frames").and_then(Value::as_array) else {
+        return FlowControl::default();
+    };
+    let mut flow = FlowControl { has_frames: true, ..FlowControl::default() };
+    for frame in frames {
+        match text_of(frame, &["frame_type", "type"]).unwrap_or_default().as_str() {
+            "stream" => {
+                flow.has_stream = true;
+                flow.ends.extend(stream(frame));
+            }
+            "data_blocked" | "stream_data_blocked" => flow.blocked = true,
+            "max_data" => flow.max_data = count_of(frame, &["maximum", "maximum_data", "max_data"]),
+            "max_stream_data" => flow.max_stream_data = true,
+            _ => {}
+        }
+    }
+    flow
+}
+
+/// A stream's number, and where the data of a frame end on it, if both are told.
+fn stream(frame: &Value) -> Option<(u64, u64)> {
+    let length = count_of(frame, &["length"])
+        .or_else(|| count_of(frame.get("raw")?, &["payload_length", "length"]))?;
+    let offset = count_of(frame, &["offset"])?;
+    Some((count_of(frame, &["stream_id", "id"])?, offset.saturating_add(length)))
 }
 
 /// A range of packet numbers: `[first, last]`, or a single number alone.
@@ -107,6 +147,21 @@ fn counted(data: &Value) -> Option<Lost> {
     let packets = since("cf_lost_packets")?;
     Some(Lost { packets, bytes: since("cf_lost_bytes"), ..Lost::default() })
 }
+
+/// The names of events that say something.
+const NAMES: [&str; 11] = [
+    "metrics_updated",
+    "recovery_metrics_updated",
+    "metric_update",
+    "congestion_metric_update",
+    "congestion_state_updated",
+    "packet_sent",
+    "packet_received",
+    "packet_lost",
+    "packets_lost",
+    "parameters_set",
+    "transport_parameters_update",
+];
 
 /// The names that picoquic and aioquic have for the packet type, beside the header.
 const OWN_TYPES: &[&str] = &["packet_type", "type"];

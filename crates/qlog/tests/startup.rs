@@ -16,6 +16,10 @@ fn threshold(at_ms: f64, bytes: u64, ssthresh: u64) -> Event {
     Event { at_ms, what: What::Metrics(Metrics { ssthresh: Some(ssthresh), ..metrics }) }
 }
 
+fn sent(at_ms: f64) -> Event {
+    Event { at_ms, what: What::Sent(Packet::default()) }
+}
+
 fn loss(at_ms: f64) -> Event {
     Event { at_ms, what: What::Lost(Lost { packets: 1, ..Lost::default() }) }
 }
@@ -26,12 +30,12 @@ fn state(at_ms: f64, old: Option<&str>, new: &str) -> Event {
 }
 
 fn exit(events: &[Event]) -> Option<Exit> {
-    Connection::new(events.to_vec()).summary().exit
+    Connection::new(events.to_vec()).summary.exit
 }
 
 fn told(events: &[Event]) -> (f64, Option<String>, Evidence, Option<u64>, u64) {
     let exit = exit(events).expect("start-up ended");
-    (exit.time_s, exit.reason, exit.evidence, exit.cwnd_bytes, exit.packets_lost)
+    (exit.time_s, exit.reason, exit.evidence, exit.cwnd_bytes, exit.packets_lost.unwrap_or(0))
 }
 
 fn why(reason: &str) -> Option<String> {
@@ -52,8 +56,21 @@ fn a_cut_near_a_loss_ends_it_with_the_window_before_the_cut() {
 
 #[test]
 fn a_cut_within_an_rtt_of_its_loss_is_near_and_no_later_one() {
-    let cut_after = |ms: f64| exit(&[cwnd(0.0, 40), loss(100.0), cwnd(100.0 + ms, 20)]);
+    let told = cwnd(100.0, 40);
+    let cut_after = |ms: f64| {
+        exit(&[told.clone(), loss(100.0), cwnd(100.0 + ms - 0.1, 40), cwnd(100.0 + ms, 20)])
+    };
     assert!(cut_after(50.0).is_some() && cut_after(50.5).is_none());
+}
+
+#[test]
+fn a_window_that_is_told_seldom_was_cut_when_the_packet_was_lost() {
+    // Cut at some time in 300 ms, in which a packet was lost.
+    let events = [cwnd(0.0, 40), loss(100.0), cwnd(300.0, 20)];
+    assert_eq!(told(&events), (0.3, why("loss"), Evidence::Cut, Some(40), 1));
+    // The loss is told after the cut, within an RTT or as seldom as the window.
+    let events = [cwnd(0.0, 40), cwnd(100.0, 20), loss(140.0)];
+    assert_eq!(told(&events), (0.1, why("loss"), Evidence::Cut, Some(40), 1));
 }
 
 #[test]
@@ -63,9 +80,9 @@ fn the_smallest_rtt_is_the_least_of_all() {
         Event { at_ms, what: What::Metrics(metrics) }
     };
     let answer = Event { at_ms: 1.0, what: What::Received(Packet::default()) };
-    let events = vec![answer, rtt(2.0, 60.0), rtt(3.0, 45.0), rtt(4.0, 70.0)];
+    let events = vec![sent(0.0), answer, rtt(2.0, 60.0), rtt(3.0, 45.0), rtt(4.0, 70.0)];
     let connection = Connection::new(events);
-    assert_eq!(connection.summary().min_rtt_ms, Some(45.0));
+    assert_eq!(connection.summary.min_rtt_ms, Some(45.0));
 }
 
 #[test]
@@ -114,10 +131,10 @@ fn an_rtt_before_the_first_answer_is_a_guess() {
         let metrics = Metrics { smoothed_rtt_ms: Some(ms), ..Metrics::default() };
         Event { at_ms, what: What::Metrics(metrics) }
     };
-    let events = vec![rtt(0.0, 333.0), answer, rtt(40.0, 41.0)];
+    let events = vec![sent(0.0), rtt(0.0, 333.0), answer, rtt(40.0, 41.0)];
     let connection = Connection::new(events);
-    assert_eq!(connection.summary().peak_smoothed_rtt_ms, Some(41.0));
-    assert_eq!(connection.curves(1.0).smoothed_rtt, [(0.04, 41.0)]);
+    assert_eq!(connection.summary.peak_smoothed_rtt_ms, Some(41.0));
+    assert_eq!(connection.curves(1.0).smoothed_rtt.points(), [(0.04, 41.0)]);
 }
 
 #[test]

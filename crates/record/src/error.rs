@@ -2,16 +2,38 @@
 
 use std::io;
 
-/// A file that cannot be read as a record of TCP.
+use firstflight_qlog::QlogError;
+
+/// A file that cannot be read as a record of a connection.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file cannot be read at all.
-    #[error("{file}: {source}")]
+    #[error("{file}: {}; accepted: {ACCEPTED}", plain(source))]
     Unreadable {
         /// The file as named.
         file: String,
         /// What the system said.
         source: io::Error,
+    },
+    /// There is no room for what came through a pipe, or was packed.
+    #[error("{file}: no room to unpack or to keep it in {folder}: {source}")]
+    NoRoom {
+        /// The file as named.
+        file: String,
+        /// The folder for temporary files.
+        folder: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is something else, or more than is read of its kind.
+    #[error("{file}: {found}; accepted: {accepted}")]
+    Refused {
+        /// The file as named.
+        file: String,
+        /// What it is.
+        found: String,
+        /// What is read instead, and how to get it.
+        accepted: String,
     },
     /// A place in a capture where reading cannot go on.
     #[error("{file}, byte {offset}: {problem}")]
@@ -23,17 +45,7 @@ pub enum RecordError {
         /// What was found and what is accepted.
         problem: String,
     },
-    /// A line of a text that cannot be used.
-    #[error("{file}:{line}: {problem}")]
-    Line {
-        /// The file as named.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// What was found and what is accepted.
-        problem: String,
-    },
-    /// A file without a connection to show, or without the one asked for.
+    /// A file without a connection to show.
     #[error("{file}: {problem}")]
     Nothing {
         /// The file as named.
@@ -41,4 +53,31 @@ pub enum RecordError {
         /// What was found and what is accepted.
         problem: String,
     },
+    /// A connection that the file does not have.
+    #[error("{file}: --connection {asked}: the file has {all}; accepted: 1 to {all}")]
+    NoSuchConnection {
+        /// The file as named.
+        file: String,
+        /// The number that was asked for.
+        asked: usize,
+        /// How many there are.
+        all: usize,
+    },
+    /// What the reader of qlogs says.
+    #[error(transparent)]
+    Qlog(#[from] QlogError),
 }
+
+/// The commonest reasons without the system's number.
+fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "this is a directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Every kind of file that is read.
+pub(crate) const ACCEPTED: &str = "a qlog (.sqlog, .qlog), a capture (pcap, pcapng), the output of \
+    `date +%s.%N; ss -tin` again and again, or the JSON of iperf3; each also as .gz or .zst";

@@ -1,107 +1,141 @@
-//! What others record of a TCP connection, read for what it shows of start-up.
+//! What others record of a connection, read for what it shows of start-up.
 //!
-//! - [`capture::open`] reads a pcap or pcapng: one connection's direction of data, with what was
-//!   sent, acknowledged and sent again, what is in flight, and RTTs.
-//! - [`sockets::open`] reads the output of `ss -tin`, taken again and again with the time.
+//! [`open`] finds out what a file is and reads one connection of it:
 //!
-//! Both make [`Recorded`], which holds the events of a [`Connection`] as a qlog has them. A capture
-//! shows no window, so that what is in flight is taken for it.
+//! - a qlog, by the crate `firstflight-qlog`;
+//! - a pcap or pcapng: what was sent, acknowledged and sent again, what was in flight, RTTs, the
+//!   window that the receiver offered. A capture shows no congestion window, so that what is in
+//!   flight is taken for it;
+//! - the output of `ss -tin`, taken again and again with the time: what the kernel says of a
+//!   sender;
+//! - the JSON of iperf3.
+//!
+//! Each may be packed as .gz or .zst, and come through a pipe. What a record cannot show of a
+//! connection's start-up it says in [`Connection::hidden`].
 
-pub mod capture;
+mod capture;
 mod error;
-mod flight;
-mod packet;
-pub mod sockets;
-mod tcp;
+mod form;
+mod iperf;
+mod sockets;
+mod source;
 
-use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read, Seek};
 use std::path::Path;
 
-use firstflight_qlog::{Connection, Summary};
+use firstflight_qlog::{Connection, Listed, Log, Skipped};
 
 pub use error::RecordError;
+pub use form::Form;
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// What a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A pcap or pcapng.
-    Capture,
-    /// The output of `ss`, again and again.
-    Sockets,
-}
-
 /// A connection that was recorded.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Recorded {
-    /// Its events.
+    /// What the file is.
+    pub form: Form,
+    /// The version of a qlog or of iperf3; else empty.
+    pub version: String,
+    /// What is known of the connection. The vantage of a capture is `sender`, `receiver` or
+    /// `network`.
     pub connection: Connection,
-    /// What they say about start-up and losses.
-    pub summary: Summary,
-    /// Which connection of the file it is, from 1, in the order of their first packets.
+    /// Which connection of the file it is, from 1, in the order of [`all`](Self::all).
     pub number: usize,
-    /// How many the file has.
-    pub connections: usize,
-    /// Packets or lines that were left out, each with its place and what was wrong.
-    pub skipped: Vec<String>,
-    /// The file ends within a packet, or has more of the connection than is read.
+    /// The connections of the file, in the order in which they begin.
+    pub all: Vec<Listed>,
+    /// Packets, lines or records that were left out.
+    pub skipped: Skipped,
+    /// The file breaks off.
     pub truncated: bool,
-    /// Payload of a full packet, bytes; 0 if there was none.
-    pub mss: u64,
-    /// The share of the time until start-up ended, or until the last data, in which nothing was in
-    /// flight: the application had nothing to send. `None` if the record does not show it.
-    pub idle_share: Option<f64>,
+    /// The payload of a full packet of TCP, bytes, if it is known.
+    pub mss: Option<u64>,
     /// The connection is UDP's: only bytes over time can be seen.
     pub udp: bool,
+    /// Where a capture was taken and how that is known: `at the sender: SYN to SYN-ACK took ...`.
+    pub taken: Option<String>,
 }
 
-/// What the file is by its first bytes; `None` for a qlog, or anything else.
+/// Reads a file, and of its connections the one of this number, from 1; without one that with most
+/// bytes. `-` is standard input; what is no regular file is read once and whole.
 ///
 /// # Errors
-/// As reading the file.
-pub fn form(path: &Path) -> std::io::Result<Option<Form>> {
-    let mut first = Vec::new();
-    File::open(path)?.take(FIRST).read_to_end(&mut first)?;
-    Ok(form_of(&first))
+/// As [`read`], and what cannot be opened.
+pub fn open(path: &Path, number: Option<usize>) -> Result<Recorded, RecordError> {
+    let file = if path.as_os_str() == "-" { "standard input" } else { &path.to_string_lossy() };
+    read(file, source::open(file, path)?, number)
 }
 
-/// What a file is that begins so.
-pub fn form_of(first: &[u8]) -> Option<Form> {
-    const MAGIC: [[u8; 4]; 7] = [
-        [0xa1, 0xb2, 0xc3, 0xd4],
-        [0xd4, 0xc3, 0xb2, 0xa1],
-        [0xa1, 0xb2, 0x3c, 0x4d],
-        [0x4d, 0x3c, 0xb2, 0xa1],
-        [0xa1, 0xb2, 0xcd, 0x34],
-        [0x34, 0xcd, 0xb2, 0xa1],
-        [0x0a, 0x0d, 0x0d, 0x0a],
-    ];
-    if first.get(..4).is_some_and(|magic| MAGIC.iter().any(|known| known == magic)) {
-        return Some(Form::Capture);
+/// Reads a record from its begin; `file` is for messages.
+///
+/// # Errors
+/// What cannot be read, or is no record; what has no connection to show, or not the one of this
+/// number.
+pub fn read<R: Read + Seek + Send>(
+    file: &str,
+    mut source: R,
+    number: Option<usize>,
+) -> Result<Recorded, RecordError> {
+    match source::unpacked(file, &mut source)? {
+        None => recorded(file, source, number),
+        Some(mut kept) => {
+            let recorded = recorded(file, &mut kept.content, number)?;
+            Ok(Recorded { truncated: recorded.truncated || kept.truncated, ..recorded })
+        }
     }
-    let text = String::from_utf8_lossy(first);
-    let states = text.lines().any(|line| sockets::is_state(line) || sockets::is_heading(line));
-    states.then_some(Form::Sockets)
+}
+
+fn recorded<R: Read + Seek + Send>(
+    file: &str,
+    mut source: R,
+    number: Option<usize>,
+) -> Result<Recorded, RecordError> {
+    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
+    let mut first = Vec::new();
+    source.rewind().map_err(unreadable)?;
+    source.by_ref().take(FIRST).read_to_end(&mut first).map_err(unreadable)?;
+    match form::of(&first) {
+        Ok(Form::Qlog) => Ok(of_log(Log::read(file, source, number)?)),
+        Ok(Form::Capture) => capture::read(file, &mut source, number),
+        Ok(Form::Sockets) => sockets::read(file, &mut source, number),
+        Ok(Form::Iperf) => iperf::read(file, &mut source, number),
+        Err((found, accepted)) => {
+            Err(RecordError::Refused { file: file.to_owned(), found, accepted })
+        }
+    }
+}
+
+fn of_log(log: Log) -> Recorded {
+    Recorded {
+        form: Form::Qlog,
+        version: log.version,
+        connection: log.connection,
+        number: log.number,
+        all: log.all,
+        skipped: log.skipped,
+        truncated: log.truncated,
+        ..Recorded::default()
+    }
+}
+
+/// The place of the connection of a number; without one of the first with the most.
+fn choose<K: Ord>(
+    file: &str,
+    number: Option<usize>,
+    all: usize,
+    most: impl Fn(usize) -> K,
+) -> Result<usize, RecordError> {
+    let place = match number {
+        Some(number) => number.checked_sub(1).filter(|place| *place < all),
+        None => (0..all).rev().max_by_key(|place| most(*place)),
+    };
+    let asked = number.unwrap_or_default();
+    place.ok_or_else(|| RecordError::NoSuchConnection { file: file.to_owned(), asked, all })
 }
 
 /// How much of a file tells what it is, bytes.
-const FIRST: u64 = 4096;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_bytes_tell_what_a_file_is() {
-        assert_eq!(form_of(&[0x0a, 0x0d, 0x0d, 0x0a, 0, 0]), Some(Form::Capture));
-        assert_eq!(form_of(b"State Recv-Q Send-Q Local Address:Port"), Some(Form::Sockets));
-        assert_eq!(form_of(b""), None);
-        assert_eq!(form_of(b"\x1e{\"qlog_format\":\"JSON-SEQ\"}"), None);
-    }
-}
+const FIRST: u64 = 64 << 10;

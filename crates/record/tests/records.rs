@@ -3,10 +3,11 @@
 //! `cubic.pcap` is 700 kB with CUBIC and a buffer of a quarter BDP, by `tcpdump -s 88`; `cubic.txt`
 //! 1.5 MB with half a BDP and `bbr.txt` 2 MB with BBR and one BDP, by `ss -tin`.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use firstflight_qlog::Evidence;
-use firstflight_record::{capture, sockets};
+use firstflight_record::{RecordError, Recorded, open};
 use proptest::prelude::*;
 
 fn file(name: &str) -> PathBuf {
@@ -17,15 +18,20 @@ fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(file(name)).unwrap()
 }
 
+fn read(bytes: &[u8], number: Option<usize>) -> Result<Recorded, RecordError> {
+    firstflight_record::read("x", Cursor::new(bytes), number)
+}
+
 #[test]
 fn a_capture_tells_what_the_link_counted() {
-    let found = capture::open(&file("cubic.pcap"), None).unwrap();
-    assert!(!found.truncated && found.skipped.is_empty(), "{:?}", found.skipped);
-    assert_eq!((found.number, found.connections, found.mss), (1, 1, 1460));
-    let summary = &found.summary;
+    let found = open(&file("cubic.pcap"), None).unwrap();
+    assert!(!found.truncated && found.skipped.count == 0, "{:?}", found.skipped);
+    assert_eq!((found.number, found.all.len(), found.mss), (1, 1, Some(1448)));
+    assert_eq!((&found.connection.hidden, found.connection.vantage.as_str()), (&None, "sender"));
+    let summary = &found.connection.summary;
     // The link dropped 21 packets, and each was sent again.
-    assert_eq!(summary.packets_lost, 21);
-    assert_eq!(summary.bytes_sent - summary.bytes_lost, 700_000);
+    assert_eq!(summary.packets_lost, Some(21));
+    assert_eq!(summary.bytes_sent.unwrap() - summary.bytes_lost.unwrap(), 700_000);
     let rtt = summary.min_rtt_ms.unwrap();
     assert!((40.0..41.5).contains(&rtt), "{rtt}");
     let exit = summary.exit.as_ref().unwrap();
@@ -34,51 +40,54 @@ fn a_capture_tells_what_the_link_counted() {
     let packets = exit.cwnd_bytes.unwrap() / 1448;
     assert!((66..=140).contains(&packets), "{packets}");
     assert!((0.1..0.4).contains(&exit.time_s), "{}", exit.time_s);
-    assert!(found.idle_share.unwrap() < 0.1, "{:?}", found.idle_share);
+    assert!(found.connection.limits.intervals().is_empty(), "the path limited it");
 }
 
 #[test]
 fn samples_of_the_kernel_tell_windows_and_the_end_of_start_up() {
-    let cubic = sockets::open(&file("cubic.txt"), None).unwrap();
-    assert!(cubic.skipped.is_empty(), "{:?}", cubic.skipped);
+    let cubic = open(&file("cubic.txt"), None).unwrap();
+    assert_eq!(cubic.skipped.count, 0, "{:?}", cubic.skipped);
     assert!(cubic.connection.title.starts_with("cubic 10.77.0.1:"), "{}", cubic.connection.title);
-    let exit = cubic.summary.exit.unwrap();
+    let exit = cubic.connection.summary.exit.as_ref().unwrap();
     // HyStart left at 76 packets, below the 99 that path and buffer hold; four were lost later.
     assert_eq!((exit.evidence, exit.reason.as_deref()), (Evidence::Threshold, Some("ssthresh")));
     assert_eq!(exit.cwnd_bytes, Some(76 * 1448));
-    assert_eq!(cubic.summary.packets_lost, 4);
-    let bbr = sockets::open(&file("bbr.txt"), None).unwrap();
+    assert_eq!(cubic.connection.summary.packets_lost, Some(4));
+    let bbr = open(&file("bbr.txt"), None).unwrap().connection;
     assert_eq!(bbr.summary.exit.as_ref().unwrap().evidence, Evidence::State);
     // The link dropped 150 of 1535 packets.
-    assert_eq!(bbr.summary.packets_lost, 150);
-    assert!(bbr.summary.bytes_sent - bbr.summary.bytes_lost >= 1_990_000);
+    assert_eq!(bbr.summary.packets_lost, Some(150));
+    assert!(bbr.summary.bytes_sent.unwrap() - bbr.summary.bytes_lost.unwrap() >= 1_990_000);
+    for connection in [&cubic.connection, &bbr] {
+        assert_eq!(connection.hidden, None);
+        assert!(connection.limits.intervals().is_empty(), "{:?}", connection.limits);
+    }
 }
 
 #[test]
 fn a_capture_that_breaks_off_is_read_as_far_as_it_goes() {
     let whole = bytes("cubic.pcap");
-    let cut = capture::read("cut.pcap", &whole[..30_001], None).unwrap();
+    let cut = read(&whole[..30_001], None).unwrap();
     assert!(cut.truncated);
-    assert!(cut.summary.packets_sent > 100);
-    let header = capture::read("cut.pcap", &whole[..24], None).unwrap_err().to_string();
-    assert!(header.starts_with("cut.pcap: no packet of TCP or UDP"), "{header}");
+    assert!(cut.connection.summary.packets_sent.unwrap() > 100);
+    let header = read(&whole[..24], None).unwrap_err().to_string();
+    assert!(header.starts_with("x: no packet of TCP or UDP"), "{header}");
 }
 
 #[test]
 fn what_is_no_capture_is_refused_with_file_byte_and_reason() {
-    let told = |bytes: &[u8]| capture::read("x.pcap", bytes, None).unwrap_err().to_string();
-    assert!(told(b"").starts_with("x.pcap, byte 0: the file is empty; accepted: pcap"));
-    assert!(told(b"rubbish of some length").starts_with("x.pcap, byte 0: no header of a capture"));
+    let told = |bytes: &[u8]| read(bytes, None).unwrap_err().to_string();
+    assert!(told(b"\xd4\xc3\xb2\xa1 and rubbish").starts_with("x, byte 0: "));
     let mut other = bytes("cubic.pcap");
     other[20] = 105;
     let found = told(&other);
-    assert!(found.starts_with("x.pcap, byte 0: link type 105; accepted: Ethernet (1)"), "{found}");
+    assert!(found.starts_with("x, byte 0: link type 105; accepted: Ethernet (1)"), "{found}");
     let mut long = bytes("cubic.pcap");
     // The first packet claims to be of four gigabytes.
     long[32..36].copy_from_slice(&[0xff; 4]);
-    assert!(told(&long).starts_with("x.pcap, byte 24: "), "{}", told(&long));
-    let number = capture::read("x.pcap", &bytes("cubic.pcap"), Some(3)).unwrap_err().to_string();
-    assert_eq!(number, "x.pcap: connection 3 of 1; accepted: 1 to 1");
+    assert!(told(&long).starts_with("x, byte 24: "), "{}", told(&long));
+    let number = read(&bytes("cubic.pcap"), Some(3)).unwrap_err().to_string();
+    assert_eq!(number, "x: --connection 3: the file has 1; accepted: 1 to 1");
 }
 
 /// The packets of the capture behind other headers of the link.
@@ -103,26 +112,26 @@ fn behind(link: u8, header: &[u8]) -> Vec<u8> {
 
 #[test]
 fn every_link_shows_the_same_connection() {
-    let raw = capture::open(&file("cubic.pcap"), None).unwrap().summary;
+    let raw = open(&file("cubic.pcap"), None).unwrap().connection;
     let ethernet = [&[2; 12][..], &[8, 0]].concat();
     let cooked = [&[0; 14][..], &[8, 0]].concat();
     let cooked2 = [&[8, 0][..], &[0; 18]].concat();
     for (link, header) in
         [(1, &ethernet[..]), (0, &[2, 0, 0, 0]), (113, &cooked), (228, &[]), (108, &[0, 0, 0, 2])]
     {
-        let found = capture::read("x.pcap", &behind(link, header), None).unwrap();
-        assert_eq!(found.summary, raw, "link type {link}");
+        let found = read(&behind(link, header), None).unwrap();
+        assert_eq!(found.connection, raw, "link type {link}");
     }
     let mut second = behind(20, &cooked2);
     second[20..24].copy_from_slice(&276_u32.to_le_bytes());
-    assert_eq!(capture::read("x.pcap", &second, None).unwrap().summary, raw);
+    assert_eq!(read(&second, None).unwrap().connection, raw);
 }
 
 /// Sequence numbers that wrap in the middle of the transfer.
 #[test]
 fn sequence_numbers_wrap() {
     let mut wrapped = bytes("cubic.pcap");
-    let raw = capture::read("x.pcap", &wrapped, None).unwrap().summary;
+    let raw = read(&wrapped, None).unwrap().connection;
     let first = u32::from_be_bytes(wrapped[24 + 16 + 24..24 + 16 + 28].try_into().unwrap());
     let shift = (u32::MAX - 300_000).wrapping_sub(first);
     let mut at = 24;
@@ -135,7 +144,7 @@ fn sequence_numbers_wrap() {
         packet[place..place + 4].copy_from_slice(&number.wrapping_add(shift).to_be_bytes());
         at += 16 + captured;
     }
-    assert_eq!(capture::read("x.pcap", &wrapped, None).unwrap().summary, raw);
+    assert_eq!(read(&wrapped, None).unwrap().connection, raw);
 }
 
 proptest! {
@@ -143,8 +152,17 @@ proptest! {
 
     #[test]
     fn bytes_never_panic(noise in prop::collection::vec(any::<u8>(), 0..400)) {
-        let _ = capture::read("x", &noise, None);
-        let _ = sockets::read("x", &noise[..], None);
+        let _ = read(&noise, None);
+        let begins: [&[u8]; 5] = [
+            b"\xd4\xc3\xb2\xa1",
+            b"1.0\n",
+            b"{\"start\":{\"connected\":",
+            b"\x1f\x8b",
+            b"\x28\xb5\x2f\xfd",
+        ];
+        for begin in begins {
+            let _ = read(&[begin, &noise].concat(), None);
+        }
     }
 
     #[test]
@@ -157,7 +175,7 @@ proptest! {
             broken[place] = byte;
         }
         broken.truncate(cut);
-        let _ = capture::read("x", &broken, None);
+        let _ = read(&broken, None);
     }
 
     #[test]
@@ -168,6 +186,6 @@ proptest! {
         for (place, byte) in changes {
             broken[place] = byte;
         }
-        let _ = sockets::read("x", &broken[..], None);
+        let _ = read(&broken, None);
     }
 }

@@ -100,7 +100,8 @@ fn fuzz_one(
         .arg(format!("-max_total_time={}", asked.seconds))
         .arg(format!("-seed={}", asked.seed))
         .arg(format!("-artifact_prefix={}/{target}-", failures.display()))
-        .args(["-max_len=8192", "-timeout=10", "-print_final_stats=1", "-verbosity=1"])
+        .args(["-max_len=8192", "-print_final_stats=1", "-verbosity=1"])
+        .args(BUDGET)
         .arg(&found)
         .arg(seeds.join(target))
         .output()
@@ -160,6 +161,10 @@ impl Asked {
 
 /// Seconds that CI gives each target.
 const SECONDS: u32 = 20;
+
+/// What an input may take before it counts as a failure: seconds, and MB of memory, with what the
+/// engine itself takes and all it has found.
+const BUDGET: [&str; 2] = ["-timeout=10", "-rss_limit_mb=512"];
 
 /// The names of the targets in `crates/fuzz`.
 const TARGETS: [&str; 4] = ["adapter", "scenario", "qlog", "record"];

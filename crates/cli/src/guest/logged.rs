@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use firstflight_qlog::Log;
+use firstflight_qlog::{Connection, Log};
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::Series;
 
@@ -15,8 +15,8 @@ pub(super) fn add(folder: &Path, report: &mut Report) {
     let packet = report.resolved.packet_bytes.max(1);
     let bdp = report.resolved.bdp_packets(link.rate_bps, rtt_ns) * packet;
     let Some((run, path)) = report.runs.first_mut().zip(largest(folder)) else { return };
-    match Log::open(&path) {
-        Ok(log) => tell(&log, run, packet, bdp),
+    match Log::open(&path, None) {
+        Ok(log) => tell(&log.connection, run, packet, bdp),
         Err(error) => {
             let noted = run.result.note.take().into_iter().chain([error.to_string()]);
             run.result.note = Some(noted.collect::<Vec<_>>().join("; "));
@@ -24,12 +24,10 @@ pub(super) fn add(folder: &Path, report: &mut Report) {
     }
 }
 
-fn tell(log: &Log, run: &mut Run, packet: u64, bdp: u64) {
-    let (Some(connection), Some(flow)) = (log.richest(), run.result.flows.first_mut()) else {
-        return;
-    };
+fn tell(connection: &Connection, run: &mut Run, packet: u64, bdp: u64) {
+    let Some(flow) = run.result.flows.first_mut() else { return };
     let startup = &mut flow.startup;
-    if let Some(exit) = connection.summary().exit {
+    if let Some(exit) = connection.summary.exit.clone() {
         let over_bdp = |cwnd: u64| cwnd as f64 / bdp.max(1) as f64;
         startup.exit_time_s = Some(exit.time_s);
         startup.exit_reason = exit.reason;
@@ -37,7 +35,7 @@ fn tell(log: &Log, run: &mut Run, packet: u64, bdp: u64) {
         startup.exit_window_over_bdp = exit.cwnd_bytes.map(over_bdp);
     }
     let mut window = Series::new(["time_s", "cwnd_packets"]);
-    for (at, cwnd) in connection.curves(f64::INFINITY).cwnd {
+    for (at, cwnd) in connection.curves(f64::INFINITY).cwnd.points() {
         window.push(&[Some(flow.start_s + at), Some(cwnd / packet as f64)]);
     }
     run.flows = vec![window];

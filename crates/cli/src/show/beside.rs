@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use firstflight_judge::REFERENCES;
 use firstflight_judge::own_log::{Found, Seen, findings};
-use firstflight_qlog::Summary;
+use firstflight_qlog::{Curve, Summary};
+use firstflight_record::{Form, Recorded};
 use firstflight_report::{Cell, Column, Table, digits};
 use firstflight_runner::Run;
 use firstflight_scenario::{PathFlags, Rate, Resolved, ResolvedBuffer};
 use serde::Serialize;
 
-use super::subject::Subject;
 use crate::failure::Failure;
 use crate::shared::{Use, carry_out};
 use crate::transport::Transport;
@@ -38,12 +38,16 @@ pub(super) struct Judged {
     /// Its buffer, bytes.
     buffer_bytes: u64,
     /// What the references carry: what the log has sent and not declared lost, or as much as the
-    /// path carries in its time where the log has no packets, bytes.
-    size_bytes: u64,
+    /// path carries in its time where the log does not tell that, bytes. `None` if they were not
+    /// run, because the record cannot show the start-up.
+    size_bytes: Option<u64>,
     /// What was found.
     findings: Vec<Found>,
     /// The log.
     log: Beside,
+    /// The log tells how many bytes arrived.
+    #[serde(skip)]
+    is_told: bool,
     /// The references, in order.
     references: Vec<Beside>,
 }
@@ -67,24 +71,23 @@ impl PathArgs {
     ///
     /// # Errors
     /// A quantity that is none, and an interruption.
-    pub(super) fn judge(&self, file: &str, subject: &Subject) -> Result<Option<Judged>, Failure> {
+    pub(super) fn judge(&self, file: &str, recorded: &Recorded) -> Result<Option<Judged>, Failure> {
         let (Some(rate), Some(rtt)) = (&self.rate, &self.rtt) else { return Ok(None) };
-        if subject.udp {
+        if recorded.udp {
             return Err(Failure::Usage(format!(
                 "--rate: {file} is a capture of UDP, which shows bytes over time and no start-up; \
                  accepted: a capture of TCP, or the qlog of a QUIC stack"
             )));
         }
-        let summary = &subject.summary;
-        let has_packets = summary.packets_sent > 0 && summary.bytes_sent > 0;
-        let arrived = summary.bytes_sent.saturating_sub(summary.bytes_lost).max(1);
-        let size_bytes = if has_packets { arrived } else { carried(rate, summary.duration_s) };
+        let summary = &recorded.connection.summary;
+        let arrived = arrived(summary);
+        let size_bytes = arrived.unwrap_or_else(|| carried(rate, summary.duration_s));
         let size = format!("{size_bytes}B");
         let buffer = self.buffer.as_deref().unwrap_or("1bdp");
-        let packet = subject.mss.map(|bytes| format!("{bytes}B"));
+        let packet = recorded.mss.map(|bytes| format!("{bytes}B"));
         let flags = [
             // A qlog is QUIC's.
-            ("--profile", if subject.form == "qlog" { "quic" } else { "linux" }),
+            ("--profile", if recorded.form == Form::Qlog { "quic" } else { "linux" }),
             ("--rate", rate),
             ("--rtt", rtt),
             ("--buffer", buffer),
@@ -96,28 +99,35 @@ impl PathArgs {
         let controls = REFERENCES.map(str::to_owned);
         let flags = PathFlags::from_iter(flags);
         let scenario = compare::scenario(&controls, &flags, &Transport::Sim)?;
-        let report = carry_out(&scenario, &Transport::Sim, Use::Numbers, None)?;
-        if report.interrupted {
-            return Err(Failure::Interrupted);
-        }
-        let (bdp, buffer) = holds(&report.resolved);
-        warn_of_another_path(&report.resolved, summary);
-        let references: Vec<Beside> = report.runs.iter().map(Beside::reference).collect();
-        let slow_start = references.first().and_then(|slow_start| slow_start.lost_packets);
-        let seen = Seen {
-            lost: has_packets.then_some(summary.packets_lost as f64),
-            slow_start_lost: slow_start.map(|lost| lost as f64),
-            ..windows(subject, bdp, buffer)
+        let hidden = recorded.connection.hidden.is_some();
+        let (resolved, runs) = if hidden {
+            (scenario.resolve()?, Vec::new())
+        } else {
+            let report = carry_out(&scenario, &Transport::Sim, Use::Numbers, None)?;
+            if report.interrupted {
+                return Err(Failure::Interrupted);
+            }
+            (report.resolved, report.runs)
         };
+        warn_of_another_path(&resolved, summary);
+        let references: Vec<Beside> = runs.iter().map(Beside::reference).collect();
+        let seen = seen(recorded, &resolved, &references);
         Ok(Some(Judged {
-            bdp_bytes: bdp,
-            buffer_bytes: buffer,
-            size_bytes,
+            bdp_bytes: whole(seen.bdp),
+            buffer_bytes: whole(seen.buffer),
+            size_bytes: (!hidden).then_some(size_bytes),
             findings: findings(&seen),
-            log: Beside::log(summary, bdp, has_packets),
+            log: Beside::log(summary, whole(seen.bdp)),
+            is_told: arrived.is_some(),
             references,
         }))
     }
+}
+
+/// What arrived of what was sent, if the log tells that, at least a byte.
+fn arrived(summary: &Summary) -> Option<u64> {
+    let sent = summary.bytes_sent.filter(|bytes| *bytes > 0)?;
+    Some(sent.saturating_sub(summary.bytes_lost.unwrap_or(0)).max(1))
 }
 
 /// What a path of this rate carries in a time, at least a byte: the size of a transfer whose log
@@ -141,21 +151,36 @@ fn holds(resolved: &Resolved) -> (u64, u64) {
     (u64::try_from(bdp).unwrap_or(u64::MAX), buffer)
 }
 
-/// The log's windows up to the end of start-up.
-fn windows(subject: &Subject, bdp: u64, buffer: u64) -> Seen {
-    let (connection, summary) = (&subject.connection, &subject.summary);
+/// What the log tells, with its windows up to the end of start-up.
+fn seen(recorded: &Recorded, resolved: &Resolved, references: &[Beside]) -> Seen {
+    let (connection, summary) = (&recorded.connection, &recorded.connection.summary);
+    let (bdp, buffer) = holds(resolved);
     let exit = summary.exit.as_ref();
     let curves = connection.curves(exit.map_or(summary.duration_s, |exit| exit.time_s));
-    let largest = |points: &[(f64, f64)]| points.iter().map(|(_, bytes)| *bytes).reduce(f64::max);
+    let largest = |curve: &Curve| curve.points().iter().map(|(_, it)| *it).reduce(f64::max);
+    let slow_start = references.first().and_then(|slow_start| slow_start.lost_packets);
+    let ends: Option<Vec<f64>> = references.iter().map(|reference| reference.exit_time_s).collect();
     Seen {
+        hidden: connection.hidden.clone(),
         bdp: bdp as f64,
         buffer: buffer as f64,
+        rtt_s: resolved.flows.first().map_or(0, |flow| flow.rtt_ns) as f64 / 1e9,
+        duration_s: summary.duration_s,
+        exit_s: exit.map(|exit| exit.time_s),
         exit_window: exit.and_then(|exit| exit.cwnd_bytes).map(|bytes| bytes as f64),
         most_in_flight: largest(&curves.in_flight),
         largest_window: largest(&curves.cwnd),
-        idle_share: subject.idle_share,
-        ..Seen::default()
+        limits: connection.limits.clone(),
+        lost: summary.packets_lost.map(|packets| packets as f64),
+        slow_start_lost: slow_start.map(|lost| lost as f64),
+        slowest_reference_s: ends.and_then(|ends| ends.into_iter().reduce(f64::max)),
     }
+}
+
+/// A number of bytes that was one before.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was whole before")]
+fn whole(bytes: f64) -> u64 {
+    bytes as u64
 }
 
 /// Says so where the log's own RTT contradicts the path that was named.
@@ -185,7 +210,7 @@ impl Beside {
         }
     }
 
-    fn log(summary: &Summary, bdp: u64, has_packets: bool) -> Self {
+    fn log(summary: &Summary, bdp: u64) -> Self {
         let exit = summary.exit.as_ref();
         let window = exit.and_then(|exit| exit.cwnd_bytes);
         Self {
@@ -193,14 +218,15 @@ impl Beside {
             time_s: Some(summary.duration_s),
             exit_time_s: exit.map(|exit| exit.time_s),
             exit_window_over_bdp: window.map(|bytes| bytes as f64 / bdp.max(1) as f64),
-            lost_packets: has_packets.then_some(summary.packets_lost),
+            lost_packets: summary.packets_lost,
         }
     }
 }
 
 impl Judged {
-    /// The log and the references, a row each.
-    pub(super) fn table(&self) -> Table {
+    /// The log and the references, a row each; nothing where they were not run.
+    pub(super) fn table(&self) -> Option<Table> {
+        self.size_bytes?;
         let columns = [
             Column::text("on this path"),
             Column::number("time", "s"),
@@ -216,17 +242,18 @@ impl Judged {
             let cells = cells.into_iter().chain([lost]).map(Cell::from);
             table.push(std::iter::once(Cell::from(row.name.clone())).chain(cells));
         }
-        table
+        Some(table)
     }
 
     /// What the references carried, and the findings, a line each.
     pub(super) fn words(&self) -> String {
-        let why = match self.log.lost_packets {
-            Some(_) => "as the log",
-            None => "what the path takes in the log's time, since the log has no packets",
-        };
-        let size = digits(self.size_bytes as f64 / 1e6, 3);
-        let first = format!("The references carry {size} MB, {why}.\n");
+        let first = self.size_bytes.map_or(String::new(), |bytes| {
+            let why = match self.is_told {
+                true => "as the log",
+                false => "what the path takes in the log's time: how much arrived is not told",
+            };
+            format!("The references carry {} MB, {why}.\n", digits(bytes as f64 / 1e6, 3))
+        });
         self.findings.iter().fold(first, |mut text, found| {
             let _ = writeln!(text, "{}: {}", found.finding.name(), found.why);
             text

@@ -1,17 +1,12 @@
 //! The picture and the table of a connection.
 
-use firstflight_qlog::{Connection, Curves, Summary};
+use firstflight_qlog::{Connection, Curve, Curves, Limited};
 use firstflight_report::{Axis, Cell, Column, Figure, Panel, Series, Table};
 
 /// Windows, rate, RTT and losses on one time axis, up to `until_s`.
-pub(super) fn figure(
-    heading: &str,
-    connection: &Connection,
-    summary: &Summary,
-    until_s: f64,
-) -> Figure {
+pub(super) fn figure(heading: &str, connection: &Connection, until_s: f64) -> Figure {
     let curves = connection.curves(until_s);
-    let exit = summary.exit.as_ref().filter(|exit| exit.time_s <= until_s);
+    let exit = connection.summary.exit.as_ref().filter(|exit| exit.time_s <= until_s);
     let exit = exit.and_then(|exit| Some((exit.time_s, exit.cwnd_bytes? as f64)));
     let panels = [
         windows(&curves, exit, until_s),
@@ -24,17 +19,19 @@ pub(super) fn figure(
 }
 
 fn windows(curves: &Curves, exit: Option<(f64, f64)>, until_s: f64) -> Option<Panel> {
-    let kb = |points: &[(f64, f64)]| points.iter().map(|(at, bytes)| (*at, bytes / 1e3)).collect();
+    let kb = |curve: &Curve| -> Vec<(f64, f64)> {
+        curve.points().iter().map(|(at, bytes)| (*at, bytes / 1e3)).collect()
+    };
     let mut panel = Panel::new(Axis::new("window", "kB"))
         .with(Series::steps("in flight", kb(&curves.in_flight)));
-    if curves.in_flight.is_empty() && curves.cwnd.is_empty() {
+    if curves.in_flight.points().is_empty() && curves.cwnd.points().is_empty() {
         return None;
     }
     // A capture has none.
-    if !curves.cwnd.is_empty() {
+    if !curves.cwnd.points().is_empty() {
         panel = panel.with(Series::steps("cwnd", to_end(kb(&curves.cwnd), until_s)));
     }
-    if !curves.ssthresh.is_empty() {
+    if !curves.ssthresh.points().is_empty() {
         let threshold = stairs(&to_end(kb(&curves.ssthresh), until_s));
         panel = panel.with(Series::reference("ssthresh", threshold));
     }
@@ -46,22 +43,31 @@ fn windows(curves: &Curves, exit: Option<(f64, f64)>, until_s: f64) -> Option<Pa
 
 /// Mean rate of sending over equal intervals; none if the log has no packets with their length.
 fn rate(curves: &Curves, until_s: f64) -> Option<Panel> {
-    let rtt_s = curves.min_rtt.last().or(curves.smoothed_rtt.last()).map_or(0.0, |rtt| rtt.1 / 1e3);
-    curves.sent.last().filter(|(_, bytes)| *bytes > 0.0)?;
+    let rtt_s = curves
+        .min_rtt
+        .points()
+        .last()
+        .or(curves.smoothed_rtt.points().last())
+        .map_or(0.0, |rtt| rtt.1 / 1e3);
+    let sent_so_far = curves.sent.points();
+    sent_so_far.last().filter(|(_, bytes)| *bytes > 0.0)?;
     // At least a round trip: a window leaves in one burst per round trip while it is small.
-    let width = (until_s / INTERVALS).max(rtt_s).max(1e-6);
+    let least_s = (until_s / INTERVALS).max(rtt_s).max(1e-6);
+    let intervals = (until_s / least_s).floor().max(1.0);
+    let width = (until_s / intervals).max(1e-6);
     let mut points = Vec::new();
-    let (mut begin, mut before, mut place) = (0.0, 0.0, 0);
-    while begin < until_s {
-        let end: f64 = begin + width;
-        while curves.sent.get(place).is_some_and(|(at, _)| *at < end) {
+    let (mut before, mut place) = (0.0, 0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 200")]
+    for interval in 1..=intervals as u32 {
+        let end = f64::from(interval) * width;
+        // What left at the very end belongs to the last interval.
+        let within = |at: f64| at < end || f64::from(interval) >= intervals;
+        while sent_so_far.get(place).is_some_and(|(at, _)| within(*at)) {
             place += 1;
         }
-        let sent = place.checked_sub(1).map_or(0.0, |last| curves.sent[last].1);
-        // The last interval may be cut short.
-        let mbps = (sent - before) * 8.0 / 1e6 / (end.min(until_s) - begin).max(1e-9);
-        points.push((begin, mbps));
-        (begin, before) = (end, sent);
+        let sent = place.checked_sub(1).map_or(0.0, |last| sent_so_far[last].1);
+        points.push((end - width, (sent - before) * 8.0 / 1e6 / width));
+        before = sent;
     }
     points.extend(points.last().map(|(_, mbps)| (until_s, *mbps)));
     Some(Panel::new(Axis::new("sending", "Mbps")).with(Series::steps("rate", points)))
@@ -69,19 +75,22 @@ fn rate(curves: &Curves, until_s: f64) -> Option<Panel> {
 
 fn rtt(curves: &Curves) -> Option<Panel> {
     let all = [("latest RTT", &curves.latest_rtt), ("smoothed RTT", &curves.smoothed_rtt)];
-    if all.iter().all(|(_, points)| points.is_empty()) {
+    if all.iter().all(|(_, points)| points.points().is_empty()) {
         return None;
     }
-    let told = all.into_iter().filter(|(_, points)| !points.is_empty());
+    let told = all.into_iter().filter(|(_, points)| !points.points().is_empty());
     let panel = Panel::new(Axis::new("RTT", "ms"));
-    Some(told.fold(panel, |panel, (name, points)| panel.with(Series::steps(name, points.clone()))))
+    Some(told.fold(panel, |panel, (name, points)| {
+        panel.with(Series::steps(name, points.points().to_vec()))
+    }))
 }
 
 fn losses(curves: &Curves, until_s: f64) -> Option<Panel> {
-    if curves.lost.is_empty() {
+    if curves.lost.points().is_empty() {
         return None;
     }
-    let from_zero = std::iter::once((0.0, 0.0)).chain(curves.lost.iter().copied()).collect();
+    let from_zero =
+        std::iter::once((0.0, 0.0)).chain(curves.lost.points().iter().copied()).collect();
     let lost = Series::steps("lost", to_end(from_zero, until_s));
     Some(Panel::new(Axis::new("lost", "packets")).with(lost))
 }
@@ -103,26 +112,24 @@ fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// The summary as a table of two columns.
-pub(super) fn table(summary: &Summary) -> Table {
+pub(super) fn table(connection: &Connection) -> Table {
+    let summary = &connection.summary;
     let columns = [Column::text("quantity"), Column::text("value")];
     let mut table = Table::new("summary", "The connection", columns);
     let mut row = |name: &str, text: String| table.push([name.into(), Cell::from(text)]);
-    let bytes = |bytes: Option<u64>| {
-        bytes.map_or("not told".to_owned(), |bytes| format!("{:.1} kB", bytes as f64 / 1e3))
-    };
-    // A log without packets does not tell what was sent and lost.
-    let told = summary.packets_sent > 0 || summary.packets_lost > 0;
-    let lost = |packets: u64| {
-        if told { format!("{packets} packets") } else { "not told".to_owned() }
-    };
-    let ms = |ms: Option<f64>| ms.map_or("not told".to_owned(), |ms| format!("{ms:.2} ms"));
-    match &summary.exit {
-        None => row("end of start-up", "not in this log".to_owned()),
-        Some(exit) => {
+    let told = |value: Option<String>| value.unwrap_or("not told".to_owned());
+    let bytes =
+        |bytes: Option<u64>| told(bytes.map(|bytes| format!("{:.1} kB", bytes as f64 / 1e3)));
+    let packets = |packets: Option<u64>| told(packets.map(counted));
+    let ms = |ms: Option<f64>| told(ms.map(milliseconds));
+    match (&connection.hidden, &summary.exit) {
+        (Some(why), _) => row("end of start-up", format!("not in this record: {why}")),
+        (None, None) => row("end of start-up", "not in this record".to_owned()),
+        (None, Some(exit)) => {
             row("end of start-up", format!("after {:.3} s", exit.time_s));
-            row("its reason", exit.reason.clone().unwrap_or("not told".to_owned()));
+            row("its reason", told(exit.reason.clone()));
             row("cwnd then", bytes(exit.cwnd_bytes));
-            row("lost by then", lost(exit.packets_lost));
+            row("lost by then", packets(exit.packets_lost));
         }
     }
     row("first cwnd", bytes(summary.initial_cwnd_bytes));
@@ -131,13 +138,54 @@ pub(super) fn table(summary: &Summary) -> Table {
     row("most in flight", bytes(summary.peak_in_flight_bytes));
     row("smallest RTT", ms(summary.min_rtt_ms));
     row("largest smoothed RTT", ms(summary.peak_smoothed_rtt_ms));
-    let megabytes = summary.bytes_sent as f64 / 1e6;
-    let sent = format!("{} packets, {megabytes:.3} MB", summary.packets_sent);
-    row("sent", if told { sent } else { "not told".to_owned() });
-    row("lost", lost(summary.packets_lost));
+    let megabytes = summary.bytes_sent.map(|bytes| format!("{:.3} MB", bytes as f64 / 1e6));
+    let sent = match (summary.packets_sent, megabytes) {
+        (Some(packets), Some(megabytes)) => format!("{}, {megabytes}", counted(packets)),
+        (Some(packets), None) => format!("{}, their length not told", counted(packets)),
+        (None, megabytes) => told(megabytes),
+    };
+    row("sent", sent);
+    row("lost", packets(summary.packets_lost));
     row("duration", format!("{:.3} s", summary.duration_s));
     table
 }
 
+/// What limited the sender other than its window, an interval a row; `None` if nothing did.
+pub(super) fn limits(connection: &Connection) -> Option<Table> {
+    let all = connection.limits.intervals();
+    let columns = [
+        Column::text("limited by"),
+        Column::number("from", "s"),
+        Column::number("to", "s"),
+        Column::text("how it shows"),
+    ];
+    let mut table = Table::new("limits", "What limited the sender other than its window", columns);
+    let row = |limited: &Limited| {
+        let [from, to] =
+            [limited.from_s, limited.to_s].map(|time| Cell::from(format!("{time:.3}")));
+        [limited.by.name().into(), from, to, Cell::from(limited.why.clone())]
+    };
+    all.iter().take(MOST_INTERVALS).for_each(|limited| table.push(row(limited)));
+    if let Some(more) = all.len().checked_sub(MOST_INTERVALS + 1) {
+        let more = format!("{} more intervals, which --json has", more + 1);
+        table.push(["...".into(), "".into(), "".into(), Cell::from(more)]);
+    }
+    (!all.is_empty()).then_some(table)
+}
+
+fn counted(packets: u64) -> String {
+    format!("{packets} packet{}", if packets == 1 { "" } else { "s" })
+}
+
+/// A time with as many digits as it takes to be seen.
+fn milliseconds(ms: f64) -> String {
+    match ms {
+        ms if ms >= 0.1 || ms <= 0.0 => format!("{ms:.2} ms"),
+        ms => format!("{:.1} us", ms * 1e3),
+    }
+}
+
+/// Intervals of a limit that a table has.
+const MOST_INTERVALS: usize = 10;
 /// Intervals of the rate of sending, at most.
 const INTERVALS: f64 = 200.0;

@@ -118,38 +118,120 @@ fn what_cannot_be_shown_is_told_in_one_line() {
         assert!(outcome.stderr.contains(part), "no `{part}` in {}", outcome.stderr);
     };
     told(&["show", "none.sqlog"], "none.sqlog: no such file");
-    told(&["show", "table.csv"], "table.csv: begins with t; accepted: qlog");
+    told(
+        &["show", "table.csv"],
+        "table.csv: no record that is known, begins with \"time_s,cwnd\\n\";",
+    );
     told(&["show", "receiver.sqlog"], "only `transport:packet_received`; accepted: a log with");
-    told(&["show", "receiver.sqlog", "--connection", "2"], "has 1 connections");
+    told(&["show", "receiver.sqlog", "--connection", "2"], "--connection 2: the log has 1");
     told(&["show", "receiver.sqlog", "--connection", "0"], "accepted: 1 to 1");
     told(&["show", "receiver.sqlog", "--until", "5"], "--until");
     told(&["show"], "<FILE>");
-    std::fs::File::create(place.path("huge.sqlog")).unwrap().set_len((512 << 20) + 1).unwrap();
-    told(&["show", "huge.sqlog"], "larger than 512 MiB");
 }
 
-/// A log comes from elsewhere.
-#[test]
-fn the_words_of_a_log_cannot_write_to_the_terminal() {
-    let place = Place::new();
-    let esc = "\\u001b[31m\\u202e";
-    let window = |title: &str, name: &str| {
+/// Words that clear a screen, set a title, ring, and turn the direction of writing.
+const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;x\u{7}\u{202e}\u{9b}b";
+
+/// A file of each form with such words in every place that has words.
+fn hostile_files(place: &Place) -> Vec<&'static str> {
+    let word = serde_json::to_string(HOSTILE).unwrap();
+    let state = format!(
+        r#"{{"time":3,"name":"recovery:congestion_state_updated","data":{{"old":"slow_start",
+        "new":{word},"trigger":{word}}}}}"#
+    );
+    let window = |time: &str, more: &str| {
         format!(
-            "\u{1e}{{\"qlog_version\":\"0.3{esc}\",\"title\":\"{title}\",\"trace\":{{\
-             \"vantage_point\":{{\"type\":\"client{esc}\"}}}}}}\n\
-             \u{1e}{{\"time\":1,\"name\":\"{name}\",\"data\":{{\"congestion_window\":12000}}}}\n\
-             \u{1e}{{\"time\":\"x{esc}\",\"name\":\"{name}\",\"data\":{{}}}}\n"
+            r#"{{"time":{time},{more}"name":"recovery:metrics_updated","data":{{
+            "congestion_window":12000,"smoothed_rtt":1}}}}"#
         )
     };
-    place.write("shown.sqlog", window(&format!("a{esc}"), "recovery:metrics_updated"));
-    place.write("refused.sqlog", window("a", &format!("a{esc}:b")));
-    for (name, code) in [("shown.sqlog", 0), ("refused.sqlog", 2)] {
-        let outcome = place.run(&["show", name]);
-        assert_eq!(outcome.code, code, "{outcome:?}");
-        let all = [outcome.stdout, outcome.stderr].concat();
-        assert!(all.contains("\\u{1b}[31m\\u{202e}"), "it is escaped: {all}");
-        assert!(!all.contains(['\u{1b}', '\u{202e}']), "{all}");
+    let header = format!(
+        r#"{{"qlog_version":{word},"title":{word},"trace":{{"title":{word},"vantage_point":{{
+        "type":{word}}}}}}}"#
+    );
+    let events = [
+        window("1", &format!(r#""group_id":{word},"path_id":{word},"#)),
+        state.replacen('{', &format!(r#"{{"group_id":{word},"path_id":{word},"#), 1),
+        window(&word, ""),
+        format!(r#"{{"time":4,"name":{word},"data":{word}}}"#),
+        word.clone(),
+    ];
+    let lines = std::iter::once(&header).chain(&events).map(|line| line.replace('\n', " "));
+    let lines: Vec<String> = lines.collect();
+    place.write("lines.sqlog", lines.join("\n"));
+    place.write("sequence.sqlog", lines.iter().fold(String::new(), |all, it| all + "\u{1e}" + it));
+    let document = format!(
+        r#"{{"qlog_version":{word},{word}:{word},"traces":[{{"title":{word},"vantage_point":{{
+        "type":{word}}},{word}:1,"events":[{}]}}]}}"#,
+        lines[1..].join(",")
+    );
+    place.write("document.qlog", &document);
+    place.write("no-log.json", format!("{{{word}:1}}"));
+    place.write("no-window.sqlog", format!("{}\n{}", lines[0], lines[4]));
+    let ends = format!("ESTAB 0 0 {HOSTILE}:1 {HOSTILE}:2");
+    let sample = format!("\t {HOSTILE} cubic mss:1000 cwnd:10 rtt:40/2 bytes_sent:1000 unacked:1");
+    let more = sample.replace("bytes_sent:1000", "bytes_sent:9000");
+    place.write("ss.txt", format!("1.0\n{ends}\n{sample}\n2.0\n{HOSTILE}\n{ends}\n{more}\n"));
+    let iperf = format!(
+        r#"{{"start":{{"version":{word},"connected":[{{"socket":5,"local_host":{word},
+        "local_port":1,
+        "remote_host":{word},"remote_port":2}}],"test_start":{{"protocol":"TCP"}}}},"intervals":[{{
+        "streams":[{{"socket":5,"start":0,"end":0.1,"seconds":0.1,"bytes":1000,"snd_cwnd":14480,
+        "rtt":40000,"retransmits":0}}]}}],"end":{{}}}}"#
+    );
+    place.write("iperf3.json", iperf);
+    vec![
+        "lines.sqlog",
+        "sequence.sqlog",
+        "document.qlog",
+        "no-log.json",
+        "no-window.sqlog",
+        "ss.txt",
+        "iperf3.json",
+    ]
+}
+
+/// A file comes from elsewhere.
+#[test]
+fn no_word_of_a_file_writes_to_the_terminal_or_into_a_page() {
+    let place = Place::new();
+    let files = hostile_files(&place);
+    let clean = |text: &str, whence: &str| {
+        let found = text.find(['\u{1b}', '\u{7}', '\u{202e}', '\u{9b}']);
+        assert_eq!(found, None, "{whence}: {text:?}");
+    };
+    let mut shown = 0;
+    for file in files {
+        let path = ["--rate", "1Mbps", "--rtt", "40ms"];
+        let out = format!("out-{file}");
+        let words = [&["show", file, "--out", &out][..], &path].concat();
+        for words in
+            [&["show", file][..], &["show", file, "--list"], &["show", file, "--json"], &words]
+        {
+            let outcome = place.run(words);
+            assert!([0, 2].contains(&outcome.code), "{words:?}: {outcome:?}");
+            clean(&outcome.stdout, file);
+            clean(&outcome.stderr, file);
+            shown += usize::from(outcome.code == 0 && outcome.stdout.contains("\\u{1b}"));
+        }
+        let folder = place.path(&out);
+        if !folder.exists() {
+            continue;
+        }
+        for written in files_below(&folder) {
+            clean(&fs::read_to_string(&written).unwrap(), &written.display().to_string());
+        }
     }
+    assert!(shown >= 9, "the words are shown, escaped: {shown}");
+}
+
+/// The text files below a folder.
+fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let deep = all.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] });
+    let texts = ["html", "svg", "csv", "json", "txt"];
+    deep.filter(|path| path.extension().is_some_and(|end| texts.iter().any(|it| end == *it)))
+        .collect()
 }
 
 /// What `show` finds in the log of a control on 20 Mbit/s, 100 ms and half a BDP, which really
@@ -179,7 +261,7 @@ fn a_log_on_a_known_path_is_early_late_or_fine() {
     assert_eq!(findings("scout", size, here), ["fine"]);
     // The same log on a path that holds five times as much.
     assert_eq!(findings("scout", size, ["100Mbps", "100ms", "0.5bdp"]), ["early"]);
-    assert_eq!(findings("slow-start", &["--size", "300kB"], here), ["not-ended"]);
+    assert_eq!(findings("slow-start", &["--size", "300kB"], here), ["fine"]);
     assert_eq!(findings("slow-start", &["--size", "30kB"], here), ["limited-by-application"]);
 }
 
@@ -256,4 +338,89 @@ fn of_udp_only_bytes_over_time_are_shown_and_no_verdict() {
     let judged = place.run(&["show", "udp.pcap", "--rate", "20Mbps", "--rtt", "40ms"]);
     assert_eq!((judged.code, judged.stdout.as_str()), (2, ""));
     assert!(judged.stderr.contains("--rate: udp.pcap is a capture of UDP"), "{}", judged.stderr);
+}
+
+/// A log of a sender that rests for most of the time, as an application's messages let it.
+#[test]
+fn a_log_with_pauses_is_the_application_s() {
+    let place = Place::new();
+    let header = r#"{"qlog_version":"0.3","trace":{"vantage_point":{"type":"server"}}}"#;
+    let mut text = format!("{header}\n");
+    let mut cwnd = 12_000;
+    for burst in 0..10 {
+        let begin = burst * 10_000;
+        for packet in 0..40 {
+            let number = burst * 40 + packet;
+            let sent = format!(
+                r#"{{"time":{},"name":"transport:packet_sent","data":{{"header":{{"packet_type":
+                "1RTT","packet_number":{number}}},"raw":{{"length":1250}}}}}}"#,
+                begin + packet
+            );
+            text += &(sent.replace('\n', "") + "\n");
+        }
+        cwnd = (cwnd * 2).min(100_000);
+        let told = format!(
+            r#"{{"time":{},"name":"recovery:metrics_updated","data":{{"congestion_window":{cwnd},
+            "ssthresh":100000,"bytes_in_flight":9000,"smoothed_rtt":30,"min_rtt":30}}}}"#,
+            begin + 60
+        );
+        text += &(told.replace('\n', "") + "\n");
+    }
+    place.write("pauses.sqlog", text);
+    let outcome =
+        place.run(&["show", "pauses.sqlog", "--rate", "20Mbps", "--rtt", "30ms", "--json"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let shown: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let finding = &shown["judged"]["findings"][0]["finding"];
+    assert_eq!(finding, "limited-by-application", "{shown}");
+    let limits = shown["limits"].as_array().unwrap();
+    assert!(limits.iter().all(|it| it["by"] == "application"), "{limits:?}");
+    let lasted = |it: &Value| it["to_s"].as_f64().unwrap() - it["from_s"].as_f64().unwrap();
+    assert!(limits.iter().map(lasted).sum::<f64>() > 85.0, "{limits:?}");
+}
+
+#[test]
+fn a_file_names_its_connections_and_which_one_is_shown() {
+    let place = Place::new();
+    let header = r#"{"qlog_version":"0.3","title":"t","trace":{}}"#;
+    let window = |path: u32, at: u32| {
+        format!(
+            r#"{{"time":{at},"path_id":{path},"name":"recovery:metrics_updated","data":{{
+            "congestion_window":{}}}}}"#,
+            12_000 * at
+        )
+        .replace('\n', "")
+    };
+    let lines = [header.to_owned(), window(0, 1), window(7, 2), window(7, 3)];
+    place.write("two.sqlog", lines.join("\n"));
+    let shown = place.run(&["show", "two.sqlog"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let first = "t path 7, number 2 of 2 (--connection N shows another, --list names all)\n";
+    assert!(shown.stdout.starts_with(first), "{}", shown.stdout);
+    let listed = place.run(&["show", "two.sqlog", "--list"]);
+    assert!(listed.stdout.contains("2 (shown)     t path 7"), "{}", listed.stdout);
+    let listed = place.run(&["show", "two.sqlog", "--list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(listed["connections"][0]["title"], "t path 0");
+    assert_eq!(listed["connections"][1]["events"], 2);
+}
+
+/// A log of a start-up that grew by a packet in a round, and got there.
+#[test]
+fn a_start_up_that_took_far_longer_than_the_references_is_slow() {
+    let place = Place::new();
+    let mut text = "{\"qlog_version\":\"0.3\",\"trace\":{}}\n".to_owned();
+    for round in 0..60_u32 {
+        let (at, cwnd) = (round * 100, 12_000 + round * 4_200);
+        let told = format!(
+            r#"{{"time":{at},"name":"recovery:metrics_updated","data":{{"congestion_window":{cwnd},
+            "ssthresh":252000,"bytes_in_flight":{cwnd},"smoothed_rtt":100}}}}"#
+        );
+        text += &(told.replace('\n', "") + "\n");
+    }
+    place.write("slow.sqlog", text);
+    let outcome =
+        place.run(&["show", "slow.sqlog", "--rate", "20Mbps", "--rtt", "100ms", "--json"]);
+    let shown: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(shown["judged"]["findings"][0]["finding"], "slow", "{shown}");
 }

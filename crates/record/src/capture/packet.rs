@@ -15,6 +15,11 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
+    /// One and the same value for both directions.
+    pub(crate) fn either(self) -> Self {
+        self.min(self.back())
+    }
+
     /// The other direction.
     pub(crate) fn back(self) -> Self {
         Self { from: self.to, to: self.from }
@@ -36,13 +41,27 @@ pub(crate) struct Packet {
 pub(crate) struct Tcp {
     pub(crate) sequence: u32,
     pub(crate) ack: Option<u32>,
+    /// The window as it stands, without its scale.
+    pub(crate) window: u16,
     pub(crate) syn: bool,
-    /// The option of a SYN.
-    pub(crate) mss: Option<u16>,
+    /// The options of a SYN; `None` too where the capture has cut them off.
+    pub(crate) options: Option<SynOptions>,
 }
 
-/// The packet in a frame, if it is TCP or UDP over IP, whole and with the fixed part of its header.
-pub(crate) fn packet(link: Linktype, frame: &[u8]) -> Option<Packet> {
+/// What a SYN says of the segments and windows to come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct SynOptions {
+    /// The largest segment that this end takes.
+    pub(crate) mss: Option<u16>,
+    /// By how many bits it will shift its windows (RFC 7323, section 2.2).
+    pub(crate) scale: Option<u8>,
+    /// It knows time stamps, which take twelve bytes of each segment (RFC 7323, appendix A).
+    pub(crate) timestamps: bool,
+}
+
+/// The packet in a frame of so many bytes, of which these were captured, if it is TCP or UDP over
+/// IP, whole and with the fixed part of its header.
+pub(crate) fn packet(link: Linktype, frame: &[u8], original: u64) -> Option<Packet> {
     let sliced = match link {
         Linktype::ETHERNET => LaxSlicedPacket::from_ethernet(frame).ok()?,
         Linktype::NULL | Linktype::LOOP => LaxSlicedPacket::from_ip(frame.get(4..)?).ok()?,
@@ -85,13 +104,15 @@ pub(crate) fn packet(link: Linktype, frame: &[u8]) -> Option<Packet> {
             };
             let (header, flags) = (u64::from(fixed[12] >> 4) * 4, fixed[13]);
             // A sender may hand over more than the length field holds, and leave it at 0.
-            let payload = if length == 0 { bytes.len() as u64 } else { length };
+            let cut = original.saturating_sub(frame.len() as u64);
+            let payload = if length == 0 { bytes.len() as u64 + cut } else { length };
             let (syn, ack) = (flags & 0x02 != 0, flags & 0x10 != 0);
             let told = Tcp {
                 sequence: number(4),
                 ack: ack.then(|| number(8)),
+                window: u16::from_be_bytes([fixed[14], fixed[15]]),
                 syn,
-                mss: sliced.transport.filter(|_| syn).and_then(|segment| largest(&segment)),
+                options: sliced.transport.filter(|_| syn).and_then(|segment| options(&segment)),
             };
             let payload = payload.saturating_sub(header);
             Some(Packet { ends: ends(bytes.first_chunk()?), payload, tcp: Some(told) })
@@ -100,13 +121,19 @@ pub(crate) fn packet(link: Linktype, frame: &[u8]) -> Option<Packet> {
     }
 }
 
-/// The largest segment that an end takes, as its SYN says.
-fn largest(segment: &TransportSlice<'_>) -> Option<u16> {
+fn options(segment: &TransportSlice<'_>) -> Option<SynOptions> {
     let TransportSlice::Tcp(tcp) = segment else { return None };
-    tcp.options_iterator().flatten().find_map(|option| match option {
-        TcpOptionElement::MaximumSegmentSize(bytes) => Some(bytes),
-        _ => None,
-    })
+    let mut told = SynOptions::default();
+    for option in tcp.options_iterator().flatten() {
+        match option {
+            TcpOptionElement::MaximumSegmentSize(bytes) => told.mss = Some(bytes),
+            // More than 14 is to be taken for 14 (RFC 7323, section 2.3).
+            TcpOptionElement::WindowScale(bits) => told.scale = Some(bits.min(14)),
+            TcpOptionElement::Timestamp(..) => told.timestamps = true,
+            _ => {}
+        }
+    }
+    Some(told)
 }
 
 /// What Linux writes for the pseudo-interface `any`: the protocol is at one place, the packet

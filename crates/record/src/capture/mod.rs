@@ -3,61 +3,69 @@
 //! The file is read twice, so that memory does not grow with it: once to see which connections it
 //! has, and once for the packets of the one that is chosen.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+mod flight;
+mod flows;
+mod held;
+mod packet;
+mod place;
+mod sent;
+mod tcp;
 
+use std::io::{Read, Seek};
+
+use firstflight_qlog::Skipped;
 use pcap_parser::traits::{PcapNGPacketBlock as _, PcapReaderIterator};
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
-use crate::packet::{Ends, KNOWN, Packet, is_known, packet};
-use crate::tcp::Direction;
-use crate::{RecordError, Recorded};
+use crate::{Form, RecordError, Recorded};
+use flows::Flows;
+use packet::{KNOWN, Packet, is_known, packet};
+use tcp::Direction;
 
 /// Reads the connection of this number, from 1; without one that with the most bytes.
-///
-/// # Errors
-/// A file that cannot be read, is no capture, has packets of a link that is not known or none of
-/// TCP and UDP, and a number that it does not have.
-pub fn open(path: &Path, number: Option<usize>) -> Result<Recorded, RecordError> {
-    let file = path.display().to_string();
-    let opened = || {
-        File::open(path).map_err(|source| RecordError::Unreadable { file: file.clone(), source })
-    };
-    connection(&file, opened, number)
-}
-
-/// Reads a capture that is in memory; `file` is for messages.
-///
-/// # Errors
-/// As [`open`].
-pub fn read(file: &str, bytes: &[u8], number: Option<usize>) -> Result<Recorded, RecordError> {
-    connection(file, || Ok(bytes), number)
-}
-
-fn connection<'a, R: Read + Send + 'a>(
+pub(crate) fn read<R: Read + Seek + Send>(
     file: &str,
-    open: impl Fn() -> Result<R, RecordError>,
+    source: &mut R,
     number: Option<usize>,
 ) -> Result<Recorded, RecordError> {
     let mut flows = Flows::default();
-    let ended = Blocks::new(file, open()?)?.each(|_, packet| flows.count(packet))?;
-    let (number, ends) = flows.choose(file, number)?;
-    let mut direction = Direction::new(ends);
-    Blocks::new(file, open()?)?.each(|at_ns, packet| direction.take(at_ns, packet))?;
-    let mut recorded = direction.recorded();
-    (recorded.number, recorded.connections) = (number, flows.order.len());
-    recorded.truncated |= ended.truncated;
-    recorded.skipped = ended.skipped;
-    Ok(recorded)
+    let mut ended = blocks(file, source, |at_ns, packet| {
+        flows.take(at_ns, packet);
+    })?;
+    let (number, chosen) = flows.choose(file, number)?;
+    let all = flows.listed();
+    if flows.left_out() > 0 {
+        let more = flows.left_out();
+        ended.skipped.add(|| format!("{file}: {more} packets of further connections"));
+    }
+    let id = chosen.id;
+    let mut direction = Direction::new(chosen);
+    // The same packets are told apart in the same way.
+    let mut flows = Flows::default();
+    blocks(file, source, |at_ns, packet| {
+        if flows.take(at_ns, packet) == Some(id) {
+            direction.take(at_ns, packet);
+        }
+    })?;
+    let recorded = Recorded { form: Form::Capture, number, all, ..direction.recorded() };
+    Ok(Recorded { truncated: ended.truncated, skipped: ended.skipped, ..recorded })
+}
+
+/// Hands every packet of the file on.
+fn blocks<R: Read + Seek + Send>(
+    file: &str,
+    source: &mut R,
+    take: impl FnMut(u64, &Packet),
+) -> Result<Ended, RecordError> {
+    source.rewind().map_err(|source| RecordError::Unreadable { file: file.to_owned(), source })?;
+    Blocks::new(file, source)?.each(take)
 }
 
 /// How a file ended.
 #[derive(Default)]
 struct Ended {
     truncated: bool,
-    skipped: Vec<String>,
+    skipped: Skipped,
 }
 
 /// The blocks of a file in order.
@@ -97,7 +105,7 @@ impl<'a> Blocks<'a> {
                     let frame = frame(self.file, offset, &block, &mut self.interfaces)?;
                     if let Some(frame) = frame {
                         packets += 1;
-                        match packet(frame.link, frame.bytes) {
+                        match packet(frame.link, frame.bytes, frame.original) {
                             Some(packet) => take(frame.at_ns, &packet),
                             None => unknown += 1,
                         }
@@ -122,18 +130,20 @@ impl<'a> Blocks<'a> {
                 }
                 Err(error) => {
                     let problem = described(&error);
-                    ended.skipped.push(format!("{}, byte {offset}: {problem}", self.file));
+                    ended.skipped.add(|| format!("{}, byte {offset}: {problem}", self.file));
                     ended.truncated = true;
                     break;
                 }
             }
         }
         if unknown > 0 {
-            ended.skipped.push(format!(
-                "{}: {unknown} of {packets} packets are neither TCP nor UDP, fragments, or cut \
-                 within their headers",
-                self.file
-            ));
+            ended.skipped.add(|| {
+                format!(
+                    "{}: {unknown} of {packets} packets are neither TCP nor UDP, fragments, or \
+                     cut within their headers",
+                    self.file
+                )
+            });
         }
         Ok(ended)
     }
@@ -144,6 +154,8 @@ struct Frame<'a> {
     at_ns: u64,
     link: Linktype,
     bytes: &'a [u8],
+    /// Its bytes before it was cut.
+    original: u64,
 }
 
 /// The frame of a block, if it has one; what it says of interfaces is kept.
@@ -182,7 +194,8 @@ fn frame<'b>(
                 let unit = 1_000_000_000 / interface.resolution;
                 let at_ns = u64::from(packet.ts_sec) * 1_000_000_000;
                 let at_ns = at_ns + u64::from(packet.ts_usec) * unit;
-                Frame { at_ns, link: interface.link, bytes: packet.data }
+                let (bytes, original) = (packet.data, packet.origlen.into());
+                Frame { at_ns, link: interface.link, bytes, original }
             });
             Ok(told)
         }
@@ -194,7 +207,8 @@ fn frame<'b>(
             let ticks = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
             let at_ns = ticks * 1_000_000_000 / u128::from(interface.resolution.max(1));
             let at_ns = u64::try_from(at_ns).unwrap_or(u64::MAX);
-            Ok(Some(Frame { at_ns, link: interface.link, bytes: packet.packet_data() }))
+            let (bytes, original) = (packet.packet_data(), packet.origlen.into());
+            Ok(Some(Frame { at_ns, link: interface.link, bytes, original }))
         }
         // A simple packet has no time.
         PcapBlockOwned::NG(_) => Ok(None),
@@ -214,52 +228,5 @@ fn wrong(file: &str, offset: u64, found: &str) -> RecordError {
     RecordError::Capture { file: file.to_owned(), offset, problem }
 }
 
-/// The connections of a file.
-#[derive(Default)]
-struct Flows {
-    /// Bytes of payload from the end that sent the first packet, and to it.
-    bytes: HashMap<Ends, [u64; 2]>,
-    /// In the order of their first packets.
-    order: Vec<Ends>,
-}
-
-impl Flows {
-    fn count(&mut self, packet: &Packet) {
-        let (ends, back) = (packet.ends, packet.ends.back());
-        if let Some(bytes) = self.bytes.get_mut(&ends) {
-            bytes[0] += packet.payload;
-        } else if let Some(bytes) = self.bytes.get_mut(&back) {
-            bytes[1] += packet.payload;
-        } else if self.order.len() < MOST_FLOWS {
-            self.order.push(ends);
-            self.bytes.insert(ends, [packet.payload, 0]);
-        }
-    }
-
-    /// The number of the connection, and its ends in the direction of the data.
-    fn choose(&self, file: &str, number: Option<usize>) -> Result<(usize, Ends), RecordError> {
-        let all = self.order.len();
-        let nothing = |problem: String| RecordError::Nothing { file: file.to_owned(), problem };
-        if all == 0 {
-            let accepted = "accepted: a capture of a TCP connection, headers included";
-            return Err(nothing(format!("no packet of TCP or UDP; {accepted}")));
-        }
-        let of = |ends: &Ends| self.bytes.get(ends).copied().unwrap_or_default();
-        let place = match number {
-            Some(number) => number.checked_sub(1).filter(|place| *place < all),
-            None => (0..all).rev().max_by_key(|place| of(&self.order[*place]).iter().sum::<u64>()),
-        };
-        let Some(place) = place else {
-            let asked = number.unwrap_or_default();
-            return Err(nothing(format!("connection {asked} of {all}; accepted: 1 to {all}")));
-        };
-        let ends = self.order[place];
-        let [there, back] = of(&ends);
-        Ok((place + 1, if back > there { ends.back() } else { ends }))
-    }
-}
-
 /// The largest block, bytes: packets of 64 KB and more are handed over by some cards.
 const BUFFER: usize = 1 << 20;
-/// Connections of a file that are told apart.
-const MOST_FLOWS: usize = 1 << 20;

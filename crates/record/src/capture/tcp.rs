@@ -1,0 +1,337 @@
+//! One direction of a connection, packet by packet: what was sent, acknowledged and sent again.
+
+use firstflight_qlog::{Event, Evidence, Exit, Lost, Metrics, Watch, What};
+
+use super::flight::{Path, Rounds};
+use super::flows::Flow;
+use super::held::Held;
+use super::packet::{Ends, Packet, Tcp};
+use super::place::{Loops, Place};
+use super::sent::Sent;
+use crate::Recorded;
+
+/// The direction in which data goes, and the ACKs that come back.
+pub(crate) struct Direction {
+    flow: Flow,
+    ends: Ends,
+    /// Why the capture cannot show start-up; then only what passed is told.
+    hidden: Option<String>,
+    loops: Option<Loops>,
+    /// By how many bits the receiver shifts the windows that it offers.
+    scale: Option<u8>,
+    /// The payload of a full segment, if the handshake tells it.
+    full: Option<u64>,
+    watch: Watch,
+    /// The first packet's time; later times count from it.
+    first_ns: Option<u64>,
+    /// The newest time: a capture may have packets a little out of order.
+    now_ns: u64,
+    /// The number of the first byte.
+    first_byte: Option<u32>,
+    sent: Sent,
+    /// The byte behind the receiver's window, and that window.
+    window: Option<(u64, u64)>,
+    /// Since when that window has had no room for a segment.
+    full_window_ns: Option<u64>,
+    /// Since when nothing has been in flight.
+    idle_ns: Option<u64>,
+    /// Smoothed and smallest RTT, nanoseconds.
+    rtt_ns: Option<(u64, u64)>,
+    rounds: Rounds,
+    held: Held,
+    /// Packets of data on the wire: cards and kernels hand several over as one.
+    packets: u64,
+}
+
+impl Direction {
+    pub(crate) fn new(flow: Flow) -> Self {
+        let sender = flow.sender();
+        let loops = flow.handshake.loops(sender);
+        Self {
+            ends: flow.there(),
+            hidden: hidden(&flow, loops),
+            loops,
+            scale: flow.handshake.scale(1 - sender),
+            full: flow.handshake.full(),
+            flow,
+            watch: Watch::new(),
+            first_ns: None,
+            now_ns: 0,
+            first_byte: None,
+            sent: Sent::default(),
+            window: None,
+            full_window_ns: None,
+            idle_ns: None,
+            rtt_ns: None,
+            rounds: Rounds::default(),
+            held: Held::default(),
+            packets: 0,
+        }
+    }
+
+    /// Takes a packet of the connection.
+    pub(crate) fn take(&mut self, at_ns: u64, packet: &Packet) {
+        let first_ns = *self.first_ns.get_or_insert(at_ns);
+        self.now_ns = self.now_ns.max(at_ns.saturating_sub(first_ns));
+        let there = packet.ends == self.ends;
+        match packet.tcp {
+            Some(tcp) if there && self.hidden.is_none() => self.data(&tcp, packet.payload),
+            Some(tcp) if self.hidden.is_none() => self.answer(&tcp),
+            Some(tcp) if there && packet.payload > 0 && !tcp.syn => self.passed(packet.payload),
+            None if there => self.passed(packet.payload),
+            _ => {}
+        }
+    }
+
+    /// Bytes passed, and nothing more is known of them.
+    fn passed(&mut self, payload: u64) {
+        let rtt_ms = self.loops.map(|loops| loops.rtt_ns() as f64 / 1e6);
+        if self.packets == 0 && rtt_ms.is_some() {
+            self.push(What::Metrics(Metrics { min_rtt_ms: rtt_ms, ..Metrics::default() }));
+        }
+        self.leave(payload);
+    }
+
+    fn leave(&mut self, payload: u64) {
+        self.packets += payload.div_ceil(self.full(payload)).max(1);
+        self.push(What::Sent(sized(payload)));
+    }
+
+    fn data(&mut self, tcp: &Tcp, payload: u64) {
+        if tcp.syn {
+            self.first_byte = Some(tcp.sequence.wrapping_add(1));
+            return;
+        }
+        if payload == 0 {
+            return;
+        }
+        let Some(start) = self.place(tcp.sequence, self.sent.until) else { return };
+        let end = start.saturating_add(payload);
+        // A probe of a connection that rests repeats a byte that was acknowledged (RFC 9293
+        // section 3.8.4).
+        if payload == 1 && end <= self.sent.acked {
+            return;
+        }
+        let segment = self.sent.look(start, end);
+        if segment.again > 0 {
+            // No sender knows of a loss within an RTT (RFC 6298, RFC 8985): where a capture has
+            // the packets of several interfaces, it has each packet more than once.
+            let soon = |before_ns: u64| self.now_ns - before_ns < self.path().least_rtt_ns / 2;
+            if segment.before_ns.is_some_and(soon) {
+                return;
+            }
+            self.rounds.lost(self.now_ns);
+            let packets = segment.again.div_ceil(self.full(segment.again));
+            let bytes = Some(segment.again);
+            self.push(What::Lost(Lost { packets, bytes, ..Lost::default() }));
+        }
+        self.resume();
+        self.sent.take(start, end, self.now_ns, segment);
+        self.leave(payload);
+        let (flight, path) = (self.sent.flight(), self.path());
+        self.rounds.sent(self.now_ns, flight, path, &mut self.held);
+        self.look_at_window();
+        self.metrics(Metrics::default());
+    }
+
+    /// Data leave: if nothing was in flight, the application may have paused.
+    fn resume(&mut self) {
+        let Some(since_ns) = self.idle_ns.take() else { return };
+        let rtt_ns = self.rtt_ns.map_or(self.path().least_rtt_ns, |(smoothed, _)| smoothed);
+        // The ACK of all that is in flight lets a sender send at once. Where requests and answers
+        // take turns it waits for an RTT.
+        if self.now_ns - since_ns <= rtt_ns / 2 {
+            return;
+        }
+        let path = self.path();
+        self.rounds.paused(path, &mut self.held);
+        // A window without room is the receiver's doing.
+        if self.full_window_ns.is_none() {
+            self.held.by_application(since_ns, self.now_ns, rtt_ns);
+        }
+    }
+
+    fn answer(&mut self, tcp: &Tcp) {
+        if let (Some(ack), true) = (tcp.ack, tcp.syn) {
+            self.first_byte.get_or_insert(ack);
+        }
+        let Some(ack) = tcp.ack.filter(|_| !tcp.syn) else { return };
+        let Some(acked) = self.place(ack, self.sent.acked) else { return };
+        // What was never seen to be sent is the FIN, or missing in the capture.
+        let acked = acked.min(self.sent.until);
+        if acked < self.sent.acked {
+            return;
+        }
+        self.offer(acked, tcp.window);
+        if acked == self.sent.acked {
+            return;
+        }
+        let sent_ns = self.sent.ack(acked);
+        let rtt_ns = sent_ns.map(|sent_ns| self.now_ns - sent_ns);
+        let told = rtt_ns.map(|rtt_ns| self.sample(rtt_ns)).unwrap_or_default();
+        self.metrics(told);
+        self.rounds.told(rtt_ns, self.window.map(|(_, window)| window));
+        self.rounds.acked(self.now_ns, acked, self.sent.until);
+        if self.sent.flight() == 0 {
+            self.idle_ns = Some(self.now_ns);
+        }
+    }
+
+    /// The receiver offers a window behind what it acknowledges.
+    fn offer(&mut self, acked: u64, window: u16) {
+        let Some(scale) = self.scale else { return };
+        let window = u64::from(window) << scale;
+        self.window = Some((acked + window, window));
+        self.look_at_window();
+    }
+
+    /// Sees whether the receiver's window has room for a segment, and ends the time without.
+    fn look_at_window(&mut self) {
+        let Some((edge, window)) = self.window else { return };
+        let full_window = edge.saturating_sub(self.sent.until) < self.full(USUAL_MSS);
+        if let Some(since_ns) = self.full_window_ns.take() {
+            let gap_ns = self.rtt_ns.map_or(0, |(smoothed, _)| smoothed);
+            self.held.by_window(since_ns, self.now_ns, window, gap_ns);
+        }
+        if full_window {
+            self.rounds.full_window();
+            self.full_window_ns = Some(self.now_ns);
+        }
+    }
+
+    /// A new RTT; the smoothed one is RFC 6298's.
+    fn sample(&mut self, rtt_ns: u64) -> Metrics {
+        let (smoothed, least) = match self.rtt_ns {
+            None => (rtt_ns, rtt_ns),
+            Some((smoothed, least)) => ((smoothed / 8) * 7 + rtt_ns / 8, least.min(rtt_ns)),
+        };
+        self.rtt_ns = Some((smoothed, least));
+        let ms = |ns: u64| Some(ns as f64 / 1e6);
+        Metrics {
+            latest_rtt_ms: ms(rtt_ns),
+            smoothed_rtt_ms: ms(smoothed),
+            min_rtt_ms: ms(least),
+            ..Metrics::default()
+        }
+    }
+
+    fn metrics(&mut self, told: Metrics) {
+        let bytes_in_flight = Some(self.sent.flight());
+        self.push(What::Metrics(Metrics { bytes_in_flight, ..told }));
+    }
+
+    /// What is known of the path; before the first ACK the handshake's RTT.
+    fn path(&self) -> Path {
+        let handshake_ns = || self.loops.map_or(0, Loops::rtt_ns);
+        let least_rtt_ns = self.rtt_ns.map_or_else(handshake_ns, |(_, least)| least);
+        Path { least_rtt_ns, segment: self.full(USUAL_MSS) }
+    }
+
+    /// The payload of a full packet, where one of these bytes is sent.
+    fn full(&self, payload: u64) -> u64 {
+        self.full.unwrap_or(payload.min(USUAL_MSS)).max(1)
+    }
+
+    /// How many bytes lie before a sequence number, of which the nearest to `near` is meant; `None`
+    /// for one before the first byte.
+    fn place(&mut self, sequence: u32, near: u64) -> Option<u64> {
+        let first = *self.first_byte.get_or_insert(sequence);
+        #[expect(clippy::cast_possible_truncation, reason = "numbers wrap")]
+        let there = first.wrapping_add(near as u32);
+        #[expect(clippy::cast_possible_wrap, reason = "a distance in either direction")]
+        let apart = sequence.wrapping_sub(there) as i32;
+        near.checked_add_signed(i64::from(apart))
+    }
+
+    fn push(&mut self, what: What) {
+        self.watch.take(&Event { at_ms: self.now_ns as f64 / 1e6, what });
+    }
+
+    pub(crate) fn recorded(mut self) -> Recorded {
+        self.look_at_window();
+        let path = self.path();
+        self.rounds.end_flat(path, &mut self.held);
+        *self.watch.limits() = self.held.finish();
+        let mut connection = self.watch.finish();
+        connection.title = self.flow.title();
+        let place = self.loops.map(Loops::place);
+        connection.vantage = place.map_or("", Place::name).to_owned();
+        let summary = &mut connection.summary;
+        summary.duration_s = self.now_ns as f64 / 1e9;
+        summary.packets_sent = summary.packets_sent.map(|_| self.packets);
+        if self.hidden.is_some() {
+            (summary.packets_lost, summary.bytes_lost) = (None, None);
+        } else if let Some(end) = self.rounds.end {
+            let time_s = end.at_ns as f64 / 1e9;
+            let vicinity_s = self.rtt_ns.map_or(0, |(smoothed, _)| smoothed) as f64 / 1e9;
+            let lost = connection.curves(time_s + vicinity_s).lost;
+            let lost = lost.points().last().map_or(0.0, |lost| lost.1);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            let lost = Some(lost as u64);
+            let exit = Exit::new(time_s, end.reason, Evidence::Flight, Some(end.flight), lost);
+            connection.summary.exit = Some(exit);
+        }
+        connection.hidden = self.hidden;
+        Recorded {
+            connection,
+            mss: self.full,
+            udp: self.flow.udp,
+            taken: self.loops.map(Loops::words),
+            ..Recorded::default()
+        }
+    }
+}
+
+/// Why a capture cannot show the start-up of a connection.
+fn hidden(flow: &Flow, loops: Option<Loops>) -> Option<String> {
+    if flow.udp {
+        let only = "the packets are UDP's: bytes over time can be seen of them, and no window, RTT \
+                    or loss; the qlog of a QUIC stack has these";
+        return Some(only.to_owned());
+    }
+    let (sender, receiver) = (flow.sender(), 1 - flow.sender());
+    if flow.packets[receiver] == 0 {
+        let only = "the capture has the data of one direction and no ACKs: what is in flight and \
+                    its RTT cannot be seen";
+        return Some(only.to_owned());
+    }
+    if flow.packets[sender] == 0 {
+        let only = "the capture has the ACKs and not the data that they acknowledge";
+        return Some(only.to_owned());
+    }
+    if !flow.handshake.has_begin() {
+        let begin = "the capture begins in the middle of the connection: it has no SYN";
+        let flight = in_flight_at_begin(flow).map_or(String::new(), |bytes| {
+            format!(", and {:.1} kB were in flight", bytes as f64 / 1e3)
+        });
+        return Some(format!("{begin}{flight}"));
+    }
+    match loops {
+        None => Some(
+            "the capture lacks a part of the handshake, so that it does not show where it was \
+             taken: what is in flight can be seen at the sender only"
+                .to_owned(),
+        ),
+        Some(loops) if loops.place() == Place::Sender => None,
+        Some(loops) => Some(format!(
+            "the capture was taken {}; what is in flight and its RTT can be seen at the sender \
+             only",
+            loops.words()
+        )),
+    }
+}
+
+/// How far the first data were ahead of the first ACK, if they were.
+fn in_flight_at_begin(flow: &Flow) -> Option<u32> {
+    let data = flow.first_data[flow.sender()]?;
+    let (ack, _) = flow.acks[1 - flow.sender()]?;
+    let ahead = data.wrapping_sub(ack);
+    (1..1 << 31).contains(&ahead).then_some(ahead)
+}
+
+fn sized(bytes: u64) -> firstflight_qlog::Packet {
+    firstflight_qlog::Packet { length: Some(bytes), ..Default::default() }
+}
+
+/// The payload of a full packet where the handshake was not captured: 1500 bytes with time stamps.
+const USUAL_MSS: u64 = 1448;
