@@ -93,6 +93,12 @@ mod loaded {
         assert_eq!(loaded.code, 0, "{loaded:?}");
         let known = |name: &str| available().iter().any(|known| known == name);
         assert!(known(name));
+        let document: serde_json::Value = serde_json::from_str(&loaded.stdout).unwrap();
+        let buffers = &document["socket_buffers"];
+        let here = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap();
+        let most: u64 = here.split_whitespace().nth(2).unwrap().parse().unwrap();
+        assert_eq!(buffers["tcp_wmem_bytes"], most);
+        assert_eq!(buffers["sends_up_to_bdp_bytes"], most / 2, "two windows");
         let status = run(&["kernel", "status", "--json"]);
         let document: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
         let entries = document["loaded"].as_array().unwrap();

@@ -146,6 +146,9 @@ fn the_kernels_tcp_is_measured_by_iperf3() {
         assert_eq!(run.flows[0].completion_time_s, None, "iperf3 does not tell");
     }
     assert_eq!(value["summary"][1]["finished"], 2);
+    let buffers = &value["socket_buffers"];
+    assert!(buffers["largest_window_bytes"].as_u64().unwrap() > 0, "{value}");
+    assert!(buffers["sends_up_to_bdp_bytes"].as_u64().unwrap() > 0, "{value}");
 
     // One that is there and says nothing.
     let stop = |signal: &str| {
