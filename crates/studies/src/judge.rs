@@ -12,7 +12,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use firstflight_control::policy::startups;
-use firstflight_judge::{Carrier, Entry, Judged, Judgement, Question, Refusal, Verdict, select};
+use firstflight_judge::{
+    Carrier, Entry, Judged, Judgement, Question, Refusal, Tally, Verdict, select,
+};
 use firstflight_quic_sim::Quic;
 use firstflight_report::{ReportError, digits, wrapped, write_file};
 use firstflight_runner::{On, Options, RunError, run as run_scenario};
@@ -132,7 +134,9 @@ fn failed(name: &str, problem: &str) -> Stop {
 
 fn page(simulated: &[Judgement], quic: &[Judgement], front: &str) -> String {
     let mut text = "# Every start-up judged\n\n".to_owned();
-    text += &wrapped(&learned(simulated), COLUMNS, "");
+    let scenarios = simulated.first().map_or(0, |judgement| judgement.scenarios.len());
+    let all: Vec<Tallies<'_>> = simulated.iter().map(tallies_of).collect();
+    text += &wrapped(&learned(scenarios, &all), COLUMNS, "");
     let _ = write!(text, "\n{}\n{}", wrapped(front, COLUMNS, ""), SHOWN);
     let _ = write!(text, "\n{READING}");
     verdicts(&mut text, "Every start-up, on the simulator", simulated, false);
@@ -150,33 +154,38 @@ fn page(simulated: &[Judgement], quic: &[Judgement], front: &str) -> String {
     text
 }
 
-/// Who holds each rule most often, in words.
-fn learned(judgements: &[Judgement]) -> String {
-    let count = judgements.first().map_or(0, |judgement| judgement.scenarios.len());
-    let passed = |judgement: &Judgement, rule: Rule| {
-        judgement.summary.get(rule.name()).copied().unwrap_or_default()
-    };
+/// How often each rule, in order, held for a control and did not.
+type Tallies<'a> = (&'a str, [Tally; 5]);
+
+fn tallies_of(judgement: &Judgement) -> Tallies<'_> {
+    let of = |rule: Rule| judgement.summary.get(rule.name()).copied().unwrap_or_default();
+    (&judgement.control, Rule::ALL.map(of))
+}
+
+/// Who keeps each rule in most of so many scenarios, in words.
+fn learned(scenarios: usize, all: &[Tallies<'_>]) -> String {
     let best = Rule::ALL.map(|rule| {
-        let most = judgements.iter().map(|one| passed(one, rule).pass).max().unwrap_or(0);
-        let of = judgements.iter().filter(|one| passed(one, rule).pass == most);
-        let names: Vec<String> = of.clone().map(|one| format!("`{}`", one.control)).collect();
-        let asked = of.map(|one| passed(one, rule).pass + passed(one, rule).fail).max();
+        let of = |one: &Tallies<'_>| one.1[rule as usize];
+        let most = all.iter().map(|one| of(one).pass).max().unwrap_or(0);
+        let first = all.iter().filter(|one| of(one).pass == most);
+        let asked = first.clone().map(|one| of(one).pass + of(one).fail).max().unwrap_or(0);
+        let names: Vec<String> = first.map(|(name, _)| format!("`{name}`")).collect();
         let who = match &names[..] {
-            [all @ .., last] if all.len() < MOST_NAMES && !all.is_empty() => {
-                format!("{} and {last}", all.join(", "))
-            }
             [one] => one.clone(),
+            [some @ .., last] if names.len() <= MOST_NAMES => {
+                format!("{} and {last}", some.join(", "))
+            }
             many => format!("{} start-ups", many.len()),
         };
-        format!("{rule} ({}) {who}, {most} of {}", rule.title(), asked.unwrap_or(0))
+        format!("{rule} ({}) {who}, {most} of {asked}", rule.title())
     });
-    let whole = judgements.iter().filter(|one| Rule::ALL.iter().all(|r| passed(one, *r).fail == 0));
+    let whole = all.iter().filter(|(_, rules)| rules.iter().all(|tally| tally.fail == 0));
     let whole = match whole.count() {
         0 => "No start-up keeps all five rules".to_owned(),
-        count => format!("{count} of {} start-ups keep all five rules", judgements.len()),
+        count => format!("{count} of {} start-ups keep all five rules", all.len()),
     };
     format!(
-        "{whole} on all of the {count} scenarios. Who keeps each rule in most of the scenarios \
+        "{whole} on all of the {scenarios} scenarios. Who keeps each rule in most of the scenarios \
          that ask it: {}.",
         best.join("; ")
     )
@@ -196,11 +205,8 @@ fn verdicts(text: &mut String, title: &str, judgements: &[Judgement], named: boo
 
 /// In how many of the scenarios that ask a rule it holds, rule by rule.
 pub(crate) fn tallies(judgement: &Judgement) -> Vec<String> {
-    let of = |rule: Rule| {
-        let tally = judgement.summary.get(rule.name()).copied().unwrap_or_default();
-        format!("{}/{}", tally.pass, tally.pass + tally.fail)
-    };
-    Rule::ALL.map(of).to_vec()
+    let (_, rules) = tallies_of(judgement);
+    rules.map(|tally| format!("{}/{}", tally.pass, tally.pass + tally.fail)).to_vec()
 }
 
 /// `R1: A3, C1; R3: F1`, and what is not covered.
@@ -336,3 +342,24 @@ C4 tests is picoquic's, with a HyStart of its own, and here slow start with CUBI
 names no size or buffer, those of its simulator's files are taken (`firstflight scenarios` says so).
 Differences above 15 % are bold; [paths.md](paths.md#beside-the-c4-tests) explains them.
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_begins_with_who_keeps_each_rule_most_often() {
+        let of = |passes: [usize; 5]| passes.map(|pass| Tally { pass, fail: 9 - pass });
+        let all = [("a", of([9, 3, 5, 1, 9])), ("b", of([2, 4, 5, 1, 9]))];
+        let many = ["c", "d", "e"].map(|name| (name, of([0, 0, 0, 1, 9])));
+        let said = learned(7, &[&all[..], &many].concat());
+        for part in [
+            "No start-up keeps all five rules on all of the 7 scenarios.",
+            "R1 (fast) `a`, 9 of 9; R2 (gentle) `b`, 4 of 9;",
+            "R3 (safe to others) `a` and `b`, 5 of 9; R4 (never stuck) 5 start-ups, 1 of 9;",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+        assert!(learned(7, &[("a", of([9; 5]))]).starts_with("1 of 1 start-ups keep all five"));
+    }
+}
