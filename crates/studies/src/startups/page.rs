@@ -316,9 +316,9 @@ fn learned(text: &mut String, summaries: &[Summary]) {
         &format!(
             "What each start-up of `firstflight list`, historical and of today, gains and costs \
              over 192 paths, and how each works. Of those that have nothing but their own ACKs, \
-             none is at least as good in the means of time, loss and queue, and better in one, \
-             than these (mean time over slow start's, packets lost): {}. Linux has {usual}. \
-             `firstflight compare --all` runs all of them on a path of yours.",
+             no other is as good as these in mean time, loss and queue at once (in brackets the \
+             time over slow start's, and the packets lost): {}. Linux has {usual}. `firstflight \
+             compare --all` runs all of them on a path of yours.",
             best.join(", ")
         ),
     );
