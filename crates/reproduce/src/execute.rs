@@ -13,6 +13,7 @@ use crate::error::ReproduceError;
 use crate::file::On;
 use crate::job::Job;
 use crate::lab::Lab;
+use crate::samples::kept;
 
 /// A step of a reproduction: a run begins, or is finished.
 #[derive(Clone, Debug)]
@@ -64,16 +65,16 @@ pub(crate) fn execute(
     // Reading is quick: an interruption tells of everything there is, not only of what it read.
     let mut runs: Vec<Result<Run, Unfinished>> = jobs
         .par_iter()
-        .map(|job| cache.filter(|_| job.on == On::Sim)?.load(&job.key))
+        .map(|job| cache.filter(|_| job.on == On::Sim)?.load(&job.key).map(kept))
         .map(|kept| kept.ok_or(Unfinished::Interrupted))
         .collect();
-    let kept = runs.iter().flatten().count();
+    let found = runs.iter().flatten().count();
     let missing = of(On::Sim).into_iter().filter(|at| runs[*at].is_err()).collect();
-    let told = Told::new(kept, total, progress);
+    let told = Told::new(found, total, progress);
     for (at, run) in simulated(jobs, missing, cache, stop, &told)? {
         runs[at] = Ok(run);
     }
-    let read = AtomicUsize::new(kept);
+    let read = AtomicUsize::new(found);
     let in_lab = |index: usize| -> Result<(usize, Result<Run, Unfinished>), ReproduceError> {
         let (job, asked) = (&jobs[index], asked(On::Linux));
         if asked {
@@ -84,7 +85,7 @@ pub(crate) fn execute(
         if asked && !matches!(run, Err(Unfinished::Interrupted)) {
             told.finished(job, 0);
         }
-        Ok((index, run))
+        Ok((index, run.map(kept)))
     };
     for (index, run) in all(of(On::Linux), lab.is_virtual(), in_lab)? {
         runs[index] = run;
@@ -187,7 +188,7 @@ fn compute(job: &Job, cache: Option<&Cache>) -> Result<Option<Run>, ReproduceErr
     if let Some(cache) = cache {
         cache.store(&job.key, &run)?;
     }
-    Ok(Some(run))
+    Ok(Some(kept(run)))
 }
 
 /// Roughly how long a run takes, for sorting: the bits that its links could carry.

@@ -46,6 +46,7 @@ mod plot;
 mod recorded;
 mod reduce;
 mod row;
+mod samples;
 mod select;
 mod validate;
 

@@ -6,6 +6,8 @@
 use firstflight_report::Series as Line;
 use firstflight_scenario::Series;
 
+use crate::samples;
+
 /// A sender's rates at one moment, Mbit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rates {
@@ -22,12 +24,11 @@ pub(crate) struct Rates {
 /// The rates over time; empty where the control has no Load Gauge.
 pub(crate) fn rates(trace: &Series, packet_bytes: u64) -> Vec<Rates> {
     // What the sender takes for RTTmin, which may be coarse.
-    let smallest = trace
-        .column("lg_rtt_min")
+    let smallest = samples::column(trace, "lg_rtt_min")
         .map(|rtt| rtt.flatten().filter(|rtt| *rtt > 0.0).fold(f64::INFINITY, f64::min) / 1e6);
     let columns = ["time_s", "cwnd_packets", "ssthresh_packets", "lg_re"];
     let [Some(times), Some(cwnd), Some(ssthresh), Some(achieved)] =
-        columns.map(|name| trace.column(name))
+        columns.map(|name| samples::column(trace, name))
     else {
         return Vec::new();
     };
@@ -73,7 +74,7 @@ pub(crate) fn slope(rates: &[Rates]) -> Option<f64> {
 
 /// The first moment in a period at which Load Gauge had restarted once more than at its beginning.
 pub(crate) fn restart(trace: &Series, holds: impl Fn(f64) -> bool) -> Option<f64> {
-    let rows = trace.column("time_s")?.zip(trace.column("lg_restarts")?);
+    let rows = samples::column(trace, "time_s")?.zip(samples::column(trace, "lg_restarts")?);
     let mut rows = rows.filter_map(|(time, count)| Some((time?, count?)));
     let (_, before) = rows.find(|(time, _)| holds(*time))?;
     rows.take_while(|(time, _)| holds(*time)).find(|(_, count)| *count > before).map(|(at, _)| at)

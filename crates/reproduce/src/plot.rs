@@ -9,6 +9,7 @@ use crate::file::{Line, Plot, Quantity};
 use crate::load_gauge;
 use crate::measure::{Measure, Query, carried_by};
 use crate::paper::{Laid, LaidCase, Paper};
+use crate::samples;
 
 impl Plot {
     /// The figure.
@@ -246,7 +247,9 @@ impl Quantity {
 }
 
 fn points(table: &scenario::Series, column: &str, until: f64) -> Vec<(f64, f64)> {
-    let (Some(times), Some(values)) = (table.column("time_s"), table.column(column)) else {
+    let (Some(times), Some(values)) =
+        (samples::column(table, "time_s"), samples::column(table, column))
+    else {
         return Vec::new();
     };
     let points = times.zip(values).filter_map(|(time, value)| Some((time?, value)));

@@ -69,6 +69,17 @@ impl Series {
         Some(self.rows().map(move |row| row[at]))
     }
 
+    /// The table with those of its columns that are among these, in its own order.
+    #[must_use]
+    pub fn only(&self, columns: &[&str]) -> Self {
+        let kept: Vec<usize> =
+            (0..self.columns.len()).filter(|at| columns.contains(&&*self.columns[*at])).collect();
+        let values = self.rows().flat_map(|row| kept.iter().map(|at| row[*at]));
+        let mut all = Vec::with_capacity(kept.len() * self.len());
+        all.extend(values);
+        Self { columns: kept.iter().map(|at| self.columns[*at].clone()).collect(), values: all }
+    }
+
     /// Writes the table as CSV: a line of names, then a line per row, "no value" left empty.
     ///
     /// # Errors

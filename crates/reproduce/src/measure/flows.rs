@@ -5,6 +5,7 @@ use firstflight_scenario::measure::ratio;
 use firstflight_scenario::{FilesResult, FlowResult, Series};
 
 use super::{Query, mean};
+use crate::samples;
 
 /// The chosen flows of a run.
 #[derive(Clone, Copy)]
@@ -79,8 +80,8 @@ impl<'a> Flows<'a> {
             {
                 return value_at(trace, column, from);
             }
-            let times = trace.column("time_s")?;
-            let held = times.zip(trace.column(column)?);
+            let times = samples::column(trace, "time_s")?;
+            let held = times.zip(samples::column(trace, column)?);
             let held = held.filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
             mean(&held.filter_map(|(_, value)| value).collect::<Vec<f64>>())
         });
@@ -93,9 +94,9 @@ impl<'a> Flows<'a> {
         column: &'a str,
         query: &'a Query<'_>,
     ) -> impl Iterator<Item = f64> + 'a {
-        let rows = self
-            .traces()
-            .filter_map(move |trace| Some(trace.column("time_s")?.zip(trace.column(column)?)));
+        let rows = self.traces().filter_map(move |trace| {
+            Some(samples::column(trace, "time_s")?.zip(samples::column(trace, column)?))
+        });
         let held = rows.flatten().filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
         held.filter_map(|(_, value)| value)
     }
@@ -104,7 +105,7 @@ impl<'a> Flows<'a> {
     pub(super) fn slow_until(self, packet_bytes: u64, query: &Query<'_>) -> Option<f64> {
         let trace = self.traces().next()?;
         let level = query.level.unwrap_or(0.0);
-        let times: Vec<f64> = trace.column("time_s")?.flatten().collect();
+        let times: Vec<f64> = samples::column(trace, "time_s")?.flatten().collect();
         let mut slow = times.into_iter().filter(|time| *time >= 1.0 && query.holds(*time));
         let rate = |time: f64| {
             let packets = acked_by(trace, time)? - acked_by(trace, time - 1.0)?;
@@ -128,9 +129,9 @@ impl<'a> Flows<'a> {
     pub(super) fn fast_phases(self, query: &Query<'_>) -> Option<f64> {
         let trace = self.traces().next()?;
         let (Some(times), Some(cwnd), Some(ssthresh)) = (
-            trace.column("time_s"),
-            trace.column("cwnd_packets"),
-            trace.column("ssthresh_packets"),
+            samples::column(trace, "time_s"),
+            samples::column(trace, "cwnd_packets"),
+            samples::column(trace, "ssthresh_packets"),
         ) else {
             return Some(0.0);
         };
@@ -154,7 +155,7 @@ fn acked_by(trace: &Series, time: f64) -> Option<f64> {
 
 /// The last value of a column at or before a moment; 0 before the first sample.
 fn value_at(trace: &Series, column: &str, time: f64) -> Option<f64> {
-    let rows = trace.column("time_s")?.zip(trace.column(column)?);
+    let rows = samples::column(trace, "time_s")?.zip(samples::column(trace, column)?);
     let before = rows.take_while(|(at, _)| at.is_some_and(|at| at <= time));
     Some(before.last().and_then(|(_, value)| value).unwrap_or(0.0))
 }

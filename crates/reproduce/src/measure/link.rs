@@ -4,6 +4,7 @@ use firstflight_scenario::Series;
 use firstflight_scenario::measure::ratio;
 
 use super::{Measured, Query};
+use crate::samples;
 
 /// The rate that entered the link within the period, in kbit/s; `None` where no link was sampled.
 pub(super) fn rate_kbps(measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
@@ -16,7 +17,7 @@ pub(super) fn rate_kbps(measured: Measured<'_>, query: &Query<'_>) -> Option<f64
 
 /// Bytes that entered a link before `time`, which is the end of an interval of its samples.
 pub(crate) fn carried_by(link: &Series, time: f64) -> Option<f64> {
-    let rows = link.column("time_s")?.zip(link.column("carried_bytes")?);
+    let rows = samples::column(link, "time_s")?.zip(samples::column(link, "carried_bytes")?);
     // A sample is named after the beginning of its interval.
     let before = rows.take_while(|(at, _)| at.is_some_and(|at| at < time - ROUNDING_S));
     Some(before.last().and_then(|(_, bytes)| bytes).unwrap_or(0.0))
