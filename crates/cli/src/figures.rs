@@ -193,8 +193,16 @@ fn throughput_panel(report: &Report) -> Option<Panel> {
         .filter(|run| run.flows.iter().any(|flow| !delivered(flow).is_empty()))
         .map(|run| Series::steps(run.result.alias.clone(), throughput(report, run, scale.bps)));
     let panel = curves.fold(Panel::new(Axis::new("throughput", scale.unit)), Panel::with);
-    (!panel.series.is_empty()).then(|| with_capacity(panel, report, &scale))
+    let capacity = bottleneck_bps(report) as f64 / scale.bps;
+    (!panel.series.is_empty()).then(|| match changes_rate(report) {
+        true => panel,
+        false => with_capacity(panel, report, &scale).up_to(capacity * MOST_ABOVE),
+    })
 }
+
+/// Where the axis of throughput ends, as a multiple of the capacity: what stands above it is data
+/// that waited for a gap.
+const MOST_ABOVE: f64 = 1.5;
 
 /// Adds the bottleneck's rate, where it has one.
 fn with_capacity(panel: Panel, report: &Report, scale: &Scale) -> Panel {
@@ -220,7 +228,8 @@ fn above_capacity(report: &Report) -> &'static str {
 
 const ABOVE_CAPACITY: &str = "Throughput is what the receiver can hand to its application, in \
     order. When a retransmission fills a gap, all that had waited behind it counts at once: the \
-    curve then stands above the capacity for an interval, though the link never carried more.";
+    curve then stands above the capacity for an interval, though the link never carried more. The \
+    axis ends at one and a half times the capacity.";
 
 /// The windows of the first flows of one run.
 fn flows_of(report: &Report, run: &Run, index: usize) -> Figure {

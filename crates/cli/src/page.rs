@@ -6,6 +6,7 @@ use firstflight_report::{Page, Section, Table, Width, write_dir};
 use firstflight_runner::Report;
 
 use crate::failure::Failure;
+use crate::shared::{not_drawn, partial};
 use crate::{command_line, figures, reading, summary};
 
 /// What a page says besides the results.
@@ -36,7 +37,11 @@ fn page(report: &Report, about: &About<'_>) -> Page {
     // The path and the endpoints stand below the heading.
     let mut table = summary::table(report);
     table.title = summary::what_rows_are(report);
-    let mut results = Section::new("results", "Results").table(table);
+    let mut results = Section::new("results", "Results");
+    if let Some(partial) = partial(report) {
+        results = results.text(format!("Interrupted: {partial}."));
+    }
+    results = results.table(table);
     for sentence in reading::sentences(report).into_iter().chain(summary::refusals(report)) {
         results = results.text(sentence);
     }
@@ -47,9 +52,11 @@ fn page(report: &Report, about: &About<'_>) -> Page {
         page = page.section(Section::new("expected", "Expected").table(table.clone()));
     }
     let curves = figures::of_page(report, &command);
+    let section = Section::new("curves", "Over time");
     if !curves.is_empty() {
-        let section = Section::new("curves", "Over time");
         page = page.section(curves.into_iter().fold(section, Section::figure));
+    } else if let Some(why) = not_drawn(report) {
+        page = page.section(section.text(why));
     }
     let resolved = &report.resolved;
     let transport = report.runs.first().map_or("none", |run| run.result.transport.as_str());

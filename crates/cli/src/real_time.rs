@@ -82,7 +82,7 @@ pub(crate) fn run(
     let plans = scenario.plans()?;
     let total = plans.len() * resolved.seeds().count();
     let mut runs = Vec::new();
-    for (plan, seed) in plans.iter().flat_map(|plan| resolved.seeds().map(move |s| (plan, s))) {
+    for (seed, plan) in resolved.seeds().flat_map(|seed| plans.iter().map(move |it| (seed, it))) {
         let one = One { resolved: &resolved, plan, seed, samples: options.samples, logs };
         match one.run() {
             Err(Failure::Interrupted) if runs.is_empty() => return Err(Failure::Interrupted),

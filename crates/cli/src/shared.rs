@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use firstflight_quic_sim::Quic;
 use firstflight_report::{Width, write_file};
 use firstflight_runner::{On as Over, Options, Report};
-use firstflight_scenario::Scenario;
+use firstflight_scenario::{Partial, Scenario};
 
 use crate::failure::Failure;
 use crate::page::{self, About};
@@ -87,6 +87,9 @@ impl Common {
             let width = self.figure_width.unwrap_or_default();
             let page = page::write(out, report, about, width)?;
             output::note(&format!("report: {}", page.display()));
+            if let Some(why) = not_drawn(report).filter(|_| self.trace.is_none()) {
+                output::note(&why);
+            }
         }
         if let Some(file) = &self.csv {
             let runs = report.runs.iter().map(|run| &run.result);
@@ -110,6 +113,18 @@ impl Common {
 
 /// More traces than this are worth no picture.
 const MOST_DRAWN: u64 = 4_000;
+
+/// Why a report has no figures, where flows and runs are too many for them.
+pub(crate) fn not_drawn(report: &Report) -> Option<String> {
+    let (flows, runs) = (report.resolved.flow_count(), report.asked as u64);
+    let traces = flows * runs;
+    (traces > MOST_DRAWN).then(|| {
+        format!(
+            "No figures: {flows} flows in each of {runs} runs are {traces} traces, and at most \
+             {MOST_DRAWN} are kept to be drawn; --trace DIR writes all of them."
+        )
+    })
+}
 
 /// What the results are for, which decides how much is kept of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,10 +168,19 @@ pub(crate) fn carry_out(
         }
     }
     if report.interrupted {
-        let finished = report.runs.len();
-        output::complain(&format!("interrupted: {finished} of {runs} runs were finished"));
+        output::complain(&format!("interrupted: {}", partial(&report).unwrap_or_default()));
     }
     Ok(report)
+}
+
+/// What an interruption left of a report, in words.
+pub(crate) fn partial(report: &Report) -> Option<String> {
+    let Partial { runs, asked } = report.partial()?;
+    let rounds = match report.resolved.runs {
+        1 => "",
+        _ => ", whole rounds of all controls where there is one",
+    };
+    Some(format!("{runs} of {asked} runs are here{rounds}"))
 }
 
 fn samples(purpose: Use, flows: u64, runs: u64) -> Option<u32> {

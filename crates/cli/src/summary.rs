@@ -6,7 +6,7 @@ use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Mean, Table, wrapped};
 use firstflight_runner::Report;
 use firstflight_scenario::measure::mean_and_interval;
-use firstflight_scenario::{FilesResult, FlowResult, RunResult};
+use firstflight_scenario::{FilesResult, FlowResult, Partial, RunResult};
 
 use crate::endpoints::{self, in_force};
 use crate::labels::Labels;
@@ -69,7 +69,7 @@ pub(crate) fn what_rows_are(report: &Report) -> String {
         n => format!("{n} flows summed or averaged"),
     };
     let by_control = || report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
-    // Fewer than asked for if the work was interrupted, and then not of every control.
+    // Fewer than asked for if the work was interrupted, and of no whole round not of every control.
     let counts: Vec<usize> = by_control().map(<[_]>::len).collect();
     let of_runs = match (counts.iter().min(), counts.iter().max()) {
         (_, None | Some(1)) => String::new(),
@@ -78,7 +78,11 @@ pub(crate) fn what_rows_are(report: &Report) -> String {
         }
         (_, Some(n)) => format!(", mean of {n} runs and its 95 % confidence interval"),
     };
-    format!("{of_flows}{of_runs}")
+    let of_all = match report.partial() {
+        Some(Partial { runs, asked }) => format!(", interrupted after {runs} of {asked} runs"),
+        None => String::new(),
+    };
+    format!("{of_flows}{of_runs}{of_all}")
 }
 
 /// What a row has beyond the columns of every table.

@@ -146,9 +146,9 @@ impl VirtualTime {
             }
         };
         let booted = self.booted(say)?;
-        let wanted = plans.iter().enumerate();
-        let wanted: Vec<Wanted<'_>> = wanted
-            .flat_map(|(index, plan)| resolved.seeds().map(move |seed| (index, plan, seed)))
+        let wanted: Vec<Wanted<'_>> = resolved
+            .seeds()
+            .flat_map(|seed| plans.iter().enumerate().map(move |(i, plan)| (i, plan, seed)))
             .map(|(index, plan, seed)| {
                 let job = self.job(scenario, index, seed, options.samples);
                 Wanted { plan, seed, task: Task::Measure(job) }

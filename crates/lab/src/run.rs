@@ -99,8 +99,9 @@ pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Repor
     let stop = options.stop.unwrap_or(&never);
     let total = plans.len() * resolved.seeds().count();
     let mut runs = Vec::new();
-    for Prepared { plan, controls, .. } in &plans {
-        for seed in resolved.seeds() {
+    // Seed by seed, so that an interruption leaves rounds in which every control has its run.
+    for seed in resolved.seeds() {
+        for Prepared { plan, controls, .. } in &plans {
             if stop.load(Ordering::Relaxed) {
                 break;
             }

@@ -123,6 +123,7 @@
         ...axis(panel.y),
         domain: [Math.max(0, top - height), top],
         rangemode: "tozero",
+        ...(panel.top && { range: [0, panel.top * 1.05] }),
       };
     });
     return result;

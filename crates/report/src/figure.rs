@@ -31,6 +31,9 @@ pub struct Panel {
     pub y: Axis,
     /// What is drawn, the first at the bottom.
     pub series: Vec<Series>,
+    /// Where the y axis ends although values go on: a few spikes would else leave all the rest in
+    /// its lowest part. They are drawn up to the edge.
+    pub top: Option<f64>,
 }
 
 /// What an axis measures.
@@ -147,7 +150,16 @@ impl Figure {
 impl Panel {
     /// An empty panel with the given y axis.
     pub fn new(y: Axis) -> Self {
-        Self { y, series: Vec::new() }
+        Self { y, series: Vec::new(), top: None }
+    }
+
+    /// Ends the y axis at a value, if there are values above it.
+    #[must_use]
+    pub fn up_to(mut self, top: f64) -> Self {
+        let values = self.series.iter().flat_map(|series| &series.points).map(|(_, y)| *y);
+        let most = values.filter(|y| y.is_finite()).fold(f64::NEG_INFINITY, f64::max);
+        self.top = (most > top).then_some(top);
+        self
     }
 
     /// Adds a series above those already there.

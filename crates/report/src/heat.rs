@@ -59,12 +59,14 @@ impl HeatMap {
         self
     }
 
-    /// The SVG text, of the width of half a page.
+    /// The SVG text, of the width of half a page, or wider where letters would touch.
     pub fn svg(&self) -> String {
-        let count = (self.groups.len() * self.columns.len()).max(1);
-        let width = (WIDTH - LEFT - RIGHT) / count as f64;
+        let count = (self.groups.len() * self.columns.len()).max(1) as f64;
+        let beside = LEFT + RIGHT + GAP * self.groups.len().saturating_sub(1) as f64;
+        let whole = (beside + count * LETTER).max(WIDTH);
+        let width = (whole - beside) / count;
         let bottom = TOP + ROW * self.rows.len() as f64;
-        let mut text = opened(&self.title, WIDTH, bottom + FOOT);
+        let mut text = opened(&self.title, whole, bottom + FOOT);
         heading(&mut text, (6, 18), &self.title);
         self.head(&mut text, width);
         for (at, (name, values)) in self.rows.iter().enumerate() {
@@ -79,7 +81,7 @@ impl HeatMap {
                     "<rect x=\"{:.1}\" y=\"{top}\" width=\"{:.1}\" height=\"{}\" fill=\"{color}\" \
                      stroke=\"{EDGE}\" stroke-width=\"0.5\"/>",
                     left + GAP * gap,
-                    width - 1.0 - GAP,
+                    width - 1.0,
                     ROW - 1.0,
                 );
             }
@@ -105,7 +107,7 @@ impl HeatMap {
             let middle = left + width * columns as f64 / 2.0;
             label(text, (middle, TOP - 20.0), "middle", group);
             for (place, column) in self.columns.iter().enumerate() {
-                let middle = left + width * (place as f64 + 0.5);
+                let middle = left + width * (place as f64 + 0.5) - 0.5;
                 label(text, (middle, TOP - 6.0), "middle", column);
             }
         }
@@ -159,7 +161,9 @@ const TOP: f64 = 78.0;
 const ROW: f64 = 15.0;
 const FOOT: f64 = 46.0;
 /// Between groups of columns.
-const GAP: f64 = 3.0;
+const GAP: f64 = 8.0;
+/// The least width of a column: that of a letter above it and of some room.
+const LETTER: f64 = 14.0;
 
 /// Around every cell: white ones would not be seen.
 const EDGE: &str = "#d5d9df";
@@ -171,6 +175,21 @@ const COOL: [u8; 3] = [0x00, 0x55, 0x90];
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn letters_of_two_groups_do_not_touch() {
+        let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let map = HeatMap::new("t", "s", Colors::UpTo(1.0));
+        let svg = map.columns(names("R1 R2 R3 R4 R5"), names("A B C D E F G")).svg();
+        let places: Vec<f64> = svg
+            .lines()
+            .filter(|line| ('A'..='G').any(|letter| line.contains(&format!(">{letter}</text>"))))
+            .filter_map(|line| line.split("x=\"").nth(1)?.split('"').next()?.parse().ok())
+            .collect();
+        assert_eq!(places.len(), 35);
+        assert!(places.windows(2).all(|two| two[1] - two[0] >= LETTER - 0.2), "{places:?}");
+        assert!(places[7] - places[6] >= LETTER + GAP - 0.2, "a gap between groups");
+    }
 
     #[test]
     fn colours_are_white_where_nothing_is_remarkable_and_darkest_at_the_ends() {

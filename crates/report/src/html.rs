@@ -125,6 +125,8 @@ struct Drawing<'a> {
     quantity: &'a str,
     unit: &'a str,
     series: Vec<Curve<'a>>,
+    /// Where the axis ends until one asks for all of it.
+    top: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -147,6 +149,7 @@ impl<'a> Picture<'a> {
             quantity: &panel.y.name,
             unit: &panel.y.unit,
             series: panel.series.iter().map(|series| Curve::of(series, &slots)).collect(),
+            top: panel.top,
         });
         Self {
             x: scaled(&figure.x),

@@ -31,6 +31,7 @@ mod error;
 mod figure;
 mod heat;
 mod helvetica;
+mod names;
 mod page;
 mod palette;
 mod path;

@@ -23,7 +23,8 @@ impl Span {
     pub(crate) fn of_y(panel: &Panel) -> Self {
         let points = panel.series.iter().flat_map(|series| &series.points);
         let zero = (panel.y.scale == Scale::Linear).then_some(0.0);
-        let span = Self::around(points.map(|(_, y)| *y).chain(zero), panel.y.scale);
+        let top = panel.top.unwrap_or(f64::INFINITY);
+        let span = Self::around(points.map(|(_, y)| y.min(top)).chain(zero), panel.y.scale);
         let below = if span.lo == 0.0 { 0.0 } else { 0.05 };
         span.padded(below, 0.05)
     }

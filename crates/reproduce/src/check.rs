@@ -207,7 +207,7 @@ impl Check {
     ) -> Result<Outcome, Unfinished> {
         let measured = self.value(laid, done)?;
         let margin = self.margin(laid, done)?;
-        let preset = self.presets(laid, done)?;
+        let preset = done.presets(&self.places(laid))?;
         Ok(Outcome { margin, preset, ..self.judged(measured, laid, claim) })
     }
 
@@ -244,16 +244,6 @@ impl Check {
     fn places<'a>(&self, laid: &'a Laid) -> Vec<Place<'a>> {
         let points = self.points(laid).unwrap_or_default();
         points.into_iter().flat_map(|p| std::iter::once(p.top).chain(p.bottom)).collect()
-    }
-
-    /// The presets of the runs it reads.
-    fn presets(&self, laid: &Laid, done: Done<'_>) -> Result<String, Unfinished> {
-        let mut runs = Vec::new();
-        for (_, variant) in self.places(laid) {
-            runs.extend(done.runs(variant)?);
-        }
-        let presets = runs.iter().map(|run| run.result.preset.as_str());
-        Ok(distinct(presets.filter(|preset| !preset.is_empty())))
     }
 
     /// Half the width of the 95 % confidence interval of a mean over many seeds, or of the ratio of
@@ -331,6 +321,16 @@ impl Done<'_> {
             self.runs[place].as_ref().map_err(Clone::clone)
         };
         variant.scenarios.iter().map(run).collect()
+    }
+
+    /// The presets of all runs of some places.
+    pub(crate) fn presets(&self, places: &[Place<'_>]) -> Result<String, Unfinished> {
+        let mut runs = Vec::new();
+        for (_, variant) in places {
+            runs.extend(self.runs(variant)?);
+        }
+        let presets = runs.iter().map(|run| run.result.preset.as_str());
+        Ok(distinct(presets.filter(|preset| !preset.is_empty())))
     }
 
     /// The mean over the seeds; `None` if it did not happen with one of them.

@@ -1,6 +1,5 @@
 //! Rows: a claim, what was measured for it, and the verdict.
 
-use firstflight_scenario::measure::distinct;
 use firstflight_scenario::{CheckRow, Class, Resolved, ResolvedBuffer, Row, Time, Value, Verdict};
 
 use crate::check::{Done, Outcome, Unfinished};
@@ -118,7 +117,7 @@ fn measure(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Result<
         checks.iter().map(|check| check.outcome(laid, claim, done)).collect()
     };
     let (checks, refutations) = (all(&claim.checks)?, all(&claim.refutations)?);
-    let preset = presets(laid, claim, done)?;
+    let preset = done.presets(&claim.places(laid).unwrap_or_default())?;
     Ok(Row { preset, ..judged(paper, laid, claim, &checks, &refutations) })
 }
 
@@ -217,16 +216,6 @@ fn note(claim: &Claim, checks: &[Outcome], refutations: &[Outcome]) -> Option<St
         parts.push(format!("Refuted by: {}.", in_words(refutations)));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
-}
-
-/// The presets of all runs that the claim reads.
-fn presets(laid: &Laid, claim: &Claim, done: Done<'_>) -> Result<String, Unfinished> {
-    let mut runs = Vec::new();
-    for (_, variant) in claim.places(laid).unwrap_or_default() {
-        runs.extend(done.runs(variant)?);
-    }
-    let presets = runs.iter().map(|run| run.result.preset.as_str());
-    Ok(distinct(presets.filter(|preset| !preset.is_empty())))
 }
 
 /// The file, and its first case in words.

@@ -28,7 +28,7 @@ use std::time::Instant;
 
 use firstflight_core::units::Span;
 use firstflight_scenario::{
-    ControlSpec, Plan, Profile, Recovery, Refused, Resolved, Results, RunResult, Scenario,
+    ControlSpec, Partial, Plan, Profile, Recovery, Refused, Resolved, Results, RunResult, Scenario,
     ScenarioError, Series,
 };
 use firstflight_sim::{FastPaths, Interrupted, run_with};
@@ -66,12 +66,15 @@ pub struct Report {
     /// The scenario in base units.
     pub resolved: Resolved,
     /// In the order of the controls, those of one control in the order of their seeds; after an
-    /// interruption only those that were finished.
+    /// interruption those of whole rounds, of which each has every control with one seed. If there
+    /// is no whole round, those that were finished.
     pub runs: Vec<Run>,
     /// What was to be compared and is not, because the transport does not carry it.
     pub refused: Vec<Refused>,
     /// The run was told to stop before all was done.
     pub interrupted: bool,
+    /// How many runs were asked for.
+    pub asked: usize,
 }
 
 /// One run: its results and, if asked for, its traces.
@@ -111,9 +114,20 @@ impl Run {
 }
 
 impl Report {
-    /// The runs of a scenario, all of them unless they were interrupted.
+    /// The runs of a scenario, seed by seed and all of them unless they were interrupted.
     pub fn new(resolved: Resolved, runs: Vec<Run>, interrupted: bool) -> Self {
-        Self { resolved, runs, refused: Vec::new(), interrupted }
+        let asked = resolved.controls.len().max(1) * resolved.seeds().count();
+        let runs = by_control(match interrupted {
+            true => whole_rounds(runs, resolved.controls.len().max(1)),
+            false => runs,
+        });
+        Self { resolved, runs, refused: Vec::new(), interrupted, asked }
+    }
+
+    /// What an interruption left, if there was one.
+    pub fn partial(&self) -> Option<Partial> {
+        let Self { runs, asked, .. } = self;
+        self.interrupted.then_some(Partial { runs: runs.len(), asked: *asked })
     }
 
     /// The document of `--json`.
@@ -122,8 +136,33 @@ impl Report {
         let runs = self.runs.iter().map(|run| run.result.clone()).collect();
         let mut results = Results::new(env!("CARGO_PKG_VERSION"), scenario, runs);
         results.refused.clone_from(&self.refused);
+        results.partial = self.partial();
         results
     }
+}
+
+/// The runs of the seeds with which every control was done, if there is such a seed: means over
+/// different seeds compare nothing.
+fn whole_rounds(runs: Vec<Run>, controls: usize) -> Vec<Run> {
+    let done = |seed: u64| runs.iter().filter(|run| run.result.seed == seed).count();
+    let whole: Vec<u64> =
+        runs.iter().map(|run| run.result.seed).filter(|seed| done(*seed) == controls).collect();
+    match whole.is_empty() {
+        true => runs,
+        false => runs.into_iter().filter(|run| whole.contains(&run.result.seed)).collect(),
+    }
+}
+
+/// Runs that came seed by seed, by control.
+fn by_control(mut runs: Vec<Run>) -> Vec<Run> {
+    let mut controls: Vec<String> = Vec::new();
+    for run in &runs {
+        if !controls.contains(&run.result.alias) {
+            controls.push(run.result.alias.clone());
+        }
+    }
+    runs.sort_by_key(|run| controls.iter().position(|alias| *alias == run.result.alias));
+    runs
 }
 
 /// Runs every plan of the scenario with every seed on the simulator, in parallel over the cores.
@@ -133,9 +172,10 @@ impl Report {
 /// an interruption before any run was finished; a later one leaves what was finished in the report.
 pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
     let (resolved, prepared) = prepare(scenario, options.on)?;
-    let runs: Vec<(u64, &(Plan, Vec<Control>))> = prepared
-        .iter()
-        .flat_map(|prepared| resolved.seeds().map(move |seed| (seed, prepared)))
+    // Seed by seed, so that an interruption leaves rounds in which every control has its run.
+    let runs: Vec<(u64, &(Plan, Vec<Control>))> = resolved
+        .seeds()
+        .flat_map(|seed| prepared.iter().map(move |prepared| (seed, prepared)))
         .collect();
     let total = runs.len();
     let done = AtomicUsize::new(0);
@@ -157,7 +197,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
     // One run gains nothing from other threads, and to wake them takes longer than a short one.
     let runs: Vec<Option<Run>> = match options.serial || total == 1 {
         true => runs.iter().map(one).collect::<Result<_, RunError>>()?,
-        false => runs.par_iter().map(one).collect::<Result<_, RunError>>()?,
+        false => in_order(&runs, one)?,
     };
     let runs: Vec<Run> = runs.into_iter().flatten().collect();
     let interrupted = runs.len() < total;
@@ -166,6 +206,22 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunErro
     }
     let resolved = foreign::shown(scenario, resolved, options.on)?;
     Ok(Report::new(resolved, runs, interrupted))
+}
+
+/// Does one for each over the cores, each taken in its turn: a parallel iterator over the list
+/// would begin at several places of it.
+fn in_order<T: Sync, R: Send>(
+    each: &[T],
+    one: impl Fn(&T) -> Result<R, RunError> + Sync,
+) -> Result<Vec<R>, RunError> {
+    let mut done: Vec<(usize, R)> = each
+        .iter()
+        .enumerate()
+        .par_bridge()
+        .map(|(at, each)| Ok((at, one(each)?)))
+        .collect::<Result<_, RunError>>()?;
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, one)| one).collect())
 }
 
 /// Checks that [`run`] can run a scenario, without running it.

@@ -40,7 +40,7 @@ impl Resolved {
             ResolvedBuffer::Bytes(bytes) => format!("{bytes} bytes"),
         };
         let rate = Rate::from_bps(link.rate_bps);
-        let rtt = Time::from_ns(self.flows.first().map_or(0, |flow| flow.rtt_ns));
+        let rtt = self.rtt();
         let duration = Time::from_ns(self.duration_ns);
         let udp: String = self.udp.iter().map(|source| format!(", {}", source.words())).collect();
         // A transfer ends when it is done.
@@ -48,6 +48,19 @@ impl Resolved {
         let most = if all_end { "at most " } else { "" };
         let unusual: String = self.unusual(link).iter().map(|said| format!(", {said}")).collect();
         format!("{rate}, {rtt}, buffer {buffer}, {most}{duration}{udp}{unusual}")
+    }
+
+    /// The round trip of the first flow and, where access links are part of it, how much they are:
+    /// `103ms (100ms and 4 x 750us of access)`.
+    fn rtt(&self) -> String {
+        let Some(first) = self.flows.first() else { return Time::from_ns(0).to_string() };
+        let rtt = Time::from_ns(first.rtt_ns);
+        if !self.any(|flow| flow.access_delay_ns > 0) {
+            return rtt.to_string();
+        }
+        let without = Time::from_ns(first.rtt_ns.saturating_sub(4 * first.access_delay_ns));
+        let access = self.each(|flow| Time::from_ns(flow.access_delay_ns).to_string());
+        format!("{rtt} ({without} and 4 x {access} of access)")
     }
 
     /// What else of the path and its flows is not as where nothing is given, each in two words.
@@ -81,7 +94,7 @@ impl Resolved {
         let access = default_access_rate(slowest.rate_bps);
         let ack = self.endpoint.profile.constants().flow.delayed_ack;
         let ns = |ns: u64| Time::from_ns(ns);
-        let each: [(bool, Words<'_>); 8] = [
+        let each: [(bool, Words<'_>); 7] = [
             (self.any(|f| f.size_bytes.is_some()), &|f| match f.size_bytes {
                 Some(size) => format!("size {}", Size::from_bytes(size)),
                 None => "no size".to_owned(),
@@ -99,9 +112,6 @@ impl Resolved {
             }),
             (self.any(|f| f.access_rate_bps != access), &|f| {
                 format!("access rate {}", Rate::from_bps(f.access_rate_bps))
-            }),
-            (self.any(|f| f.access_delay_ns > 0), &|f| {
-                format!("of it 4 x {} of access", ns(f.access_delay_ns))
             }),
             (self.any(|f| f.start_jitter_ns > 0), &|f| {
                 format!("start jitter {}", ns(f.start_jitter_ns))
@@ -192,9 +202,9 @@ mod tests {
                  loss = '0.5%'\naccess_rate = '100Mbps'\naccess_delay = '1ms'\n\
                  [[flow]]\nsize = '8MB'\nstart_jitter = '5ms'"
             ),
-            "40Mbps, 104ms, buffer 9 packets, at most 20s, loss 0.5%, packets of 1448B, headers \
-             40B, size 8MB, an ACK per 2 packets, ACKs in 3 parts, receiver window 64KiB, access \
-             rate 100Mbps, of it 4 x 1ms of access, start jitter 5ms, seed 7"
+            "40Mbps, 104ms (100ms and 4 x 1ms of access), buffer 9 packets, at most 20s, loss \
+             0.5%, packets of 1448B, headers 40B, size 8MB, an ACK per 2 packets, ACKs in 3 \
+             parts, receiver window 64KiB, access rate 100Mbps, start jitter 5ms, seed 7"
         );
         let marks = "ecn = true\n[path]\necn_threshold = '20pkt'\ndrop = [3, 9]";
         let marks = path(marks);

@@ -44,8 +44,8 @@ pub use profile::{
 pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use results::{
-    Bottleneck, Cost, FilesResult, FlowResult, Flown, GuestFigures, LabFigures, Left, Refused,
-    Results, RunResult, Startup, TimeToBdp,
+    Bottleneck, Cost, FilesResult, FlowResult, Flown, GuestFigures, LabFigures, Left, Partial,
+    Refused, Results, RunResult, Startup, TimeToBdp,
 };
 pub use scenario::{Catalogue, Flow, Matrix, Rule, SafeBy, Scenario};
 pub use series::Series;

@@ -27,6 +27,19 @@ pub struct Results {
     /// What was to be compared and the transport cannot carry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
+    /// How much of what was asked for is here, after an interruption.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Partial>,
+}
+
+/// What an interruption left of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partial {
+    /// Runs that are here. With several seeds they are those of whole rounds: every control with
+    /// the same seeds.
+    pub runs: usize,
+    /// Runs that were asked for.
+    pub asked: usize,
 }
 
 /// A control that was not run.
@@ -42,7 +55,7 @@ impl Results {
     /// Results of `scenario`, measured by `version` of the program.
     pub fn new(version: &str, scenario: serde_json::Value, runs: Vec<RunResult>) -> Self {
         let (schema, version) = (SCHEMA.to_owned(), version.to_owned());
-        Self { schema, version, scenario, runs, refused: Vec::new() }
+        Self { schema, version, scenario, runs, refused: Vec::new(), partial: None }
     }
 
     /// These results without what the runs cost the machine: equal scenarios give equal bytes.

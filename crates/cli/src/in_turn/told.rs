@@ -71,7 +71,9 @@ pub(super) fn tell(
     let socket_buffers = if args.iperf3 { Buffers::of(&measured) } else { None };
     let buffers = socket_buffers.as_ref().map(Buffers::told).unwrap_or_default();
     let table = table(&title, &summary);
-    let page = args.out.as_ref().map(|_| page(&title, &table, &buffers, &measured));
+    let mut said = sentences(&summary);
+    said.extend((!buffers.is_empty()).then(|| buffers.clone()));
+    let page = args.out.as_ref().map(|_| page(&title, &table, &said, &measured));
     let runs = in_order(&measured);
     let results = results(args, sender.what(), runs);
     let document = Document { results, summary, socket_buffers };
@@ -80,10 +82,9 @@ pub(super) fn tell(
         true => output::print(&json)?,
         false => {
             let screen = output::screen();
-            let notes = [if args.iperf3 { IPERF3 } else { "" }, &buffers];
-            let notes = notes.into_iter().filter(|note| !note.is_empty());
-            let notes: String = notes.map(|note| wrapped(note, screen.width, "  ")).collect();
-            output::print(&format!("{}{notes}", terminal::table(&table, screen)))?;
+            said.extend(args.iperf3.then(|| IPERF3.to_owned()));
+            let said: String = said.iter().map(|it| wrapped(it, screen.width, "  ")).collect();
+            output::print(&format!("{}\n{said}", terminal::table(&table, screen)))?;
         }
     }
     if let (Some(out), Some(page)) = (&args.out, page) {
@@ -134,6 +135,29 @@ fn summaries(measured: &[Measured]) -> Vec<Summary> {
     measured.iter().map(of).collect()
 }
 
+/// What the ratios of rates within a round say of each control beside the first.
+fn sentences(summary: &[Summary]) -> Vec<String> {
+    let Some((first, others)) = summary.split_first() else { return Vec::new() };
+    let first = &first.control;
+    let of = |one: &Summary| {
+        let name = &one.control;
+        let Median { median, interval } = one.throughput_ratio?;
+        let times = format!("{median:.2} times the rate of {first} in the same round");
+        Some(match interval {
+            None => format!("{name} has {times}; six rounds and more show whether that is chance."),
+            Some((low, high)) if low <= 1.0 && high >= 1.0 => format!(
+                "No difference is shown between {name} and {first}: {name} has {times}, and the \
+                 interval {low:.2} to {high:.2} holds 1."
+            ),
+            Some((low, high)) => {
+                let than = if median > 1.0 { "faster" } else { "slower" };
+                format!("{name} is {than}: {times}, {low:.2} to {high:.2}.")
+            }
+        })
+    };
+    others.iter().filter_map(of).collect()
+}
+
 fn table(title: &str, summary: &[Summary]) -> Table {
     let first = summary.first().map_or("", |first| &*first.control);
     let columns = [
@@ -172,8 +196,8 @@ fn cell(median: Option<Median>, unit: f64, decimals: usize) -> String {
     }
 }
 
-/// The page: the table, and every transfer over its round.
-fn page(title: &str, table: &Table, buffers: &str, measured: &[Measured]) -> Page {
+/// The page: the table, what it says, and every transfer over its round.
+fn page(title: &str, table: &Table, said: &[String], measured: &[Measured]) -> Page {
     let command = command_line::typed();
     let curves = |value: fn(&RunResult) -> Option<f64>| -> Vec<Series> {
         let points = |one: &Measured| {
@@ -184,8 +208,12 @@ fn page(title: &str, table: &Table, buffers: &str, measured: &[Measured]) -> Pag
             one.runs.iter().enumerate().filter_map(at).collect()
         };
         let named = |one: &Measured| Series::points(one.control.clone(), points(one));
-        measured.iter().map(named).collect()
+        let mut all: Vec<Series> = measured.iter().map(named).collect();
+        let pairs = in_pairs(&all);
+        all.push(Series::reference("the same round", pairs));
+        all
     };
+    let ratios = over_first(measured);
     let completion = curves(|run| run.flows.first()?.completion_time_s);
     let throughput = curves(|run| Some(run.total_throughput_bps / 1e6));
     let mut figure =
@@ -197,20 +225,95 @@ fn page(title: &str, table: &Table, buffers: &str, measured: &[Measured]) -> Pag
             figure = figure.panel(series.into_iter().fold(Panel::new(axis), Panel::with));
         }
     }
+    if !ratios.is_empty() {
+        let first = &measured[0].control;
+        let panel = Panel::new(Axis::new(format!("rate over {first}'s"), ""));
+        figure = figure.panel(ratios.into_iter().fold(panel, Panel::with)).caption(
+            "Transfers of one round are joined: what the network did meanwhile was much the same \
+             for them, so that the ratio within a round is what compares the controls.",
+        );
+    }
     let mut section = Section::new("results", "Results").table(table.clone());
+    section = said.iter().fold(section, |section, sentence| section.text(sentence.as_str()));
     if !figure.panels.is_empty() {
         section = section.figure(figure);
     }
     let failed = measured.iter().flat_map(|one| &one.runs).filter(|run| !is_whole(run));
     let mut notes: Vec<String> = failed.filter_map(RunResult::named_note).collect();
-    notes.extend((!buffers.is_empty()).then(|| buffers.to_owned()));
     notes.dedup();
     let section = notes.into_iter().fold(section, Section::text);
     let names: Vec<&str> = measured.iter().map(|one| &*one.control).collect();
-    let page = Page::new(names.join(", ")).subtitle(title).section(section);
+    let page = Page::new(format!("Measured in turn: {}", names.join(", ")));
+    let page = page.subtitle(title).section(section);
     page.command(command).fact("version", env!("CARGO_PKG_VERSION"))
+}
+
+/// A line down from the largest to the smallest value of each round that has two.
+fn in_pairs(all: &[Series]) -> Vec<(f64, f64)> {
+    let mut points: Vec<(f64, f64)> = all.iter().flat_map(|series| series.points.clone()).collect();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let rounds = points.chunk_by(|one, next| one.0 == next.0).filter(|round| round.len() > 1);
+    rounds.flat_map(|round| [round[0], round[round.len() - 1], (round[0].0, f64::NAN)]).collect()
+}
+
+/// The ratio of rates of each round, of every control but the first, and a line at 1.
+fn over_first(measured: &[Measured]) -> Vec<Series> {
+    let Some((first, others)) = measured.split_first() else { return Vec::new() };
+    let of = |one: &Measured| {
+        let rounds = first.runs.iter().zip(&one.runs).enumerate();
+        let both = rounds.filter(|(_, (first, run))| is_whole(first) && is_whole(run));
+        let ratio = both.map(|(round, (first, run))| {
+            ((round + 1) as f64, run.total_throughput_bps / first.total_throughput_bps)
+        });
+        Series::line(one.control.clone(), ratio.filter(|(_, it)| it.is_finite()).collect())
+    };
+    let mut all: Vec<Series> = others.iter().map(of).collect();
+    all.retain(|series| !series.points.is_empty());
+    if !all.is_empty() {
+        let last = first.runs.len().max(2) as f64;
+        all.push(Series::reference("equal", vec![(1.0, 1.0), (last, 1.0)]));
+    }
+    all
 }
 
 const IPERF3: &str = "iperf3 tells what its receiver had got when the last byte was in the \
     sender's buffer, not when all had arrived: there is no completion time, and a larger --size \
     is more exact.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(control: &str, mbps: &[f64]) -> Measured {
+        let run =
+            |mbps: &f64| RunResult { total_throughput_bps: mbps * 1e6, ..RunResult::default() };
+        Measured { control: control.to_owned(), runs: mbps.iter().map(run).collect() }
+    }
+
+    #[test]
+    fn a_difference_is_said_only_where_the_interval_of_the_ratio_shows_it() {
+        let said = |other: &[f64]| {
+            let first = [1.0, 2.0, 3.0, 1.0, 2.0, 3.0];
+            let all = [measured("cubic", &first[..other.len()]), measured("astart", other)];
+            sentences(&summaries(&all)).remove(0)
+        };
+        let faster = said(&[1.5, 3.2, 4.5, 1.6, 3.0, 4.5]);
+        assert!(faster.starts_with("astart is faster: 1.50 times the rate of cubic"), "{faster}");
+        let none = said(&[0.9, 2.4, 2.8, 1.1, 2.0, 3.2]);
+        assert!(none.starts_with("No difference is shown between astart and cubic"), "{none}");
+        assert!(said(&[1.5, 3.0]).contains("six rounds and more"), "too few to tell");
+    }
+
+    #[test]
+    fn the_page_joins_the_transfers_of_a_round_and_draws_their_ratio() {
+        let all = [measured("cubic", &[1.0, 2.0]), measured("astart", &[2.0, 3.0])];
+        let summary = summaries(&all);
+        let page = page("t", &table("t", &summary), &sentences(&summary), &all);
+        assert_eq!(page.title, "Measured in turn: cubic, astart");
+        let figure = page.figures().next().unwrap();
+        let [throughput, ratio] = &figure.panels[..] else { panic!("{:?}", figure.panels) };
+        let pairs = &throughput.series[2].points;
+        assert_eq!(pairs[..2], [(1.0, 1.0), (1.0, 2.0)]);
+        assert_eq!(ratio.series[0].points, [(1.0, 2.0), (2.0, 1.5)]);
+    }
+}

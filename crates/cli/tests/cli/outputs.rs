@@ -105,3 +105,15 @@ fn what_cannot_be_written_is_found_before_anything_runs() {
         assert!(outcome.stderr.contains(&said), "{outcome:?}");
     }
 }
+
+#[test]
+fn too_many_traces_for_figures_are_refused_in_words() {
+    let place = Place::new();
+    let words = ["compare", "newreno", "--flows", "4001", "--duration", "10ms", "--out", "o"];
+    let outcome = place.run(&words);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let why = "No figures: 4001 flows in each of 1 runs are 4001 traces, and at most 4000 are kept";
+    assert!(outcome.stderr.contains(why), "{outcome:?}");
+    let page = fs::read_to_string(place.path("o/report.html")).unwrap();
+    assert!(page.contains(why));
+}

@@ -36,7 +36,7 @@ fn rules(judgements: &[Judgement]) -> HeatMap {
         "share of the scenarios of group A to G that fail; grey: not asked",
         Colors::UpTo(1.0),
     )
-    .columns(Rule::ALL.map(|rule| rule.name().to_owned()).to_vec(), letters);
+    .columns(Rule::ALL.map(|rule| format!("{rule} {}", rule.title())).to_vec(), letters);
     for judgement in judgements {
         let share = |rule: Rule, letter: &str| {
             let verdicts =
