@@ -11,6 +11,7 @@ use cpio::newc::Builder;
 use crate::cache::{Cache, sha256};
 use crate::error::GuestError;
 use crate::kernel::Kernel;
+use crate::temporary::Folder;
 use crate::tool::{output, which};
 
 /// Files by where they are in the guest, without the first slash.
@@ -235,7 +236,7 @@ impl File {
     /// As it is in the archive.
     fn bytes(&self) -> Result<Vec<u8>, GuestError> {
         let (From::Host(path), true) = (&self.from, self.strip) else { return self.read() };
-        let folder = tempfile::tempdir().map_err(|error| GuestError::file(path, &error))?;
+        let folder = Folder::of_half(&std::env::temp_dir())?;
         let stripped = folder.path().join("stripped");
         let mut strip = Command::new("strip");
         // Most of a program that was not built for release; without the tool the guest has it all.

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::cache::{Cache, sha256};
 use crate::error::GuestError;
+use crate::temporary::Folder;
 use crate::tool::output;
 
 /// A kernel that can be booted.
@@ -36,7 +37,7 @@ impl Kernel {
         }
         let (package, hash) = remembered(what, cache)?;
         let folder = cache.entry("kernels", &entry(&hash), |to| {
-            let downloads = tempfile::tempdir().map_err(|error| GuestError::file(to, &error))?;
+            let downloads = Folder::of_half(&std::env::temp_dir())?;
             let mut download = Command::new("apt-get");
             download.args(["download", "-qq", &package]).current_dir(downloads.path());
             output(&mut download, "apt").map_err(|error| unreachable(&package, error))?;

@@ -20,5 +20,5 @@ pub use error::GuestError;
 pub use image::{Image, JOB};
 pub use kernel::{DEFAULT_KERNEL, Kernel};
 pub use machine::{Machine, Time, qemu_version};
-pub use temporary::kept;
+pub use temporary::{Scratch, kept};
 pub use tool::which;

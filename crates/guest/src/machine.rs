@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::GuestError;
-use crate::temporary::Folder;
+use crate::temporary::Scratch;
 use crate::tool::{output, which};
 
 /// What the guest's clock counts.
@@ -50,10 +50,10 @@ impl Machine<'_> {
         stop: &AtomicBool,
         mut on_line: impl FnMut(&str),
     ) -> Result<String, GuestError> {
-        let folder = Folder::new()?;
-        let ports = ["console", "results"].map(|name| folder.path().join(name));
-        let mut guest = Guest::start(self, &ports[0], &ports[1])?;
-        let mut lines = Lines::new(&ports[1]);
+        let scratch = [Scratch::new()?, Scratch::new()?];
+        let ports @ [console, results] = [scratch[0].path(), scratch[1].path()];
+        let mut guest = Guest::start(self, console, results)?;
+        let mut lines = Lines::new(results);
         let begun = Instant::now();
         let mut last = (0, begun);
         loop {
@@ -70,7 +70,7 @@ impl Machine<'_> {
                 return Err(GuestError::Failed(problem));
             }
             if let Some(complaint) = ended {
-                let said = fs::read(&ports[0]).unwrap_or_default();
+                let said = fs::read(console).unwrap_or_default();
                 let said = String::from_utf8_lossy(&said).into_owned();
                 return complaint.map_or(Ok(said), |why| Err(GuestError::Failed(why)));
             }

@@ -1,14 +1,29 @@
-//! What a guest needs in the temporary folder while it runs. A process that is killed leaves it
-//! there; the next one to need some removes it. Whose process lives is told by a lock on it, which
-//! ends with the process, however that ends.
+//! What a guest needs in the temporary folder while it runs, and what becomes of it when this
+//! program is killed: on Linux a file without a name, which ends with the processes that have it;
+//! else, and for folders, a thing with a name and a lock on it, which ends with the process too.
+//! The next program to need one removes those that nobody has locked.
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tempfile::{Builder, NamedTempFile, TempDir};
+use tempfile::{Builder, TempDir};
 
 use crate::error::GuestError;
+
+/// A file for this program and those that it starts; gone when this is dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    file: File,
+    path: Place,
+}
+
+/// Where the file is found.
+#[cfg(target_os = "linux")]
+type Place = PathBuf;
+/// Where the file is found until this is dropped.
+#[cfg(not(target_os = "linux"))]
+type Place = tempfile::TempPath;
 
 /// A folder that is gone when this is dropped.
 #[derive(Debug)]
@@ -18,18 +33,8 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A new one, empty.
-    ///
-    /// # Errors
-    /// No room.
-    pub(crate) fn new() -> Result<Self, GuestError> {
-        let parent = std::env::temp_dir();
-        remove_leftovers(&parent, &[(FOLDER, true), (FILE, false)], OLD_ENOUGH);
-        Self::made_in(&parent, FOLDER).map_err(|error| GuestError::file(&parent, &error))
-    }
-
-    /// A new one in this folder, for an entry that is not whole yet. Those of processes that were
-    /// killed are removed.
+    /// A new one in this folder, for what is not whole yet. Those of processes that were killed
+    /// are removed.
     ///
     /// # Errors
     /// No room.
@@ -50,18 +55,51 @@ impl Folder {
     }
 }
 
-/// A file in the temporary folder that is one initramfs made of several parts; gone when dropped.
+impl Scratch {
+    /// A new one, empty.
+    ///
+    /// # Errors
+    /// No room.
+    pub(crate) fn new() -> Result<Self, GuestError> {
+        let made = Self::made();
+        made.map_err(|error: std::io::Error| GuestError::file(&std::env::temp_dir(), &error))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn made() -> std::io::Result<Self> {
+        use std::os::fd::AsRawFd as _;
+        let file = tempfile::tempfile()?;
+        // The programs that are started have it under the same number.
+        rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty())?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        Ok(Self { file, path })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn made() -> std::io::Result<Self> {
+        remove_leftovers(&std::env::temp_dir(), &[(FILE, false)], OLD_ENOUGH);
+        let file = Builder::new().prefix(FILE).tempfile()?;
+        file.as_file().lock()?;
+        let (file, path) = file.into_parts();
+        Ok(Self { file, path })
+    }
+
+    /// A path that leads to it in this program and in those that it starts.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// One initramfs made of several parts.
 ///
 /// # Errors
 /// No room, or a part that cannot be read.
-pub fn kept(parts: &[&[u8]]) -> Result<NamedTempFile, GuestError> {
-    let made = || {
-        let mut file = Builder::new().prefix(FILE).tempfile()?;
-        file.as_file().lock()?;
-        parts.iter().try_for_each(|part| std::io::Write::write_all(&mut file, part))?;
-        Ok(file)
-    };
-    made().map_err(|error: std::io::Error| GuestError::file(&std::env::temp_dir(), &error))
+pub fn kept(parts: &[&[u8]]) -> Result<Scratch, GuestError> {
+    let mut scratch = Scratch::new()?;
+    let written =
+        parts.iter().try_for_each(|part| std::io::Write::write_all(&mut scratch.file, part));
+    written.map_err(|error| GuestError::file(&std::env::temp_dir(), &error))?;
+    Ok(scratch)
 }
 
 /// Removes the folders (`true`) and files with these prefixes that no living process has locked.
@@ -88,10 +126,11 @@ fn remove_leftovers(parent: &Path, kinds: &[(&str, bool)], age: Duration) {
     }
 }
 
-const FOLDER: &str = "firstflight-machine-";
-const FILE: &str = "firstflight-initrd-";
+/// The files of a guest, where they have names.
+#[cfg(any(not(target_os = "linux"), test))]
+const FILE: &str = "firstflight-guest-";
 /// Half an entry of the cache never has the name of one.
-const HALF: &str = ".half-";
+const HALF: &str = ".firstflight-half-";
 /// Between the making of something and its lock is less than this.
 const OLD_ENOUGH: Duration = Duration::from_secs(60);
 
@@ -104,25 +143,38 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let at = |name: &str| parent.path().join(name);
         // A dead process holds no lock.
-        let dead = at("firstflight-machine-dead");
+        let dead = at(".firstflight-half-dead");
         fs::create_dir(&dead).unwrap();
-        for file in [dead.join("console"), at("firstflight-initrd-dead"), at("another's")] {
+        for file in [dead.join("initramfs"), at("firstflight-guest-dead"), at("another's")] {
             fs::write(file, "x").unwrap();
         }
-        fs::create_dir(at(".half-dead")).unwrap();
-        let living = Folder::made_in(parent.path(), FOLDER).unwrap();
-        let half = Folder::made_in(parent.path(), HALF).unwrap();
-        let kinds = [(FOLDER, true), (FILE, false)];
+        let living = Folder::made_in(parent.path(), HALF).unwrap();
+        let kinds = [(HALF, true), (FILE, false)];
         remove_leftovers(parent.path(), &kinds, OLD_ENOUGH);
         assert!(dead.is_dir(), "too young");
+        remove_leftovers(parent.path(), &[(FILE, false)], Duration::ZERO);
+        assert!(dead.is_dir() && !at("firstflight-guest-dead").exists(), "of another kind");
         remove_leftovers(parent.path(), &kinds, Duration::ZERO);
-        assert!(at(".half-dead").is_dir(), "of another kind");
-        remove_leftovers(parent.path(), &[(HALF, true)], Duration::ZERO);
-        assert!(!at(".half-dead").exists() && half.path().is_dir());
-        drop(half);
-        assert!(!dead.exists() && !at("firstflight-initrd-dead").exists());
-        assert!(living.path().is_dir() && at("another's").is_file());
+        assert!(!dead.exists() && living.path().is_dir() && at("another's").is_file());
         drop(living);
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+    }
+
+    /// So that nothing is left however it ends.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_of_a_guest_has_no_name_and_a_program_that_is_started_reads_and_writes_it() {
+        use std::process::Command;
+        let scratch = kept(&[b"one ", b"two"]).unwrap();
+        let target = fs::read_link(scratch.path()).unwrap();
+        assert!(target.to_string_lossy().ends_with("(deleted)"), "{}", target.display());
+        let read = Command::new("cat").arg(scratch.path()).output().unwrap();
+        assert_eq!(read.stdout, b"one two");
+        let script = format!("echo three > {}", scratch.path().display());
+        assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+        assert_eq!(fs::read(scratch.path()).unwrap(), b"three\n");
+        let path = scratch.path().to_owned();
+        drop(scratch);
+        assert!(fs::read_link(path).is_err());
     }
 }

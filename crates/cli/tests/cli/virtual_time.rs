@@ -140,6 +140,9 @@ fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
         let words =
             ["compare", "linux-reno", "--on", "linux", "--virtual-time", "--duration", "600s"];
         let mut command: Command = place.command(&words);
+        let scratch = place.path("scratch");
+        std::fs::create_dir_all(&scratch).unwrap();
+        command.env("TMPDIR", &scratch);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let is_guest = |pid: &String| {
             let words = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
@@ -163,6 +166,8 @@ fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
             !guests.iter().any(is_guest)
         });
         assert!(gone, "{name}: {guests:?}");
+        let left: Vec<_> = std::fs::read_dir(&scratch).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{name}: {left:?}");
     }
 }
 
