@@ -8,9 +8,9 @@
 //! `entry`, the map whose entry is the registration; it is pinned before the control is registered,
 //! so that whatever is registered can be found and taken out again.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
@@ -48,26 +48,29 @@ pub fn pin(controls: Vec<Prepared>) -> Result<Vec<Pinned>, LoadError> {
     Ok(done)
 }
 
-/// Every pinned control, by name.
+/// Every pinned control, by name, and what else lies there.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn list() -> io::Result<Vec<Pinned>> {
-    let Some(_turn) = turn(false)? else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
+pub fn list() -> io::Result<(Vec<Pinned>, Vec<PathBuf>)> {
+    let Some(_turn) = turn(false)? else { return Ok((Vec::new(), Vec::new())) };
+    let (mut found, mut foreign) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(root())? {
         let path = entry?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if is_loaded(&path) {
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(name) = name.filter(|_| is_loaded(&path)) {
             let control = control_of(&path).unwrap_or_default();
             found.push(Pinned { name: name.to_owned(), control });
-        } else {
-            // Of an interrupted command. Who may only read leaves it to others.
+        } else if is_interrupted(&path) {
+            // Who may only read leaves it to others.
             let _ = remove(&path);
+        } else {
+            foreign.push(path);
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(found)
+    foreign.sort();
+    Ok((found, foreign))
 }
 
 /// Unloads a control: no new connection can choose it, and the name is free. Connections that use
@@ -81,7 +84,7 @@ pub fn unpin(name: &str) -> io::Result<bool> {
     if is_loaded(&folder) {
         return take_back(name).map(|()| true);
     }
-    if folder.exists() {
+    if is_interrupted(&folder) {
         remove(&folder)?;
     }
     Ok(false)
@@ -97,6 +100,12 @@ fn is_loaded(folder: &Path) -> bool {
     [LINK, ENTRY].iter().any(|file| folder.join(file).exists())
 }
 
+/// Whether an interrupted command left it.
+fn is_interrupted(folder: &Path) -> bool {
+    let about = fs::symlink_metadata(folder);
+    about.is_ok_and(|about| about.is_dir() && about.mode() & 0o7777 == UNFINISHED)
+}
+
 /// Registers and pins one, or leaves nothing.
 fn register(mut control: Prepared) -> Result<(), LoadError> {
     let name = control.name().to_owned();
@@ -108,8 +117,10 @@ fn register(mut control: Prepared) -> Result<(), LoadError> {
         .and_then(|registered| {
             registered.stay(&folder.join(LINK)).map_err(|error| unpinnable(&name, &error))
         });
-    if outcome.is_err() {
-        drop(remove(&folder));
+    match outcome.is_err() {
+        true => drop(remove(&folder)),
+        // Its link says as much.
+        false => drop(fs::set_permissions(&folder, Permissions::from_mode(FINISHED))),
     }
     outcome
 }
@@ -124,7 +135,7 @@ fn pin_maps(control: &mut Prepared, folder: &Path) -> Result<(), libbpf_rs::Erro
         // Of an interrupted command: the name would not be free otherwise.
         remove(folder)?;
     }
-    DirBuilder::new().mode(0o700).create(folder)?;
+    DirBuilder::new().mode(UNFINISHED).create(folder)?;
     if let Some(mut map) = control.map(LOADED) {
         map.pin(folder.join(CONTROL))?;
     }
@@ -137,6 +148,7 @@ fn pin_maps(control: &mut Prepared, folder: &Path) -> Result<(), libbpf_rs::Erro
 
 fn remove(folder: &Path) -> io::Result<()> {
     unregister(&folder.join(ENTRY))?;
+    fs::set_permissions(folder, Permissions::from_mode(UNFINISHED))?;
     for file in [LINK, ENTRY, CONTROL] {
         match fs::remove_file(folder.join(file)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -174,6 +186,10 @@ fn folder(name: &str) -> PathBuf {
     root().join(name)
 }
 
+/// The folder of a control that is loaded, and of one that is being made or removed: the sticky bit
+/// says nothing where nobody else may write.
+const FINISHED: u32 = 0o700;
+const UNFINISHED: u32 = 0o1700;
 /// Names in the folder.
 const LINK: &str = "link";
 const ENTRY: &str = "entry";

@@ -11,7 +11,7 @@ use std::process::Command;
 /// A socket that uses a control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
-    /// The network namespace.
+    /// The network namespace, as [`Uses`] has them.
     pub namespace: String,
     /// The state in the words of `ss`: `ESTAB`, `LISTEN`.
     pub state: String,
@@ -21,7 +21,8 @@ pub struct Connection {
     pub peer: String,
 }
 
-/// Everything that uses one control.
+/// Everything that uses one control. A network namespace is called `host`, by its name, or by a
+/// process that is in it: `NAME`, `of process 42`, `of this program`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
     /// Sockets.

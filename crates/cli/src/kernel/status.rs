@@ -1,6 +1,7 @@
 //! `kernel status`, and the document that all of `kernel` prints with `--json`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use firstflight_kernel::catalogue::available;
 use firstflight_kernel::earlier;
@@ -22,6 +23,9 @@ pub(super) struct Document {
     /// What was unloaded just now or, in a status, before, and who goes on using it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unloaded: Vec<Loaded>,
+    /// What lies among the pins and was not made by `kernel load`: paths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    foreign: Vec<String>,
     /// Every control the kernel knows, by whomever.
     registered: Vec<String>,
     /// The paths up to which this host's socket buffers are enough; `load` alone tells them.
@@ -59,10 +63,11 @@ pub(super) struct Connection {
 }
 
 impl Document {
-    pub(super) fn new(loaded: Vec<Loaded>) -> Self {
+    pub(super) fn new(loaded: Vec<Loaded>, foreign: &[PathBuf]) -> Self {
         let (unloaded, registered) = (Vec::new(), available());
+        let foreign = foreign.iter().map(|path| path.display().to_string()).collect();
         let schema = "firstflight/kernel@1";
-        Self { schema, loaded, unloaded, registered, socket_buffers: None }
+        Self { schema, loaded, unloaded, foreign, registered, socket_buffers: None }
     }
 
     /// This document with what the host's buffers are enough for.
@@ -119,20 +124,38 @@ impl Loaded {
             let _ = writeln!(text, "  loaded before, and kept by users from then: {control}");
         }
         for namespace in &self.default_in {
-            let _ = writeln!(text, "  default in namespace {namespace}");
+            let _ = writeln!(text, "  default in {}", called(namespace));
         }
         for route in &self.routes {
-            let _ = writeln!(text, "  route in namespace {route}");
+            let _ = writeln!(text, "  route in {}", called(route));
         }
         for socket in &self.connections {
             let Connection { namespace, state, local, peer } = socket;
+            let namespace = called(namespace);
             let _ = writeln!(text, "  connection {local} to {peer}, {state}, in {namespace}");
         }
         for namespace in &self.unseen {
-            let _ = writeln!(text, "  not looked into: namespace {namespace}");
+            let _ = writeln!(text, "  not looked into: {}", called(namespace));
         }
         text
     }
+}
+
+/// A network namespace in a sentence: one without a name is that of a process.
+pub(super) fn called(namespace: &str) -> String {
+    match namespace.starts_with("of ") {
+        true => format!("the namespace {namespace}"),
+        false => format!("namespace {namespace}"),
+    }
+}
+
+/// What lies among the pins and is none, as told to the user.
+pub(super) fn told_foreign(foreign: &[PathBuf]) -> String {
+    let line = |path: &PathBuf| {
+        let path = output::plain(&path.to_string_lossy());
+        format!("{path}: not made by `firstflight kernel load`, and left as it is\n")
+    };
+    foreign.iter().map(line).collect()
 }
 
 /// The BPF file system, or a program that tells who uses what, failed.
@@ -140,12 +163,12 @@ pub(super) fn unreadable(error: std::io::Error) -> Failure {
     Failure::Lacks(format!("kernel: {error}"))
 }
 
-/// What is pinned, and who uses it. If that cannot be told this fails, or says so if it is to go on
-/// `anyhow`.
-pub(super) fn loaded(anyhow: bool) -> Result<Vec<Loaded>, Failure> {
+/// What is pinned, and who uses it; and what else lies there. If that cannot be told this fails, or
+/// says so if it is to go on `anyhow`.
+pub(super) fn loaded(anyhow: bool) -> Result<(Vec<Loaded>, Vec<PathBuf>), Failure> {
     requirements::check()?;
     requirements::check_pinning()?;
-    let pinned = pinned::list().map_err(unreadable)?;
+    let (pinned, foreign) = pinned::list().map_err(unreadable)?;
     let names: Vec<String> = pinned.iter().map(|pinned| pinned.name.clone()).collect();
     let uses = match uses::of(&names) {
         Err(error) if anyhow => {
@@ -165,7 +188,7 @@ pub(super) fn loaded(anyhow: bool) -> Result<Vec<Loaded>, Failure> {
         }
         control
     });
-    Ok(both.collect())
+    Ok((both.collect(), foreign))
 }
 
 /// What was unloaded, or loaded by nobody any more, and is used nevertheless.
@@ -180,10 +203,10 @@ fn left_over(loaded: &[Loaded]) -> Result<Vec<Loaded>, Failure> {
 
 /// Tells what is loaded and who uses it.
 pub(super) fn status(json: bool) -> Result<Status, Failure> {
-    let loaded = loaded(false)?;
+    let (loaded, foreign) = loaded(false)?;
     let left_over = left_over(&loaded)?;
     if json {
-        output::print(&Document::new(loaded).without(left_over).text()?)?;
+        output::print(&Document::new(loaded, &foreign).without(left_over).text()?)?;
         return Ok(Status::Done);
     }
     let mut text = String::new();
@@ -200,7 +223,30 @@ pub(super) fn status(json: bool) -> Result<Status, Failure> {
         let _ = writeln!(text, "{}: {}, unloaded and still used", control.name, control.control);
         text.push_str(&control.users());
     }
+    text.push_str(&told_foreign(&foreign));
     let _ = writeln!(text, "the kernel knows: {}", available().join(", "));
     output::print(&text)?;
     Ok(Status::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_told_with_its_namespace_in_a_sentence() {
+        let pinned = Pinned { name: "ff_astart".to_owned(), control: "astart".to_owned() };
+        let mut control = Loaded::unused(pinned);
+        for namespace in ["of this program", "left"] {
+            control.connections.push(Connection {
+                namespace: namespace.to_owned(),
+                state: "ESTAB".to_owned(),
+                local: "10.0.0.1:1".to_owned(),
+                peer: "10.0.0.2:2".to_owned(),
+            });
+        }
+        let ends = "  connection 10.0.0.1:1 to 10.0.0.2:2, ESTAB, in";
+        let told = format!("{ends} the namespace of this program\n{ends} namespace left\n");
+        assert_eq!(control.users(), told);
+    }
 }

@@ -4,13 +4,13 @@ use firstflight_kernel::catalogue::{available, kernel_name};
 use firstflight_kernel::pinned;
 
 use super::Unload;
-use super::status::{Document, Loaded, loaded, unreadable};
+use super::status::{Document, Loaded, called, loaded, told_foreign, unreadable};
 use crate::failure::{Failure, Status};
 use crate::output;
 
 /// Unloads what was named, or nothing if one of the names is none or is a namespace's default.
 pub(super) fn unload(args: &Unload) -> Result<Status, Failure> {
-    let loaded = loaded(args.force)?;
+    let (loaded, foreign) = loaded(args.force)?;
     let names = names(args, &loaded)?;
     let (going, staying): (Vec<Loaded>, Vec<Loaded>) =
         loaded.into_iter().partition(|control| names.contains(&control.name));
@@ -21,7 +21,7 @@ pub(super) fn unload(args: &Unload) -> Result<Status, Failure> {
         pinned::unpin(&control.name).map_err(unreadable)?;
     }
     if args.json {
-        output::print(&Document::new(staying).without(going).text()?)?;
+        output::print(&Document::new(staying, &foreign).without(going).text()?)?;
         return Ok(Status::Done);
     }
     let mut text = String::new();
@@ -35,6 +35,9 @@ pub(super) fn unload(args: &Unload) -> Result<Status, Failure> {
             text += "  still used by, until it ends or is changed:\n";
             users.lines().for_each(|line| text += &format!("  {line}\n"));
         }
+    }
+    if args.all {
+        text += &told_foreign(&foreign);
     }
     output::print(&text)?;
     Ok(Status::Done)
@@ -69,8 +72,9 @@ fn names(args: &Unload, loaded: &[Loaded]) -> Result<Vec<String>, Failure> {
 /// taken in every namespace, where the kernel takes only tcp_allowed_congestion_control.
 fn refuse_default(control: &Loaded) -> Result<(), Failure> {
     let Some(namespace) = control.default_in.first() else { return Ok(()) };
+    let namespace = called(namespace);
     Err(Failure::Broke(format!(
-        "kernel unload: {} is the default of namespace {namespace}, whose new connections would \
+        "kernel unload: {} is the default of {namespace}, whose new connections would \
          go on getting it; set another there (sysctl -w net.ipv4.tcp_congestion_control=reno), \
          or --force",
         control.name

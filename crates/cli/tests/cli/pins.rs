@@ -95,6 +95,34 @@ fn a_folder_that_nobody_made_first_is_not_used() {
     }
 }
 
+/// Whatever others put among the pins, empty folders too.
+#[test]
+fn what_firstflight_did_not_make_is_left_and_named() {
+    let script = "
+        ff kernel load $NAME=newreno || exit 1
+        mkdir $PINS/foreign $PINS/more; mkdir $PINS/more/below; ln -s /tmp $PINS/elsewhere
+        ff kernel status || exit 2
+        ff kernel status --json | grep -A4 '\"foreign\"' || exit 3
+        ff kernel unload --all || exit 4
+        ls $PINS; ls $PINS/more
+        ff kernel status || exit 5
+        ff kernel load $NAME=newreno || exit 6
+        stat -c 'mode %a' $PINS/$NAME
+        ff kernel unload $NAME || exit 7
+        rm $PINS/elsewhere; rmdir $PINS/more/below $PINS/more $PINS/foreign $PINS";
+    let Some(told) = with_mode("0700", "left", script) else { return };
+    assert_eq!(told.code, 0, "{}", told.text);
+    for name in ["foreign", "more", "elsewhere"] {
+        let line = format!(
+            "/sys/fs/bpf/firstflight/{name}: not made by `firstflight kernel load`, and left as"
+        );
+        assert_eq!(told.text.matches(&line).count(), 3, "{name}: {}", told.text);
+        assert!(told.text.contains(&format!("\"/sys/fs/bpf/firstflight/{name}\"")), "{name}");
+    }
+    assert!(told.text.contains("\nelsewhere\nforeign\nmore\nbelow\n"), "{}", told.text);
+    assert!(told.text.contains("mode 700\n"), "{}", told.text);
+}
+
 #[test]
 fn a_directory_in_which_everybody_renames_is_refused_with_how_to_mount_it() {
     // The kernel mounts with the sticky bit; what changes modes later may not know it.
