@@ -65,6 +65,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     let controls = every.as_ref().map_or(&args.controls, |every| &every.controls);
     let scenario = scenario(controls, &args.common.path.0, &transport)?;
     args.common.check_directories()?;
+    let _held = args.common.hold()?;
     let mut report = carry_out(&scenario, &transport, args.common.purpose(every.is_none()), None)?;
     report.refused = every.as_ref().map_or_else(Vec::new, |every| every.refused.clone());
     if args.common.json {

@@ -79,6 +79,7 @@ pub(crate) fn measure(args: &Args) -> Result<Status, Failure> {
     if let Some(out) = &args.out {
         output::check_directory("--out", out)?;
     }
+    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
     let sender: Box<dyn Sender> = match args.iperf3 {
         true => Box::new(iperf3::Iperf3::new(args, &names)?),
         false => Box::new(quic::Quic::new(args, &names)?),

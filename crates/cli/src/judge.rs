@@ -162,6 +162,7 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     if let Some(file) = &args.csv {
         output::check_file("--csv", file)?;
     }
+    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
     carried.who = who(&args.on, &carried)?;
     let judgement = match with_progress(&question, &carried, shelf.as_ref()) {
         Err(Failure::Interrupted) => {

@@ -1,6 +1,6 @@
 //! `recv`: takes what a `send` sends.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::value_parser;
@@ -111,14 +111,14 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
     };
     let runtime = transfer::runtime()?;
     // Only now: a flag that is refused leaves no folder behind.
-    let made = if args.discard { None } else { directory(&args.dir)? };
+    let made = (!args.discard).then(|| output::make("--dir", &args.dir)).transpose()?;
     runtime.block_on(async {
         let inbox = Inbox::open(listening).inspect_err(|_| {
             // Nothing is left behind where nothing came of it.
-            made.iter().for_each(|made| remove_empty(&args.dir, made));
+            made.iter().for_each(output::Made::remove);
         });
         let inbox = Arc::new(inbox?);
-        if let Some(made) = &made {
+        if let Some(made) = made.as_ref().and_then(|made| made.topmost.as_ref()) {
             output::note(&format!("made the folder {}, which was not there", made.display()));
         }
         announce(&inbox, fingerprint, args.discard, &typed);
@@ -126,25 +126,6 @@ pub(crate) fn recv(args: Args) -> Result<Status, Failure> {
         inbox.close(if outcome.is_ok() { "done" } else { "over" }).await;
         outcome
     })
-}
-
-/// Makes the folder of what is received, and says which is the topmost one that was not there.
-fn directory(dir: &Path) -> Result<Option<PathBuf>, Failure> {
-    let ancestors = dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
-    let made = ancestors.take_while(|folder| !folder.exists()).last().map(Path::to_owned);
-    if !dir.is_dir() {
-        std::fs::create_dir_all(dir)
-            .map_err(|error| output::not_writable("--dir", dir, &error.to_string()))?;
-    }
-    Ok(made)
-}
-
-/// Removes folders that this program made and put nothing into, from `below` up to `made`.
-fn remove_empty(below: &Path, made: &Path) {
-    for folder in below.ancestors().take_while(|folder| folder.starts_with(made)) {
-        // One that is not empty stays.
-        let _ = std::fs::remove_dir(folder);
-    }
 }
 
 /// What a sender types: `firstflight`, perhaps with a variable in front, and what comes last.

@@ -68,6 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(directory) = &args.qlog {
         output::check_directory("--qlog", directory)?;
     }
+    let _held = args.common.hold()?;
     let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
     let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
     let report = carry_out(&scenario, &transport, args.common.purpose(false), Some(&quic))?;

@@ -66,6 +66,11 @@ impl Common {
         Ok(())
     }
 
+    /// Has the directory of the report for this command alone, as long as the result lives.
+    pub(crate) fn hold(&self) -> Result<Option<output::Held>, Failure> {
+        Ok(self.out.as_ref().map(|out| output::hold("--out", out)).transpose()?)
+    }
+
     /// Whether standard output is for the rows of `--csv -` alone.
     pub(crate) fn csv_to_stdout(&self) -> bool {
         self.csv.as_deref() == Some(Path::new("-"))

@@ -1,5 +1,7 @@
 //! Names become controls: aliases, policies, presets and knobs, all read from the core's tables.
 
+use std::fmt;
+
 use firstflight_core::card::Card;
 use firstflight_core::estimate::ere::PER_PACKET;
 use firstflight_core::knob::{Knob, KnobKind, KnobValue};
@@ -55,7 +57,7 @@ pub struct Setting {
 }
 
 /// Why a control cannot be made from its text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ControlProblem {
     /// The text does not have the shape of a control.
     #[error(transparent)]
@@ -122,6 +124,13 @@ pub enum ControlProblem {
         /// The transport, as in `--on quic`.
         transport: &'static str,
     },
+}
+
+/// The sentence of the message: that is what a program shows whose `main` returns this.
+impl fmt::Debug for ControlProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 impl Control {
@@ -374,6 +383,14 @@ mod tests {
 
     fn full(text: &str) -> String {
         Control::resolve(&text.parse().unwrap()).unwrap().full
+    }
+
+    /// A program whose `main` returns it shows it so.
+    #[test]
+    fn a_debugger_shows_the_sentence_of_a_problem() {
+        let problem = Control::named("suzz").unwrap_err();
+        assert_eq!(format!("{problem:?}"), problem.to_string());
+        assert!(problem.to_string().starts_with("control `suzz`: unknown start-up"), "{problem}");
     }
 
     #[test]

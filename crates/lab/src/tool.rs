@@ -191,7 +191,13 @@ fn start(
     }
     end.confine(&mut command);
     let tree = ProcessTree::start(&mut command).map_err(|error| {
-        LabError::Input(format!("{program}: {error}; accepted: a program on this machine"))
+        let problem = match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such program".to_owned(),
+            _ => error.to_string(),
+        };
+        LabError::Input(format!(
+            "{program}: {problem}; accepted: a program that is installed here, by its name or path"
+        ))
     })?;
     Ok(Some(tree))
 }

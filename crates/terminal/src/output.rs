@@ -1,9 +1,9 @@
 //! The two streams and the directories: everything that leaves the program passes here.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use firstflight_outside::is_full;
 pub use firstflight_outside::plain;
@@ -72,10 +72,71 @@ fn check_below(path: &Path, fault: impl Fn(String) -> Failure) -> Result<(), Fai
     }
     let probe = existing.join(format!(".firstflight-{}.part", std::process::id()));
     let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
-    tried.map_err(|error| match is_full(&error) {
-        true => Failure::from(ReportError::Write { path: existing.to_owned(), source: error }),
-        false => fault(format!("{}: {error}", existing.display())),
+    tried.map_err(|error| match error.kind() {
+        _ if is_full(&error) => {
+            Failure::from(ReportError::Write { path: existing.to_owned(), source: error })
+        }
+        // It is there, as /proc is.
+        io::ErrorKind::NotFound => fault(format!("{} takes no files", existing.display())),
+        _ => fault(format!("{}: {error}", existing.display())),
     })
+}
+
+/// A directory that was made, or was there.
+#[derive(Debug)]
+pub struct Made {
+    path: PathBuf,
+    /// The topmost directory that was not there.
+    pub topmost: Option<PathBuf>,
+}
+
+/// Makes the directory that a flag names, if it is missing.
+pub fn make(flag: &'static str, path: &Path) -> Result<Made, Failure> {
+    let ancestors = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
+    let topmost = ancestors.take_while(|folder| !folder.exists()).last().map(Path::to_owned);
+    fs::create_dir_all(path).map_err(|error| match is_full(&error) {
+        true => Failure::from(ReportError::Write { path: path.to_owned(), source: error }),
+        false => not_writable(flag, path, &error.to_string()),
+    })?;
+    Ok(Made { path: path.to_owned(), topmost })
+}
+
+impl Made {
+    /// Removes what was made and has nothing in it.
+    pub fn remove(&self) {
+        let Some(topmost) = &self.topmost else { return };
+        for folder in self.path.ancestors().take_while(|folder| folder.starts_with(topmost)) {
+            // One that is not empty stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// A directory that this program has for itself, until this is dropped.
+#[derive(Debug)]
+pub struct Held {
+    made: Made,
+    _lock: Option<File>,
+}
+
+/// Makes the directory and has it for this program alone, so that no other one writes the same
+/// files. If nothing is put there, it goes again.
+pub fn hold(flag: &'static str, path: &Path) -> Result<Held, Failure> {
+    let made = make(flag, path)?;
+    let lock = File::open(path).ok();
+    if lock.as_ref().is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
+        let problem = "another program writes there now; accepted: another directory, or to wait \
+                       for its end";
+        return Err(Failure::Usage(format!("{flag} {}: {problem}", path.display())));
+    }
+    // A file system without locks: the user has to see to it.
+    Ok(Held { made, _lock: lock })
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.made.remove();
+    }
 }
 
 /// The directory that a flag names cannot take files.

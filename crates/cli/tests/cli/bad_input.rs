@@ -181,8 +181,34 @@ fn output_that_cannot_be_written_is_refused_before_the_run() {
         refused(&place.run(&["run", "ok.toml", "--trace", out]), 2, &["--trace", out]);
         refused(&place.run(&["run", "ok.toml", "--out", out, "--json"]), 2, &["--out", out]);
     }
+    let nowhere = place.run(&["compare", "newreno", "--out", "/proc/nowhere"]);
+    refused(&nowhere, 2, &["--out /proc/nowhere: /proc takes no files; accepted: a directory"]);
     assert_eq!(place.files(), ["file", "ok.toml"]);
     assert_eq!(std::fs::read_to_string(place.path("file")).unwrap(), "kept");
+}
+
+/// The second would overwrite what the first writes.
+#[test]
+fn two_commands_do_not_write_into_one_directory_at_once() {
+    let place = Place::new();
+    place.write("ok.toml", "controls = [\"newreno\"]\nduration = \"1s\"\n");
+    std::fs::create_dir(place.path("out")).unwrap();
+    let held = File::open(place.path("out")).unwrap();
+    held.lock().unwrap();
+    for words in [
+        &["compare", "newreno", "--duration", "1s", "--out", "out"][..],
+        &["run", "ok.toml", "--out", "out"],
+        &["judge", "hoe", "--only", "A1", "--out", "out"],
+        &["reproduce", "table1", "--out", "out"],
+        &["measure", "--to", "9", "--controls", "hoe,hoe", "--iperf3", "--out", "out"],
+    ] {
+        let outcome = place.run(words);
+        refused(&outcome, 2, &["--out out: another program writes there now", "accepted: another"]);
+    }
+    assert_eq!(place.files(), ["ok.toml", "out"]);
+    assert_eq!(std::fs::read_dir(place.path("out")).unwrap().count(), 0);
+    drop(held);
+    assert_eq!(place.run(&["run", "ok.toml", "--out", "out"]).code, 0);
 }
 
 #[test]

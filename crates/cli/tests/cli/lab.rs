@@ -20,6 +20,16 @@ pub(crate) fn able(outcome: &Outcome) -> bool {
 }
 
 #[test]
+fn a_command_of_the_link_that_is_not_there_is_told_with_what_is_accepted() {
+    let outcome = run(&["link", "--rate", "40Mbps", "--", "no-such-program"]);
+    if able(&outcome) {
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+        let said = "no-such-program: there is no such program; accepted: a program that is";
+        assert!(outcome.stderr.contains(said), "{outcome:?}");
+    }
+}
+
+#[test]
 fn wrong_words_are_refused_before_anything_is_made() {
     let cases: &[(&[&str], &str)] = &[
         (&["compare", "linux-qubic", "--on", "linux"], "did you mean `linux-cubic`"),

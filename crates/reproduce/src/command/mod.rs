@@ -99,6 +99,7 @@ impl Args {
             progress.set(run.work_done as usize, run.work_total as usize);
             progress.say(&format!("run {} of {}, {}", run.done, run.total, run.name));
         };
+        let _held = output::hold("--out", &self.out())?;
         let stopping = "stopping: the runs that have begun are finished and kept";
         let outcome = crate::reproduce(&Options {
             select: &self.select,
