@@ -219,12 +219,13 @@ impl Mechanism {
         }
         let before = self.view.window.cwnd;
         if self.view.phase == Phase::Startup {
-            let (step, growth) = if self.view.plain_slow_start {
-                (double(ack, &self.view), 2)
+            let step = if self.view.plain_slow_start {
+                self.plain_step(ack)
             } else {
-                (startup.step(ack, &self.view), startup.growth())
+                let step = startup.step(ack, &self.view);
+                self.apply(step, ack, self.max_flight * startup.growth());
+                step
             };
-            self.apply(step, ack, self.max_flight * growth);
             let Some(why) = step.exit else { return };
             self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
             if step.window.cwnd != before {
@@ -242,6 +243,14 @@ impl Mechanism {
             self.reprobes += 1;
             self.enter_startup(Entry::Reprobe, startup);
         }
+    }
+
+    /// Slow start decides in the place of a start-up that was for the first one only.
+    #[cold]
+    fn plain_step(&mut self, ack: &Ack) -> Step {
+        let step = double(ack, &self.view);
+        self.apply(step, ack, self.max_flight * 2);
+        step
     }
 
     #[inline(never)]
@@ -273,17 +282,13 @@ impl Mechanism {
         self.view.window.ssthresh = ssthresh;
         if self.timed || matches!(step.pace, Pace::Set(_)) || step.wake.is_some() {
             // Not the whole step, which would then be in memory on every ACK.
-            self.apply_timing(step.pace, step.wake);
+            self.apply_timing(step.pace.after(self.pace), step.wake);
         }
     }
 
     #[inline(never)]
-    fn apply_timing(&mut self, pace: Pace, wake: Option<Instant>) {
-        match pace {
-            Pace::Set(pacing) => self.set_pace(Some(pacing)),
-            Pace::Default => self.set_pace(None),
-            Pace::Unchanged => {}
-        }
+    fn apply_timing(&mut self, pace: Option<Pacing>, wake: Option<Instant>) {
+        self.set_pace(pace);
         if wake.is_some() {
             self.set_wake(wake);
         }
@@ -314,7 +319,7 @@ impl Mechanism {
     pub(crate) fn apply_unprompted(&mut self, step: Step) {
         self.set_cwnd(step.window.cwnd);
         self.view.window.ssthresh = step.window.ssthresh;
-        self.apply_timing(step.pace, step.wake);
+        self.apply_timing(step.pace.after(self.pace), step.wake);
         self.max_flight = self.view.window.cwnd;
     }
 

@@ -163,6 +163,18 @@ pub enum Pace {
     Set(Pacing),
 }
 
+impl Pace {
+    /// The pacing that a policy has set after the step, where it was `before`.
+    #[inline(always)]
+    pub(crate) fn after(self, before: Option<Pacing>) -> Option<Pacing> {
+        match self {
+            Self::Default => None,
+            Self::Unchanged => before,
+            Self::Set(pacing) => Some(pacing),
+        }
+    }
+}
+
 /// How a start-up answers a loss or a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
