@@ -15,7 +15,7 @@
 
 /* `window` is W0; factors in millionths. */
 struct landing {
-    u64 window;
+    u64 pre_recovery_cwnd;
     u64 least;
     u64 outstanding;
     u64 beta;
@@ -41,7 +41,7 @@ FF_INLINE u64 landing_cwnd(const struct landing *l)
     u64 off = mul_div(l->acked, l->ack_factor, RATIO_ONE);
 
     off = plus(off, mul_div(l->lost, factor, RATIO_ONE));
-    return max_of(minus(mul_div(l->window, factor, RATIO_ONE), off), l->least);
+    return max_of(minus(mul_div(l->pre_recovery_cwnd, factor, RATIO_ONE), off), l->least);
 }
 
 #endif

@@ -27,7 +27,7 @@ struct rapid_start {
     u64 initial_window;
     /* The first recovery. */
     struct landing landing;
-    u8 lands;
+    u8 has_landing;
 };
 
 FF_OBSERVES_NOTHING(rapid_start)
@@ -61,7 +61,7 @@ FF_INLINE struct ff_step rapid_start_begin(struct rapid_start *r, ff_knobs *k,
 FF_INLINE void rapid_start_enter(struct rapid_start *r, ff_knobs *k, enum entry why,
                                  const struct ff_view *v)
 {
-    r->lands = 0;
+    r->has_landing = 0;
     r->initial_window = v->window.cwnd;
 }
 
@@ -114,14 +114,14 @@ FF_INLINE struct ff_answer rapid_start_answer(struct rapid_start *r, ff_knobs *k
     struct landing *l = &r->landing;
     u64 quicly = rapid_start_is_quicly(k);
 
-    l->window = v->window.cwnd;
+    l->pre_recovery_cwnd = v->window.cwnd;
     l->least = min_of(rapid_start_least(r, k, v), v->window.cwnd);
     l->outstanding = minus(v->snd_nxt, v->acked);
     l->beta = min_of(v->beta, RATIO_ONE);
     l->ack_factor = (RATIO_ONE - l->beta) * (quicly ? 11 : 2) / (quicly ? 18 : 3);
     l->acked = 0;
     l->lost = 0;
-    r->lands = 1;
+    r->has_landing = 1;
     landing_count(l, 0, loss->lost);
     answer.kind = ANSWER_LAND;
     answer.window.cwnd = landing_cwnd(l);
@@ -130,7 +130,7 @@ FF_INLINE struct ff_answer rapid_start_answer(struct rapid_start *r, ff_knobs *k
 
 FF_INLINE void rapid_start_on_further_loss(struct rapid_start *r, const struct ff_loss *loss)
 {
-    if (r->lands && !loss->again)
+    if (r->has_landing && !loss->again)
         landing_count(&r->landing, 0, loss->lost);
 }
 
@@ -139,7 +139,7 @@ FF_INLINE struct ff_step rapid_start_recovering(struct rapid_start *r, const str
 {
     struct ff_step step = hold(v->window);
 
-    if (!r->lands)
+    if (!r->has_landing)
         return step;
     landing_count(&r->landing, ack->credited, 0);
     step.window.cwnd = min_of(landing_cwnd(&r->landing), v->window.cwnd);
@@ -149,7 +149,7 @@ FF_INLINE struct ff_step rapid_start_recovering(struct rapid_start *r, const str
 /* Section 2.3.3: slow start would have reached twice what the path holds with a full queue. */
 FF_INLINE u64 rapid_start_peak(const struct rapid_start *r, const struct ff_view *v)
 {
-    return r->lands ? mul_div(times(v->window.cwnd, 2), RATIO_ONE, r->landing.beta) : NONE;
+    return r->has_landing ? mul_div(times(v->window.cwnd, 2), RATIO_ONE, r->landing.beta) : NONE;
 }
 
 #endif

@@ -3,34 +3,8 @@
  * Scout: every round begins with a short train at four times the round's rate, and what the RTT
  * does over the train decides how the window grows.
  *
- *   begin:   W = a packet per 1.2 ms of the RTT, from IW to 2 IW, of which IW is the first train;
- *            without an RTT W = IW, all of it the train
- *   round:   a train of W/8 at 4 W/srtt, of at least 8 segments and 3 ACKs; the rest at W/srtt;
- *            cwnd = W + train
- *   train acknowledged: rise of the RTT from its first ACK to its last, time between the two,
- *            pipe = bytes/time * minrtt
- *     a single ACK:       rise and time count from when its first packet would have been
- *                           acknowledged: when it left, and the RTT before the train
- *     none, or one of a train that did not leave at its pace:
- *                         W = 2 W, or, if the smallest RTT between trains is above
- *                           minrtt + clamp(minrtt/8, 4 ms, 16 ms):
- *                           leave with 1.1 of what arrived in a minrtt
- *     rise <= time/8:     W = 8/7 pipe, from W to 4 W; 3/2 W if the RTT fell by more than time/8
- *     pipe > 1.1 W:       over four trains' length behind it the RTT
- *       falls by rise/2:              W = what is free, from W to pipe and to 4 W:
- *                                       (bytes left + pipe/minrtt * fall)/time left in * minrtt
- *       does not:                     leave with W, and pipe = pipe/4, from W
- *     (in none of these beyond 4 times the flight, so that an unused W does not grow)
- *     otherwise it was noise if over four trains' length behind it the RTT is not higher by
- *       rise/2 than before it, although packets left soon enough after it to be late:
- *       noise:              W = 3/2 W
- *       no noise:           W stays; after five such trains in a row
- *                             leave with min(W, the largest of their pipes)
- *   loss:    land at 0.85 of what arrives of what is outstanding, much as Rapid Start does; leave
- *   leave:   CUBIC's curve turns at pipe where that is more than W, which is then its W_max
- *
- * Only the first slow start has it. crates/core/src/startup/scout.rs tells what was known before
- * and what is ours, and what is missing.
+ * crates/core/src/startup/scout.rs has it as an RFC would, line by line, with what was known
+ * before, what is ours and what is missing.
  */
 #ifndef FF_SCOUT_H
 #define FF_SCOUT_H
@@ -45,7 +19,7 @@
 #include "slow_start.h"
 #include "view.h"
 
-/* How many trains in a row that find W to be all end start-up: RFC 9406's CSS_ROUNDS. */
+/* How many trains in a row that find the target to be all end start-up: RFC 9406's CSS_ROUNDS. */
 #define SCOUT_FULL_TRAINS 5
 /* No exit and no landing leaves less: the loss of one packet is then still repaired without a
  * timeout.
@@ -61,7 +35,7 @@ FF_FIRST_SSTHRESH_OF_KNOBS(scout)
 
 FF_INLINE struct ff_step scout_leave(struct scout *s, u64 pipe, const struct ff_view *v)
 {
-    u64 cwnd = plus(min_of(s->window, pipe), times(v->mss, SCOUT_SLACK_SEGMENTS));
+    u64 cwnd = plus(min_of(s->target, pipe), times(v->mss, SCOUT_SLACK_SEGMENTS));
     struct ff_step step = hold(v->window);
 
     s->pipe = pipe;
@@ -77,11 +51,11 @@ struct scout_choice {
     u8 leaves;
 };
 
-/* W after a train of which noise has hidden what the path did. The queue that growth builds is seen
- * a round later: it is then 0.23 BDP long if W grew by half, which short buffers hold, and 0.44 if
- * W doubled.
+/* The target after a train of which noise has hidden what the path did. The queue that growth
+ * builds is seen a round later: it is then 0.23 BDP long if the target grew by half, which short
+ * buffers hold, and 0.44 if it doubled.
  */
-FF_INLINE u64 scout_after_noise(u64 window) { return mul_div(window, 3, 2); }
+FF_INLINE u64 scout_after_noise(u64 target) { return mul_div(target, 3, 2); }
 
 /* What follows the train tells of it, too. Nothing does in a first window that is all train, and
  * where a train has fewer ACKs than it should, a receiver's timer acknowledges what follows.
@@ -89,14 +63,15 @@ FF_INLINE u64 scout_after_noise(u64 window) { return mul_div(window, 3, 2); }
 FF_INLINE u8 scout_is_followed(const struct scout *s, ff_knobs *k)
 {
     return s->train.acks >= scout_due_acks(k)
-           && (!scout_train_is_first(&s->train) || s->window > scout_train_length(&s->train));
+           && (!scout_train_is_first(&s->train) || s->target > scout_train_length(&s->train));
 }
 
 /* The train has been acknowledged. */
-FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const struct ff_view *v)
+FF_INLINE struct scout_choice scout_judge_train(struct scout *s, ff_knobs *k,
+                                                const struct ff_view *v)
 {
-    u64 window = s->window, most = mul_div(window, k->scout.look, RATIO_ONE), far;
-    u64 before = scout_between_is_known(&s->between) ? s->between.floor : v->rtt.min;
+    u64 target = s->target, most = mul_div(target, k->scout.look, RATIO_ONE), far;
+    u64 before = scout_spread_is_known(&s->spread) ? s->spread.floor : v->rtt.min;
     struct scout_verdict verdict =
         scout_train_verdict(&s->train, k->scout.pass, v->rtt.min, before, k->scout.acks);
     struct scout_choice choice = { .leaves = 0 };
@@ -105,14 +80,14 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
     most = scout_resume_end(&s->resume, most, v);
     /* A window that is not used grows no further (draft-ietf-ccwg-ratelimited-increase-10). */
     if (!scout_train_is_first(&s->train))
-        used = max_of(mul_div(v->in_flight, k->scout.look, RATIO_ONE), window);
+        used = max_of(mul_div(v->in_flight, k->scout.look, RATIO_ONE), target);
     most = min_of(most, used);
-    if (verdict.kind == SCOUT_SILENT && scout_between_is_late(&s->between, v->rtt.min)) {
-        choice.pipe = mul_div(scout_between_pipe(&s->between, v), 11, 10);
+    if (verdict.kind == SCOUT_SILENT && scout_spread_is_late(&s->spread, v->rtt.min)) {
+        choice.pipe = mul_div(scout_spread_pipe(&s->spread, v), 11, 10);
         choice.leaves = 1;
         return choice;
     }
-    if (verdict.pipe > mul_div(window, k->scout.room, RATIO_ONE))
+    if (verdict.pipe > mul_div(target, k->scout.room, RATIO_ONE))
         room = min_of(verdict.pipe, most);
     if (verdict.kind == SCOUT_SLOWED && k->scout.behind == 0 && room == 0) {
         choice.pipe = verdict.pipe;
@@ -122,82 +97,83 @@ FF_INLINE struct scout_choice scout_judge(struct scout *s, ff_knobs *k, const st
     if (verdict.kind == SCOUT_SLOWED && k->scout.behind != 0
         && (room == 0 || (k->scout.polite == SCOUT_POLITE_ON && scout_is_followed(s, k)))) {
         far = mul_div(scout_train_length(&s->train), k->scout.behind, RATIO_ONE);
-        s->behind.pipe = verdict.pipe;
-        s->behind.rise = verdict.rise;
-        s->behind.before = before;
-        s->behind.end = plus(v->acked, min_of(far, window));
-        s->behind.room = room;
-        s->behind.lowest.rtt = NONE;
-        s->behind.is = 1;
+        s->after_train.pipe = verdict.pipe;
+        s->after_train.rise = verdict.rise;
+        s->after_train.before = before;
+        s->after_train.end = plus(v->acked, min_of(far, target));
+        s->after_train.room = room;
+        s->after_train.lowest.rtt = NONE;
+        s->has_after_train = 1;
         return choice;
     }
     if (verdict.kind == SCOUT_SLOWED)
-        window = room;
+        target = room;
     else if (verdict.kind == SCOUT_PASSED)
-        /* No more than what it showed, of which no less than W: that has just left. */
-        window = min_of(max_of(verdict.pipe, window), most);
+        /* No more than what it showed, and no less than the target, which has just left. */
+        target = min_of(max_of(verdict.pipe, target), most);
     else if (verdict.kind == SCOUT_SILENT)
-        window = min_of(times(window, 2), used);
+        target = min_of(times(target, 2), used);
     else
-        window = min_of(scout_after_noise(window), used);
-    scout_grow(s, k, window, verdict.kind == SCOUT_SLOWED ? verdict.pipe : U64_MAX, v);
+        target = min_of(scout_after_noise(target), used);
+    scout_grow(s, k, target, verdict.kind == SCOUT_SLOWED ? verdict.pipe : U64_MAX, v);
     return choice;
 }
 
-/* A train found W to be all. Noise may make it seem so, and W stays until five trains in a row have
- * found that. A resumed window is left at once, because no train has shown it.
+/* A train found the target to be all. Noise may make it seem so, and the target stays until five
+ * trains in a row have found that. A resumed window is left at once, because no train has shown it.
  */
-FF_INLINE struct scout_choice scout_stay(struct scout *s, ff_knobs *k, const struct ff_view *v)
+FF_INLINE struct scout_choice scout_note_full_train(struct scout *s, ff_knobs *k,
+                                                    const struct ff_view *v)
 {
     struct scout_choice choice = { .leaves = 0 };
 
-    s->full_pipe = max_of(s->full_pipe, s->behind.pipe);
+    s->full_pipe = max_of(s->full_pipe, s->after_train.pipe);
     choice.pipe = s->full_pipe;
     choice.leaves = ++s->full_trains >= SCOUT_FULL_TRAINS
                     || scout_resume_is_on_its_way(&s->resume, v);
     if (!choice.leaves)
-        scout_round_at(s, k, s->window, k->scout.look, v);
+        scout_begin_round_at(s, k, s->target, k->scout.look, v);
     return choice;
 }
 
-/* A packet behind a train that slowed down. */
-FF_INLINE struct scout_choice scout_look_behind(struct scout *s, ff_knobs *k,
+/* A packet after a train that slowed down. */
+FF_INLINE struct scout_choice scout_judge_after_train(struct scout *s, ff_knobs *k,
                                                 const struct scout_point *point,
                                                 const struct ff_view *v)
 {
     struct scout_choice choice = { .leaves = 0 };
     u64 free = 0, next;
 
-    switch (scout_behind_note(&s->behind, &s->train, point, v->rtt.min, &free)) {
-    case SCOUT_LITTLE:
+    switch (scout_after_train_note(&s->after_train, &s->train, point, v->rtt.min, &free)) {
+    case SCOUT_UNDECIDED:
         break;
     case SCOUT_FREE:
-        next = min_of(max_of(free, s->window), s->behind.room);
-        scout_grow(s, k, next, s->behind.pipe, v);
+        next = min_of(max_of(free, s->target), s->after_train.room);
+        scout_grow(s, k, next, s->after_train.pipe, v);
         break;
     case SCOUT_NOISE:
-        scout_round(s, k, scout_after_noise(s->window), k->scout.look, v);
+        scout_begin_round(s, k, scout_after_noise(s->target), k->scout.look, v);
         break;
-    case SCOUT_LATE:
-        if (s->behind.room == 0)
-            return scout_stay(s, k, v);
-        choice.pipe = scout_behind_told(&s->behind, s->window);
+    case SCOUT_STAYS:
+        if (s->after_train.room == 0)
+            return scout_note_full_train(s, k, v);
+        choice.pipe = scout_pipe_where_queue_stays(&s->after_train, s->target);
         choice.leaves = 1;
         break;
     }
     return choice;
 }
 
-/* Counts an ACK to the train or to what is between trains. */
+/* Counts an ACK to the train or to the spread. */
 FF_INLINE void scout_note(struct scout *s, const struct ff_ack *ack,
                           const struct scout_point *point)
 {
-    s->between.acks = plus(s->between.acks, 1);
-    s->between.acked = plus(s->between.acked, ack->acked);
+    s->spread.acks = plus(s->spread.acks, 1);
+    s->spread.acked = plus(s->spread.acked, ack->acked);
     if (ack->rtt == NONE)
         return;
     if (point->acked <= s->train.begin)
-        scout_between_note(&s->between, point->rtt);
+        scout_spread_note(&s->spread, point->rtt);
     scout_train_note(&s->train, point);
 }
 
@@ -208,7 +184,10 @@ FF_INLINE void scout_inform(struct scout *s, ff_knobs *k, const struct ff_learne
         s->resume.saved = saved_window(last->per_round, last, SCOUT_RESUME_MAX_AGE, v);
 }
 
-FF_INLINE u8 scout_refutes_hint(const struct scout *s) { return s->resume.state == SCOUT_REFUTED; }
+FF_INLINE u8 scout_refutes_hint(const struct scout *s)
+{
+    return s->resume.tested_state == SCOUT_REFUTED;
+}
 
 FF_INLINE struct ff_step scout_begin(struct scout *s, ff_knobs *k, const struct ff_view *v)
 {
@@ -217,13 +196,13 @@ FF_INLINE struct ff_step scout_begin(struct scout *s, ff_knobs *k, const struct 
 
 FF_INLINE void scout_enter(struct scout *s, ff_knobs *k, enum entry why, const struct ff_view *v)
 {
-    s->window = v->window.cwnd;
+    s->target = v->window.cwnd;
     scout_train_first(&s->train);
-    scout_between_from(&s->between, 0, 0);
-    s->behind.is = 0;
+    scout_spread_from(&s->spread, 0, 0);
+    s->has_after_train = 0;
     s->full_trains = s->full_pipe = 0;
     s->pipe = 0;
-    s->lands = 0;
+    s->has_landing = 0;
     s->reopened = 0;
     scout_resume_enter(&s->resume, why);
 }
@@ -237,14 +216,14 @@ FF_APART u64 scout_decide(struct scout *s, ff_knobs *k, const struct ff_ack *ack
     struct scout_point point = { .at = ack->now, .rtt = ack->rtt, .acked = v->acked };
     struct scout_choice choice = { .leaves = 0 };
 
-    if (!s->behind.is) {
+    if (!s->has_after_train) {
         scout_note(s, ack, &point);
         if (v->acked >= s->train.end)
-            choice = scout_judge(s, k, v);
+            choice = scout_judge_train(s, k, v);
     }
     /* The ACK by which a train is judged may tell of what follows it, too. */
-    if (s->behind.is && ack->rtt != NONE && v->acked > s->train.end)
-        choice = scout_look_behind(s, k, &point, v);
+    if (s->has_after_train && ack->rtt != NONE && v->acked > s->train.end)
+        choice = scout_judge_after_train(s, k, &point, v);
     return choice.leaves ? min_of(choice.pipe, NONE - 1) : NONE;
 }
 
@@ -259,18 +238,18 @@ FF_INLINE struct ff_step scout_step(struct scout *s, ff_knobs *k, const struct f
         /* QUIC acknowledges the end of its handshake before the first window has left. */
         if (!s->reopened && v->acked < few && minus(v->snd_nxt, v->acked) < few) {
             s->reopened = 1;
-            return scout_open_first(s, k, s->window, v);
+            return scout_open_first(s, k, s->target, v);
         }
         s->train.end = v->snd_nxt;
-        scout_between_from(&s->between, v->now, v->delivered);
+        scout_spread_from(&s->spread, v->now, v->delivered);
     }
     s->paces = 0;
     pipe = scout_decide(s, k, ack, v);
-    return pipe == NONE ? scout_go_on(s, v) : scout_leave(s, pipe, v);
+    return pipe == NONE ? scout_go_on_with_round(s, v) : scout_leave(s, pipe, v);
 }
 
-/* The landing begins from what is outstanding and not from W, and its least window is not a share
- * of that: on a path with a policer both may be several times what ever arrives.
+/* The landing begins from what is outstanding and not from the target, and its least window is not
+ * a share of that: on a path with a policer both may be several times what ever arrives.
  */
 FF_INLINE struct ff_answer scout_answer(struct scout *s, ff_knobs *k, const struct ff_loss *loss,
                                         const struct ff_view *v)
@@ -279,13 +258,13 @@ FF_INLINE struct ff_answer scout_answer(struct scout *s, ff_knobs *k, const stru
     struct landing *l = &s->landing;
 
     scout_resume_meet_congestion(&s->resume, v);
-    l->window = l->outstanding = minus(v->snd_nxt, v->acked);
+    l->pre_recovery_cwnd = l->outstanding = minus(v->snd_nxt, v->acked);
     l->least = times(v->mss, SCOUT_LEAST_SEGMENTS);
     l->beta = min_of(k->scout.keeps, RATIO_ONE);
     l->ack_factor = (RATIO_ONE - l->beta) * 2 / 3;
     l->acked = 0;
     l->lost = 0;
-    s->lands = 1;
+    s->has_landing = 1;
     landing_count(l, 0, loss->lost);
     answer.kind = ANSWER_LAND;
     answer.window.cwnd = min_of(landing_cwnd(l), v->window.cwnd);
@@ -294,7 +273,7 @@ FF_INLINE struct ff_answer scout_answer(struct scout *s, ff_knobs *k, const stru
 
 FF_INLINE void scout_on_further_loss(struct scout *s, const struct ff_loss *loss)
 {
-    if (s->lands && !loss->again)
+    if (s->has_landing && !loss->again)
         landing_count(&s->landing, 0, loss->lost);
 }
 
@@ -303,7 +282,7 @@ FF_INLINE struct ff_step scout_recovering(struct scout *s, const struct ff_ack *
 {
     struct ff_step step = hold(v->window);
 
-    if (!s->lands)
+    if (!s->has_landing)
         return step;
     landing_count(&s->landing, ack->credited, 0);
     step.window.cwnd = min_of(landing_cwnd(&s->landing), v->window.cwnd);
@@ -316,7 +295,7 @@ FF_INLINE u64 scout_peak(const struct scout *s, const struct ff_view *v)
 {
     u64 landed = mul_div(landing_cwnd(&s->landing), RATIO_ONE, s->landing.beta);
 
-    return s->lands ? max_of(landed, v->window.cwnd) : NONE;
+    return s->has_landing ? max_of(landed, v->window.cwnd) : NONE;
 }
 
 FF_INLINE struct ff_train scout_leaves_first(const struct scout *s) { return s->leaves; }

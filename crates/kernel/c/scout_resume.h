@@ -25,7 +25,7 @@ enum scout_resume_state {
 struct scout_resume {
     struct saved saved;
     u64 tested;
-    u8 state;
+    u8 tested_state;
 };
 
 /* What was saved is used once, by the first slow start of a connection. */
@@ -33,7 +33,7 @@ FF_INLINE void scout_resume_enter(struct scout_resume *r, enum entry why)
 {
     r->saved.window = 0;
     if (why == ENTRY_CONNECT)
-        r->state = SCOUT_NOT_TESTED;
+        r->tested_state = SCOUT_NOT_TESTED;
 }
 
 /* The most that may leave before any of it is acknowledged, if something was saved of this path
@@ -53,7 +53,7 @@ FF_INLINE u64 scout_resume_jump(struct scout_resume *r, const struct ff_view *v)
 FF_INLINE u64 scout_resume_begin(struct scout_resume *r, u64 jump, u64 window)
 {
     r->tested = times(jump, 2);
-    r->state = SCOUT_TESTED_NOW;
+    r->tested_state = SCOUT_TESTED_NOW;
     return mul_div(r->tested, RATIO_ONE, window);
 }
 
@@ -62,10 +62,10 @@ FF_INLINE u64 scout_resume_begin(struct scout_resume *r, u64 jump, u64 window)
  */
 FF_INLINE u64 scout_resume_end(struct scout_resume *r, u64 most, const struct ff_view *v)
 {
-    if (r->state != SCOUT_TESTED_NOW)
+    if (r->tested_state != SCOUT_TESTED_NOW)
         return most;
     most = r->tested;
-    r->state = SCOUT_TESTED_UNTIL;
+    r->tested_state = SCOUT_TESTED_UNTIL;
     r->tested = v->snd_nxt;
     return most;
 }
@@ -73,15 +73,15 @@ FF_INLINE u64 scout_resume_end(struct scout_resume *r, u64 most, const struct ff
 /* Something of what was resumed is not acknowledged. */
 FF_INLINE u8 scout_resume_is_on_its_way(const struct scout_resume *r, const struct ff_view *v)
 {
-    return r->state == SCOUT_TESTED_NOW
-           || (r->state == SCOUT_TESTED_UNTIL && v->acked < r->tested);
+    return r->tested_state == SCOUT_TESTED_NOW
+           || (r->tested_state == SCOUT_TESTED_UNTIL && v->acked < r->tested);
 }
 
 /* Something was lost: of what was resumed, the hint was wrong (RFC 9959 section 4.5). */
 FF_INLINE void scout_resume_meet_congestion(struct scout_resume *r, const struct ff_view *v)
 {
     if (scout_resume_is_on_its_way(r, v))
-        r->state = SCOUT_REFUTED;
+        r->tested_state = SCOUT_REFUTED;
 }
 
 #endif

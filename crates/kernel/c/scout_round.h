@@ -6,8 +6,9 @@
 #define FF_SCOUT_ROUND_H
 
 #include "landing_by_counting.h"
-#include "scout_behind.h"
+#include "scout_after_train.h"
 #include "scout_resume.h"
+#include "scout_spread.h"
 #include "scout_train.h"
 #include "view.h"
 
@@ -20,16 +21,17 @@
 #define SCOUT_SLACK_SEGMENTS 2
 
 struct scout {
-    /* W, in bytes. */
-    u64 window;
+    /* What a round sends beside its train. */
+    u64 target;
     /* The train of this round, and what arrived since the last one. */
     struct scout_train train;
-    struct scout_between between;
-    struct scout_behind behind;
-    /* The trains in a row that found W to be all, and the most that one of them showed. */
+    struct scout_spread spread;
+    struct scout_after_train after_train;
+    u8 has_after_train;
+    /* The trains in a row that found the target to be all, and the most that one showed. */
     u64 full_trains;
     u64 full_pipe;
-    /* What the path holds, 0 before trains or the ACKs between them have told. */
+    /* What the path holds, 0 before trains or the ACKs of the spread have told. */
     u64 pipe;
     /* The rate of the round, and the packets that leave first. */
     u64 rate;
@@ -37,7 +39,7 @@ struct scout {
     /* The recovery of the first loss. */
     struct landing landing;
     struct scout_resume resume;
-    u8 lands;
+    u8 has_landing;
     /* This step sets them. */
     u8 paces;
     /* The first window was opened a second time. */
@@ -47,24 +49,24 @@ struct scout {
 /* The pace from now on, and at how many times of it `length` leaves before, in millionths. A
  * function by itself (FF_APART), because the verifier allows 512 bytes of stack along all calls.
  */
-FF_APART void scout_paces_at(struct scout *s, u64 rate, u64 length, u64 look,
+FF_APART void scout_paces_at(struct scout *s, u64 rate, u64 length, u64 gain,
                              const struct ff_view *v)
 {
     s->paces = 1;
     s->rate = max_of(rate, 1);
-    s->leaves.rate = mul_div(s->rate, look, RATIO_ONE);
+    s->leaves.rate = mul_div(s->rate, gain, RATIO_ONE);
     s->leaves.length = length;
     s->leaves.end = plus(v->snd_nxt, length);
     s->train.began = v->now;
     s->train.leaves_in =
-        mul_div(v->rtt.smoothed, length, mul_div(s->window, look, RATIO_ONE));
+        mul_div(v->rtt.smoothed, length, mul_div(s->target, gain, RATIO_ONE));
 }
 
-FF_INLINE void scout_paces(struct scout *s, ff_knobs *k, u64 length, u64 look,
+FF_INLINE void scout_paces(struct scout *s, ff_knobs *k, u64 length, u64 gain,
                            const struct ff_view *v)
 {
     if (k->scout.pace == SCOUT_PACE_ON)
-        scout_paces_at(s, rate_per(s->window, v->rtt.smoothed), length, look, v);
+        scout_paces_at(s, rate_per(s->target, v->rtt.smoothed), length, gain, v);
     else
         s->rate = NONE;
 }
@@ -83,26 +85,26 @@ FF_INLINE struct ff_step scout_open_first(struct scout *s, ff_knobs *k, u64 iw,
 {
     struct ff_step step = hold(v->window);
 
-    s->window = iw;
+    s->target = iw;
     if (v->rtt.smoothed == 0)
         return step;
-    s->window = mul_div(iw, k->scout.first, RATIO_ONE);
-    s->window = max_of(min_of(s->window, scout_held(k, v)), iw);
-    if (s->window > iw)
+    s->target = mul_div(iw, k->scout.first, RATIO_ONE);
+    s->target = max_of(min_of(s->target, scout_held(k, v)), iw);
+    if (s->target > iw)
         s->train.end = plus(v->snd_nxt, iw);
     scout_paces(s, k, iw, k->scout.look, v);
-    step.window.cwnd = s->window;
+    step.window.cwnd = s->target;
     step.pace = s->rate;
     return step;
 }
 
-/* The window of this round: W, the train, and what delayed ACKs hold back. */
-FF_INLINE struct ff_step scout_go_on(const struct scout *s, const struct ff_view *v)
+/* The window of this round: the target, the train, and what delayed ACKs hold back. */
+FF_INLINE struct ff_step scout_go_on_with_round(const struct scout *s, const struct ff_view *v)
 {
     u64 train = scout_train_is_first(&s->train) ? 0 : scout_train_length(&s->train);
     struct ff_step step = hold(v->window);
 
-    step.window.cwnd = plus(plus(s->window, train), times(v->mss, SCOUT_SLACK_SEGMENTS));
+    step.window.cwnd = plus(plus(s->target, train), times(v->mss, SCOUT_SLACK_SEGMENTS));
     step.pace = s->rate;
     step.keeps_pace = !s->paces;
     return step;
@@ -111,57 +113,57 @@ FF_INLINE struct ff_step scout_go_on(const struct scout *s, const struct ff_view
 /* How many ACKs a train should have. */
 FF_INLINE u64 scout_due_acks(ff_knobs *k) { return k->scout.acks + SCOUT_SPARE_ACKS; }
 
-FF_INLINE u64 scout_length(const struct scout *s, ff_knobs *k, u64 window,
+FF_INLINE u64 scout_length(const struct scout *s, ff_knobs *k, u64 target,
                            const struct ff_view *v)
 {
-    u64 heard = times(scout_between_per_ack(&s->between, v->mss), scout_due_acks(k));
-    u64 length = max_of(window / k->scout.share, min_of(heard, window / 2));
+    u64 heard = times(scout_spread_per_ack(&s->spread, v->mss), scout_due_acks(k));
+    u64 length = max_of(target / k->scout.share, min_of(heard, target / 2));
 
     return whole_segments(max_of(length, times(v->mss, SCOUT_TRAIN_SEGMENTS)), v->mss);
 }
 
-/* A round with window W begins, with a train at that many times its rate, in millionths. */
-FF_INLINE void scout_round_at(struct scout *s, ff_knobs *k, u64 window, u64 look,
+/* A round with this target begins, its train at that many times the round's rate, in millionths. */
+FF_INLINE void scout_begin_round_at(struct scout *s, ff_knobs *k, u64 target, u64 gain,
                               const struct ff_view *v)
 {
     u64 length;
 
-    s->window = max_of(window, times(v->mss, 2));
-    length = scout_length(s, k, s->window, v);
+    s->target = max_of(target, times(v->mss, 2));
+    length = scout_length(s, k, s->target, v);
     s->train.begin = v->snd_nxt;
     s->train.end = plus(v->snd_nxt, length);
     s->train.acks = 0;
     s->train.leaves_in = 0;
-    scout_between_from(&s->between, v->now, v->delivered);
-    s->behind.is = 0;
+    scout_spread_from(&s->spread, v->now, v->delivered);
+    s->has_after_train = 0;
     if (v->rtt.smoothed != 0)
-        scout_paces(s, k, length, look, v);
+        scout_paces(s, k, length, gain, v);
 }
 
-/* Such a round after a train that did not find W to be all. */
-FF_INLINE void scout_round(struct scout *s, ff_knobs *k, u64 window, u64 look,
+/* Such a round after a train that did not find the target to be all. */
+FF_INLINE void scout_begin_round(struct scout *s, ff_knobs *k, u64 target, u64 gain,
                            const struct ff_view *v)
 {
     s->full_trains = s->full_pipe = 0;
-    scout_round_at(s, k, window, look, v);
+    scout_begin_round_at(s, k, target, gain, v);
 }
 
-/* The round after a train that did not say that W is all; `pipe` is what it showed. What was saved
- * is tried after the first train, if it is worth more.
+/* The round after a train that did not say that the target is all; `pipe` is what it showed. What
+ * was saved is tried after the first train, if it is worth more.
  */
-FF_INLINE void scout_grow(struct scout *s, ff_knobs *k, u64 window, u64 pipe,
+FF_INLINE void scout_grow(struct scout *s, ff_knobs *k, u64 target, u64 pipe,
                           const struct ff_view *v)
 {
-    u64 jump = scout_resume_jump(&s->resume, v), look = k->scout.look, beside, resumed;
+    u64 jump = scout_resume_jump(&s->resume, v), gain = k->scout.look, beside, resumed;
 
     jump = min_of(scout_train_is_first(&s->train) ? jump : 0, pipe);
     beside = plus(scout_length(s, k, jump, v), times(v->mss, SCOUT_SLACK_SEGMENTS));
     resumed = minus(jump, beside);
-    if (resumed > window) {
-        look = scout_resume_begin(&s->resume, jump, resumed);
-        window = resumed;
+    if (resumed > target) {
+        gain = scout_resume_begin(&s->resume, jump, resumed);
+        target = resumed;
     }
-    scout_round(s, k, window, look, v);
+    scout_begin_round(s, k, target, gain, v);
 }
 
 #endif

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * A train of packets: its ACKs, and what they say of the path; and what arrives between trains.
+ * A train of packets: its ACKs, and what they say of the path.
  */
 #ifndef FF_SCOUT_TRAIN_H
 #define FF_SCOUT_TRAIN_H
 
 #include "view.h"
-
-/* The fewest RTTs between trains. */
-#define SCOUT_LEAST_SAMPLES 4
-/* RFC 9406 section 4.3, MIN_RTT_THRESH and MAX_RTT_THRESH. */
-#define SCOUT_MIN_RTT_THRESH 4000000ULL
-#define SCOUT_MAX_RTT_THRESH 16000000ULL
 
 /* An ACK with an RTT sample: when it came, its sample, and all that is acknowledged with it. */
 struct scout_point {
@@ -28,8 +22,8 @@ struct scout_point {
 struct scout_train {
     u64 begin;
     u64 end;
-    struct scout_point first;
-    struct scout_point last;
+    struct scout_point ends_first;
+    struct scout_point ends_last;
     u64 acks;
     u64 began;
     u64 leaves_in;
@@ -65,8 +59,8 @@ FF_INLINE void scout_train_note(struct scout_train *t, const struct scout_point 
     if (point->acked <= t->begin || point->acked > t->end)
         return;
     if (t->acks++ == 0)
-        t->first = *point;
-    t->last = *point;
+        t->ends_first = *point;
+    t->ends_last = *point;
 }
 
 /* Whether its rate is known, and from which ACK on; `before` is the RTT of what left before it.
@@ -80,10 +74,10 @@ FF_INLINE u8 scout_train_shows(struct scout_train *t, u64 before, u64 least_acks
         return 0;
     if (t->acks > 1)
         return 1;
-    t->first.at = plus(t->began, before);
-    t->first.rtt = before;
-    t->first.acked = t->begin;
-    return minus(minus(t->last.at, t->began), t->last.rtt) < t->leaves_in;
+    t->ends_first.at = plus(t->began, before);
+    t->ends_first.rtt = before;
+    t->ends_first.acked = t->begin;
+    return minus(minus(t->ends_last.at, t->began), t->ends_last.rtt) < t->leaves_in;
 }
 
 /* It passes if the RTT rises by no more than this part of its time. ACKs that come more slowly than
@@ -97,11 +91,11 @@ FF_INLINE struct scout_verdict scout_train_verdict(struct scout_train *t, u64 pa
 
     if (!scout_train_shows(t, before, least_acks))
         return verdict;
-    time = minus(t->last.at, t->first.at);
-    bytes = minus(t->last.acked, t->first.acked);
+    time = minus(t->ends_last.at, t->ends_first.at);
+    bytes = minus(t->ends_last.acked, t->ends_first.acked);
     verdict.pipe = rate_over(rate_per(bytes, time), min_rtt);
-    verdict.rise = minus(t->last.rtt, t->first.rtt);
-    if (minus(t->first.rtt, t->last.rtt) > time / part) {
+    verdict.rise = minus(t->ends_last.rtt, t->ends_first.rtt);
+    if (minus(t->ends_first.rtt, t->ends_last.rtt) > time / part) {
         verdict.kind = SCOUT_COMPRESSED;
     } else if (verdict.rise <= time / part) {
         verdict.kind = SCOUT_PASSED;
@@ -110,61 +104,6 @@ FF_INLINE struct scout_verdict scout_train_verdict(struct scout_train *t, u64 pa
         verdict.kind = SCOUT_SLOWED;
     }
     return verdict;
-}
-
-/* What has arrived since the last train was acknowledged. */
-struct scout_between {
-    u64 began;
-    u64 delivered;
-    /* The smallest RTT of packets that are in no train, and how many such RTTs there were. */
-    u64 floor;
-    u64 samples;
-    /* All ACKs, those of the train too, and what they acknowledged. */
-    u64 acks;
-    u64 acked;
-};
-
-/* From that time on, when so much had been delivered. */
-FF_INLINE void scout_between_from(struct scout_between *b, u64 now, u64 delivered)
-{
-    b->began = now;
-    b->delivered = delivered;
-    b->floor = NONE;
-    b->samples = b->acks = b->acked = 0;
-}
-
-FF_INLINE u8 scout_between_is_known(const struct scout_between *b)
-{
-    return b->samples >= SCOUT_LEAST_SAMPLES;
-}
-
-/* Whether even packets between trains wait in a queue (RFC 9406 section 4.2). */
-FF_INLINE u8 scout_between_is_late(const struct scout_between *b, u64 min_rtt)
-{
-    u64 added = min_of(max_of(min_rtt / 8, SCOUT_MIN_RTT_THRESH), SCOUT_MAX_RTT_THRESH);
-
-    return scout_between_is_known(b) && b->floor > plus(min_rtt, added);
-}
-
-/* Counts the RTT of a packet that is in no train. */
-FF_INLINE void scout_between_note(struct scout_between *b, u64 rtt)
-{
-    b->floor = min_of(b->floor, rtt);
-    b->samples = plus(b->samples, 1);
-}
-
-/* What arrives in a minrtt. */
-FF_INLINE u64 scout_between_pipe(const struct scout_between *b, const struct ff_view *v)
-{
-    u64 arrived = minus(v->delivered, b->delivered);
-
-    return rate_over(rate_per(arrived, minus(v->now, b->began)), v->rtt.min);
-}
-
-/* What an ACK acknowledges in the mean. */
-FF_INLINE u64 scout_between_per_ack(const struct scout_between *b, u64 mss)
-{
-    return max_of(b->acked / max_of(b->acks, 1), mss);
 }
 
 #endif

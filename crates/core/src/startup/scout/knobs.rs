@@ -1,6 +1,6 @@
 //! What can be chosen of Scout, and what it is by default.
 
-use super::{Between, Full, Resume, Scout, Train, Verdicts};
+use super::{Full, Resume, Scout, Spread, Train, Verdicts};
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::landing::BETA;
 use crate::opening::{Opening, opening_of_own_end};
@@ -10,22 +10,22 @@ impl Default for Scout {
     fn default() -> Self {
         Self {
             opening: Opening::default(),
-            look: 4 * RATIO_ONE,
+            train_gain: 4 * RATIO_ONE,
             first_window: 2 * RATIO_ONE,
             spacing: SPACING,
             share: 8,
             pass: PASS_PART,
             room: ROOM,
-            look_behind: BEHIND_TRAINS,
+            after_lengths: BEHIND_TRAINS,
             keeps: BETA,
             least_acks: JUDGED_ACKS,
             polite: true,
             paces: true,
             reopened: false,
-            window: Bytes(0),
+            target: Bytes(0),
             train: Train::FIRST,
-            between: Between::NEVER,
-            behind: None,
+            spread: Spread::NEVER,
+            after_train: None,
             full: Full::default(),
             landing: None,
             pipe: None,
@@ -40,7 +40,7 @@ impl Knobs for Scout {
         opening_of_own_end(|p| &mut p.opening),
         Knob::new("look")
             .means("a train's rate in that of its round, and the largest growth in a round")
-            .ratio(3 * RATIO_ONE / 2..=8 * RATIO_ONE, |p| &mut p.look),
+            .ratio(3 * RATIO_ONE / 2..=8 * RATIO_ONE, |p| &mut p.train_gain),
         Knob::new("first")
             .means("first window where the RTT is known, in ordinary ones; what is more is spread")
             .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.first_window),
@@ -58,7 +58,7 @@ impl Knobs for Scout {
             .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.room),
         Knob::new("behind")
             .means("how far to look behind a train that slowed down, in its lengths; 0: not at all")
-            .ratio(0..=8 * RATIO_ONE, |p| &mut p.look_behind),
+            .ratio(0..=8 * RATIO_ONE, |p| &mut p.after_lengths),
         Knob::new("keeps")
             .means("what a landing leaves of what arrived")
             .ratio(RATIO_ONE / 2..=RATIO_ONE, |p| &mut p.keeps),

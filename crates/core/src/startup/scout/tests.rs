@@ -1,9 +1,9 @@
 //! Scout on ACKs worked by hand.
 
-mod behind;
-mod between;
+mod after_train;
 mod law;
 mod resume;
+mod spread;
 
 use super::*;
 use crate::event::LossKind;
@@ -121,7 +121,7 @@ fn the_first_train_is_half_of_the_first_window() {
     let gap = Span::from_micros(1_250);
     assert_eq!(drive.acks(9, gap, RTT, Span(0)).pace, Pace::Unchanged, "nine of ten");
     let step = drive.acks(1, gap, RTT, Span(0));
-    assert_eq!((step.pacing_set().is_some(), drive.scout.window), (true, MSS * 80));
+    assert_eq!((step.pacing_set().is_some(), drive.scout.target), (true, MSS * 80));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn acks_closer_together_than_the_packets_were_let_the_window_grow_by_half() {
             let rtt = Span::from_millis(130 - 3 * number);
             let _ = drive.acks(1, Span::from_millis(1), rtt, Span(0));
         }
-        drive.scout.window
+        drive.scout.target
     };
     let mut drive = Drive::new();
     drive.view.now = Instant(1_000_000_000);
@@ -207,7 +207,7 @@ fn a_train_that_passes_shows_no_more_than_its_rate_and_no_less_than_the_window()
     for (gap, window) in [(6, 19_046), (15, 10_000)] {
         let mut drive = Drive::new();
         let _ = drive.acks(10, Span::from_millis(gap), RTT, Span(0));
-        assert_eq!(drive.scout.window, Bytes(window), "{gap}");
+        assert_eq!(drive.scout.target, Bytes(window), "{gap}");
     }
 }
 
@@ -219,7 +219,7 @@ fn an_rtt_that_falls_by_an_eighth_of_the_time_passes() {
         let rtt = RTT - Span::from_micros(500) * number;
         let _ = drive.acks(1, Span::from_millis(4), rtt, Span(0));
     }
-    assert_eq!(drive.scout.window, Bytes(28_571));
+    assert_eq!(drive.scout.target, Bytes(28_571));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn it_looks_one_and_a_half_times_as_far_at_least_and_eight_times_at_most() {
     let mut scout = Scout::default();
     for (asked, kept) in [(1_499_999, 1_500_000), (1_600_000, 1_600_000), (9_000_000, 8_000_000)] {
         assert!(scout.set("look", KnobValue::Ratio(asked)));
-        assert_eq!(scout.look, kept);
+        assert_eq!(scout.train_gain, kept);
     }
 }
 
@@ -237,8 +237,8 @@ fn a_tenth_more_than_the_window_is_no_room() {
     // Every 10 ms a segment, 11 per minrtt.
     drive.view.rtt.min = Span::from_millis(110);
     let step = drive.acks(10, Span::from_millis(10), RTT, Span::from_millis(2));
-    assert_eq!((step.pace, drive.scout.window), (Pace::Unchanged, MSS * 10));
-    assert!(drive.scout.behind.is_some());
+    assert_eq!((step.pace, drive.scout.target), (Pace::Unchanged, MSS * 10));
+    assert!(drive.scout.after_train.is_some());
     assert_eq!(gauge(&drive.scout, "scout_slowed"), Some(1));
 }
 
@@ -260,13 +260,13 @@ fn a_single_ack_is_compared_with_the_rtt_before_the_train() {
     // Ten segments in 40 ms, by 30 of which the RTT rose.
     let slowed = one_ack(RTT + Span::from_millis(30), Span::from_millis(10));
     assert_eq!(gauge(&slowed.scout, "scout_slowed"), Some(1));
-    assert_eq!(slowed.scout.window, MSS * 25);
+    assert_eq!(slowed.scout.target, MSS * 25);
     // An ACK for ten segments: a train that three ACKs tell of would be more than half of W.
     assert_eq!(slowed.scout.train.length(), MSS * 12);
     // In 24 ms, by 3 of which it rose.
     let passed = one_ack(RTT + Span::from_millis(3), Span::from_millis(21));
     assert_eq!(gauge(&passed.scout, "scout_passed"), Some(1));
-    assert_eq!(passed.scout.window, MSS * 40);
+    assert_eq!(passed.scout.target, MSS * 40);
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_single_ack_of_a_train_that_did_not_leave_at_its_pace_says_nothing() {
     for (micros, silent, window) in [(24_999, 0, 40), (25_000, 1, 20)] {
         let drive = one_ack(RTT, Span::from_micros(micros));
         assert_eq!(gauge(&drive.scout, "scout_silent"), Some(silent), "{micros}");
-        assert_eq!(drive.scout.window, MSS * window, "{micros}");
+        assert_eq!(drive.scout.target, MSS * window, "{micros}");
     }
 }
 
@@ -294,7 +294,7 @@ fn of_how_many_acks_a_train_is_judged_is_a_knob() {
         }
         let window = MSS * window;
         assert_eq!(
-            (gauge(&drive.scout, "scout_silent"), drive.scout.window),
+            (gauge(&drive.scout, "scout_silent"), drive.scout.target),
             (Some(silent), window)
         );
     }
@@ -303,8 +303,8 @@ fn of_how_many_acks_a_train_is_judged_is_a_knob() {
 #[test]
 fn a_round_has_two_segments_at_least_and_an_exit_leaves_four() {
     let mut drive = Drive::new();
-    let _ = drive.scout.round(Bytes(1), &drive.view);
-    assert_eq!(drive.scout.window, MSS * 2);
+    let _ = drive.scout.begin_round(Bytes(1), &drive.view);
+    assert_eq!(drive.scout.target, MSS * 2);
     assert_eq!(drive.scout.leave(MSS, &drive.view).window.cwnd, MSS * 4);
 }
 
@@ -387,9 +387,9 @@ fn a_tenth_more(knob: &'static str, value: KnobValue) -> Scout {
 
 #[test]
 fn what_passes_and_what_is_room_are_knobs() {
-    assert_eq!(a_tenth_more("room", KnobValue::Ratio(RATIO_ONE)).window, MSS * 11);
-    assert_eq!(a_tenth_more("pass", KnobValue::Count(5)).window, MSS * 55 / 4);
-    assert_eq!(a_tenth_more("pass", KnobValue::Count(6)).window, MSS * 10);
+    assert_eq!(a_tenth_more("room", KnobValue::Ratio(RATIO_ONE)).target, MSS * 11);
+    assert_eq!(a_tenth_more("pass", KnobValue::Count(5)).target, MSS * 55 / 4);
+    assert_eq!(a_tenth_more("pass", KnobValue::Count(6)).target, MSS * 10);
 }
 
 /// Each value beyond its range is taken as the nearest end of it.

@@ -71,7 +71,7 @@ impl Train {
         }
     }
 
-    /// Between which ACKs its rate is taken, if there are at least so many; `before` is the RTT of
+    /// Spread which ACKs its rate is taken, if there are at least so many; `before` is the RTT of
     /// what left before it. With a single ACK it is taken from when the first of its packets would
     /// have been acknowledged, had its ACK not been held back. Of a train that began to leave later
     /// than it could, or left more slowly than at its pace, that is not known.

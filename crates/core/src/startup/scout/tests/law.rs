@@ -24,9 +24,9 @@ fn scout(other: bool) -> Scout {
 /// room, it is that room. A single ACK counts from the train's beginning and the RTT before it, if
 /// the train has left at its pace.
 fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
-    let twice = before.window * 2;
-    if let Some(behind) = before.behind {
-        return behind.room.unwrap_or(after_noise(before.window));
+    let twice = before.target * 2;
+    if let Some(after) = before.after_train {
+        return after.room.unwrap_or(after_noise(before.target));
     }
     let Train { begin, end, .. } = before.train;
     let of_train: Vec<Point> =
@@ -37,7 +37,7 @@ fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
     else {
         return twice;
     };
-    let rtt = before.between.known_floor().unwrap_or(min_rtt);
+    let rtt = before.spread.known_floor().unwrap_or(min_rtt);
     if of_train.len() == 1 {
         if last.at.since(before.train.began) - last.rtt >= before.train.leaves_in {
             return twice;
@@ -46,10 +46,10 @@ fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
     }
     let time = last.at.since(first.at);
     if first.rtt - last.rtt > time / 8 {
-        return after_noise(before.window);
+        return after_noise(before.target);
     }
     let shown = (last.acked - first.acked).per(time).over(min_rtt);
-    shown.scaled(8, 7).max(before.window).min(before.window * 4)
+    shown.scaled(8, 7).max(before.target).min(before.target * 4)
 }
 
 proptest! {
@@ -78,7 +78,7 @@ proptest! {
                 break;
             }
             let most = allowed(&before, &points, drive.view.rtt.min);
-            prop_assert!(drive.scout.window <= most.max(before.window), "{before:?}, {most:?}");
+            prop_assert!(drive.scout.target <= most.max(before.target), "{before:?}, {most:?}");
             drive.view.window = step.window;
             drive.view.snd_nxt = drive.view.snd_nxt.max(drive.view.acked + step.window.cwnd);
         }

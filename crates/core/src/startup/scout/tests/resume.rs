@@ -30,7 +30,7 @@ fn half_of_what_was_saved_leaves_with_a_train_at_the_whole_rate() {
     let step = drive.first_train_passes();
     // Half of 200 segments, less a train of an eighth of that and two for delayed ACKs; the train
     // of 86 is two shorter.
-    assert_eq!((step.window.cwnd, drive.scout.window), (MSS * 98, MSS * 86));
+    assert_eq!((step.window.cwnd, drive.scout.target), (MSS * 98, MSS * 86));
     let pace = step.pacing_set().unwrap();
     let expected = Pacing::at(Rate(860_000)).beginning(MSS * 10, pace.first.unwrap().1);
     assert_eq!(pace, expected);
@@ -44,21 +44,21 @@ fn a_train_that_passes_allows_all_of_it_and_one_that_shows_room_that() {
     // Nine segments in 4.5 ms: 200 per RTT, and 8/7 of that are more than what was saved.
     let mut drive = resumed();
     let _ = drive.acks(10, Span::from_micros(500), RTT, Span(0));
-    assert_eq!((drive.scout.window, drive.scout.growth()), (MSS * 200, 4));
+    assert_eq!((drive.scout.target, drive.scout.growth()), (MSS * 200, 4));
     // 100 per RTT.
     let mut drive = resumed();
     let _ = drive.acks(10, Span::from_millis(1), RTT, Span::from_micros(500));
-    // Behind the train a segment leaves every 1.163 ms.
+    // AfterTrain the train a segment leaves every 1.163 ms.
     for number in 1..=14_u64 {
-        assert_eq!(drive.scout.window, MSS * 86, "{number}");
+        assert_eq!(drive.scout.target, MSS * 86, "{number}");
         let rtt = Span::from_micros(104_500 - 163 * number);
         let _ = drive.acks(1, Span::from_millis(1), rtt, Span(0));
     }
-    assert_eq!(drive.scout.window, MSS * 100);
+    assert_eq!(drive.scout.target, MSS * 100);
     // 33 per RTT: no room, and the packets behind it are late.
     let mut drive = resumed();
     let step = drive.acks(10, Span::from_millis(3), RTT, Span::from_micros(2_500));
-    assert_eq!((step.exit, drive.scout.window), (None, MSS * 86));
+    assert_eq!((step.exit, drive.scout.target), (None, MSS * 86));
     let step = drive.acks(40, Span::from_millis(3), Span::from_millis(130), Span(0));
     assert_eq!(step.exit, Some(Exit::Heuristic));
     assert_eq!(drive.scout.found(&drive.view).pipe, Some(Bytes(33_333)));
@@ -68,7 +68,7 @@ fn a_train_that_passes_allows_all_of_it_and_one_that_shows_room_that() {
 fn it_is_scout_without_a_hint_that_is_worth_it() {
     let window = |mut drive: Drive| {
         let _ = drive.first_train_passes();
-        (drive.scout.window, drive.scout.growth())
+        (drive.scout.target, drive.scout.growth())
     };
     let scout = (MSS * 40, 4);
     assert_eq!(window(informed("off", 200, 100)), scout);
@@ -77,12 +77,12 @@ fn it_is_scout_without_a_hint_that_is_worth_it() {
     assert_eq!(window(informed("on", 200, 200)), scout, "another path");
     let mut drive = informed("on", 200, 100);
     let _ = drive.first_train_finds_no_room();
-    assert_eq!(drive.scout.window, MSS * 10, "the first train has said otherwise");
+    assert_eq!(drive.scout.target, MSS * 10, "the first train has said otherwise");
     let first_slowed = |gap_us: u64| {
         let mut drive = informed("on", 200, 100);
         let rise = Span::from_micros(gap_us / 2);
         let _ = drive.acks(10, Span::from_micros(gap_us), RTT, rise);
-        drive.scout.window
+        drive.scout.target
     };
     assert_eq!(first_slowed(500), MSS * 86, "it has shown 200 segments");
     assert_eq!(first_slowed(4_000), MSS * 25, "that is all that it has shown");
@@ -94,7 +94,7 @@ fn it_is_scout_without_a_hint_that_is_worth_it() {
     let _ = drive.first_train_passes();
     drive.view.rtt.min = Span::from_millis(101);
     let _ = drive.acks(8, Span::from_micros(625), Span::from_millis(101), Span(0));
-    assert_eq!(drive.scout.window, MSS * 160);
+    assert_eq!(drive.scout.target, MSS * 160);
 }
 
 #[test]

@@ -7,7 +7,7 @@ fn five_trains_in_a_row_that_find_no_room_end_start_up_if_what_follows_them_is_l
     let mut drive = Drive::new();
     for full in 1..=4 {
         assert_eq!(drive.full_train(Span::from_millis(10), LATE).exit, None);
-        assert_eq!((drive.scout.window, drive.full_trains()), (MSS * 10, full));
+        assert_eq!((drive.scout.target, drive.full_trains()), (MSS * 10, full));
         drive.next_train();
     }
     let step = drive.full_train(Span::from_millis(10), LATE);
@@ -59,7 +59,7 @@ fn a_train_is_believed_at_once_without_a_look_behind_it() {
     assert!(scout.set("behind", KnobValue::Ratio(0)));
     // 400 kB/s of others leave as much of 800; the train came at more.
     let drive = train_of(scout, 400, 800);
-    assert!(drive.scout.window > MSS * 30, "{:?}", drive.scout.window);
+    assert!(drive.scout.target > MSS * 30, "{:?}", drive.scout.target);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_train_without_room_was_noise_if_what_follows_it_is_not_late() {
     let _ = drive.acks(1, Span::from_micros(2_500), RTT, Span(0));
     let step = drive.acks(3, Span::from_millis(10), RTT, Span(0));
     assert_eq!(step.exit, None);
-    assert_eq!(drive.scout.window, MSS * 15);
+    assert_eq!(drive.scout.target, MSS * 15);
     assert_eq!(gauge(&drive.scout, "scout_refuted"), Some(1));
 }
 
@@ -90,7 +90,7 @@ fn a_gap_behind_the_train_in_which_its_queue_drains_refutes_nothing() {
         drive.view.snd_nxt = MSS * 40;
         let rtt = Span::from_millis(late) - Span::from_micros(250);
         let step = drive.acks(10, Span::from_millis(9), rtt, Span(0));
-        assert_eq!((step.exit, drive.scout.window), (None, MSS * window), "{late}");
+        assert_eq!((step.exit, drive.scout.target), (None, MSS * window), "{late}");
     }
 }
 
@@ -99,10 +99,10 @@ fn a_queue_that_stood_before_the_train_and_drained_is_no_noise() {
     let mut drive = Drive::new();
     let _ = drive.first_train_finds_no_room();
     // The round before had a queue of 60 ms, which was gone when the train's first packet came.
-    drive.scout.behind.as_mut().unwrap().before = RTT + Span::from_millis(60);
+    drive.scout.after_train.as_mut().unwrap().before = RTT + Span::from_millis(60);
     drive.view.snd_nxt = MSS * 40;
     let step = drive.acks(10, Span::from_millis(10), RTT + Span::from_millis(50), Span(0));
-    assert_eq!((step.exit, drive.scout.window, drive.full_trains()), (None, MSS * 10, 1));
+    assert_eq!((step.exit, drive.scout.target, drive.full_trains()), (None, MSS * 10, 1));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_train_behind_which_nothing_can_be_seen_counts_as_full() {
     for full in 1..=4 {
         // So slowly that the queue of the train has drained in between.
         let step = drive.full_train(Span::from_millis(30), RTT);
-        assert_eq!((step.exit, drive.scout.window), (None, MSS * 10));
+        assert_eq!((step.exit, drive.scout.target), (None, MSS * 10));
         assert_eq!(drive.full_trains(), full);
         drive.next_train();
     }
@@ -180,13 +180,13 @@ fn after(drive: &mut Drive, segments: u64, others: u64, capacity: u64) -> (Optio
         let rtt = drive.view.rtt.latest - falls;
         let _ = drive.acks(1, gap, rtt, Span(0));
     }
-    (drive.step.unwrap().exit, drive.scout.window)
+    (drive.step.unwrap().exit, drive.scout.target)
 }
 
 #[test]
 fn alone_all_of_the_bottleneck_is_free() {
     let mut drive = train_beside(0, 250);
-    assert_eq!(drive.scout.behind.unwrap().room, Some(MSS * 25));
+    assert_eq!(drive.scout.after_train.unwrap().room, Some(MSS * 25));
     // The RTT rose by 9 times 2.75 ms, and falls by 1 ms per segment.
     assert_eq!(after(&mut drive, 12, 0, 250), (None, MSS * 20));
     assert_eq!(after(&mut drive, 1, 0, 250), (None, MSS * 25));
@@ -196,7 +196,7 @@ fn alone_all_of_the_bottleneck_is_free() {
 fn beside_others_no_more_is_taken_than_they_leave_free() {
     // The ACKs of the train came at 381 kB/s. Of the 500 kB/s the others leave 250 free.
     let mut drive = train_beside(250, 500);
-    assert_eq!(drive.scout.behind.unwrap().room, Some(Bytes(38_095)));
+    assert_eq!(drive.scout.after_train.unwrap().room, Some(Bytes(38_095)));
     let (exit, window) = after(&mut drive, 13, 250, 500);
     assert_eq!(exit, None);
     assert!(window > MSS * 23 && window <= MSS * 25, "{window:?}");
@@ -206,7 +206,7 @@ fn beside_others_no_more_is_taken_than_they_leave_free() {
 fn where_nothing_is_free_start_up_ends_with_what_has_just_been_sent() {
     // As much is free as is sent, and the train came at 364 kB/s.
     let mut drive = train_beside(300, 500);
-    assert!(drive.scout.behind.unwrap().room > Some(MSS * 22));
+    assert!(drive.scout.after_train.unwrap().room > Some(MSS * 22));
     assert_eq!(after(&mut drive, 19, 300, 500), (None, MSS * 20));
     assert_eq!(after(&mut drive, 1, 300, 500).0, Some(Exit::Heuristic));
     assert_eq!(drive.step.unwrap().window.cwnd, MSS * 22);
@@ -232,27 +232,27 @@ fn what_others_take_is_taken_at_once_where_that_is_asked_for() {
     let mut scout = Scout::default();
     assert!(scout.set("polite", KnobValue::Word("off")));
     let drive = train_of(scout, 300, 500);
-    assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, Bytes(36_363)));
+    assert_eq!((drive.scout.after_train.is_none(), drive.scout.target), (true, Bytes(36_363)));
 }
 
 #[test]
 fn what_follows_an_ordinary_first_window_or_a_single_ack_is_not_waited_for() {
     let mut drive = Drive::new();
     let _ = drive.acks(10, Span::from_millis(5), RTT, Span::from_micros(2_500));
-    assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, MSS * 20));
+    assert_eq!((drive.scout.after_train.is_none(), drive.scout.target), (true, MSS * 20));
     let mut drive = begun(Scout::default());
     drive.view.now = drive.view.now + Span::from_millis(140);
     drive.view.rtt.latest = Span::from_millis(131);
     drive.view.acked += MSS * 10;
     let ack = ack(&drive.view, 10);
     let _ = drive.scout.step(&ack, &drive.view);
-    assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, MSS * 25));
+    assert_eq!((drive.scout.after_train.is_none(), drive.scout.target), (true, MSS * 25));
 }
 
 #[test]
 fn the_ack_that_ends_a_train_may_tell_of_what_follows_it() {
     let mut drive = train_beside(0, 250);
-    drive.scout.behind = None;
+    drive.scout.after_train = None;
     drive.scout.train.end += MSS;
     // It is of the train's last segment and of two behind it, for which the queue was gone.
     drive.view.now = drive.view.now + Span::from_millis(4);
@@ -260,7 +260,7 @@ fn the_ack_that_ends_a_train_may_tell_of_what_follows_it() {
     drive.view.acked += MSS * 3;
     let ack = ack(&drive.view, 3);
     let _ = drive.scout.step(&ack, &drive.view);
-    assert_eq!((drive.scout.behind.is_none(), drive.scout.window), (true, MSS * 25));
+    assert_eq!((drive.scout.after_train.is_none(), drive.scout.target), (true, MSS * 25));
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn what_left_with_the_train_tells_nothing() {
         let rtt = drive.view.rtt.latest + Span::from_micros(gap_us);
         // ACKs come every 2.75 ms, as those of the train did.
         let _ = drive.acks(1, Span::from_micros(2_750), rtt, Span(0));
-        drive.scout.window
+        drive.scout.target
     };
     // It left 0.624 ms after the train, whose segments left every 1.25 ms; and 0.625 ms.
     assert_eq!([segments(2_126), segments(2_125)], [Bytes(36_363), MSS * 20]);
@@ -282,7 +282,7 @@ fn a_queue_that_is_gone_at_once_leaves_all_of_the_room() {
         let mut drive = train_beside(0, 250);
         // The RTT had risen from 100 ms to 124.75, of which an eighth is 3.09.
         let _ = drive.acks(1, Span::from_millis(30), Span::from_micros(rtt_us), Span(0));
-        drive.scout.window
+        drive.scout.target
     };
     assert_eq!(window(103_093), MSS * 25);
     assert!(window(103_094) < MSS * 25);
@@ -293,13 +293,13 @@ fn what_a_receiver_holds_back_is_no_queue() {
     // Up to the last ACK all come later than what is behind the train can queue.
     let after = |more: Span| {
         let mut drive = train_beside(300, 500);
-        let queued = RTT.scaled(20_000, drive.scout.behind.unwrap().pipe.0);
+        let queued = RTT.scaled(20_000, drive.scout.after_train.unwrap().pipe.0);
         let rtt = drive.view.rtt.latest + queued + more;
         let _ = drive.acks(1, Span::from_millis(65), rtt, Span(0));
         let _ = drive.acks(18, Span::from_millis(5), rtt, Span(0));
-        assert_eq!((drive.step.unwrap().exit, drive.scout.window), (None, MSS * 20));
+        assert_eq!((drive.step.unwrap().exit, drive.scout.target), (None, MSS * 20));
         let _ = drive.acks(1, Span::from_millis(5), rtt, Span(0));
-        (drive.step.unwrap().exit, drive.scout.window)
+        (drive.step.unwrap().exit, drive.scout.target)
     };
     assert_eq!(after(Span(0)), (Some(Exit::Heuristic), MSS * 20));
     assert_eq!(after(Span(1)), (None, Bytes(36_363)));
@@ -314,7 +314,7 @@ fn a_train_of_two_acks_is_not_waited_for() {
         drive.view.acked += MSS * segments;
         let ack = ack(&drive.view, segments);
         let _ = drive.scout.step(&ack, &drive.view);
-        (drive.scout.behind.is_none(), drive.scout.window)
+        (drive.scout.after_train.is_none(), drive.scout.target)
     };
     // Five segments in 20 ms are 25 in an RTT.
     assert_eq!(acks(5, 120, 105), (true, MSS * 20));

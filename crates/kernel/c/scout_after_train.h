@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
  * What follows a train that slowed down: whether its queue is there at all, and how fast it drains,
- * which is what the path has free. crates/core/src/startup/scout/behind.rs tells why.
+ * which is what the path has free. crates/core/src/startup/scout/after_train.rs tells why.
  */
-#ifndef FF_SCOUT_BEHIND_H
-#define FF_SCOUT_BEHIND_H
+#ifndef FF_SCOUT_AFTER_TRAIN_H
+#define FF_SCOUT_AFTER_TRAIN_H
 
 #include "scout_train.h"
 #include "view.h"
 
-/* The packets behind a train that slowed down, if there `is` one, each by its ACK. */
-struct scout_behind {
+/* The packets after a train that slowed down, each by its ACK. */
+struct scout_after_train {
     /* What the path holds by the rate at which the ACKs of the train came, and by how much the RTT
      * rose over it.
      */
@@ -20,12 +20,11 @@ struct scout_behind {
     u64 before;
     u64 end;
     /* The largest window that the next round may have; 0 where the train's rate fills no more than
-     * W.
+     * the target.
      */
     u64 room;
     /* The ACK with the smallest RTT, the first of such; NONE as yet. */
     struct scout_point lowest;
-    u8 is;
 };
 
 /* A queue is gone if no more is left of the rise of the RTT than a train that passes may have. */
@@ -40,39 +39,43 @@ struct scout_behind {
  * as the train had made it, or left so slowly that the queue had time to drain; it was not late
  * although it left soon enough to be.
  */
-enum scout_seen { SCOUT_LITTLE, SCOUT_FREE, SCOUT_LATE, SCOUT_NOISE };
+enum scout_queue { SCOUT_UNDECIDED, SCOUT_FREE, SCOUT_STAYS, SCOUT_NOISE };
 
 /* How long the packets from the train's end up to this ACK took to leave. From the train's last
  * packet on, because TCP leaves a millisecond behind what leaves as one block
  * (tcp_tso_autosize).
  */
-FF_INLINE u64 scout_behind_left_in(const struct scout_point *last, const struct scout_point *point)
+FF_INLINE u64 scout_after_train_left_in(const struct scout_point *last,
+                                        const struct scout_point *point)
 {
     return minus(plus(minus(point->at, last->at), last->rtt), point->rtt);
 }
 
-/* What the path has free in a smallest RTT: the bytes that left behind the train and those that
+/* What the path has free in a smallest RTT: the bytes that left after the train and those that
  * drained of its queue meanwhile, divided by the time in which they left.
  */
-FF_INLINE u64 scout_behind_free(const struct scout_behind *b, const struct scout_point *last,
-                                const struct scout_point *point, u64 min_rtt)
+FF_INLINE u64 scout_after_train_free(const struct scout_after_train *b,
+                                     const struct scout_point *last,
+                                     const struct scout_point *point, u64 min_rtt)
 {
     u64 drained = rate_over(rate_per(b->pipe, min_rtt), minus(last->rtt, point->rtt));
     u64 left = plus(minus(point->acked, last->acked), drained);
 
-    return rate_over(rate_per(left, scout_behind_left_in(last, point)), min_rtt);
+    return rate_over(rate_per(left, scout_after_train_left_in(last, point)), min_rtt);
 }
 
-/* Counts an ACK behind the train `t`. `free` is set with SCOUT_FREE. */
-FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct scout_train *t,
-                                            const struct scout_point *point, u64 min_rtt, u64 *free)
+/* Counts an ACK after the train `t`. `free` is set with SCOUT_FREE. */
+FF_INLINE enum scout_queue scout_after_train_note(struct scout_after_train *b,
+                                                  const struct scout_train *t,
+                                                  const struct scout_point *point, u64 min_rtt,
+                                                  u64 *free)
 {
-    const struct scout_point *last = &t->last;
+    const struct scout_point *last = &t->ends_last;
     struct scout_point *lowest = &b->lowest;
     u64 half = b->rise / 2, left_in, pace, queued;
 
     /* What a receiver's timer has held back does not count: the RTT is longer by more than what
-     * left behind the train can queue.
+     * left after the train can queue.
      */
     queued = mul_div(min_rtt, minus(point->acked, last->acked), b->pipe);
     if (lowest->rtt > point->rtt && (b->room == 0 || minus(point->rtt, last->rtt) <= queued))
@@ -81,35 +84,35 @@ FF_INLINE enum scout_seen scout_behind_note(struct scout_behind *b, const struct
         /* It left more than twice as fast as the train was to leave: no queue drains. */
         pace = mul_div(t->leaves_in, minus(point->acked, last->acked), scout_train_length(t));
         *free = b->room;
-        if (scout_behind_left_in(last, point) < pace / 2)
+        if (scout_after_train_left_in(last, point) < pace / 2)
             return SCOUT_FREE;
         if (minus(point->rtt, b->before) <= b->rise / SCOUT_EMPTY_PART)
             return SCOUT_FREE;
-        *free = scout_behind_free(b, last, point, min_rtt);
+        *free = scout_after_train_free(b, last, point, min_rtt);
         if (minus(last->rtt, point->rtt) >= half)
             return SCOUT_FREE;
         *free = b->room;
         if (point->acked < b->end)
-            return SCOUT_LITTLE;
-        return lowest->rtt == NONE ? SCOUT_FREE : SCOUT_LATE;
+            return SCOUT_UNDECIDED;
+        return lowest->rtt == NONE ? SCOUT_FREE : SCOUT_STAYS;
     }
     if (point->acked < b->end)
-        return SCOUT_LITTLE;
+        return SCOUT_UNDECIDED;
     /* A queue that stood before the train may have drained up to its first packet. */
     if (minus(lowest->rtt, min_of(b->before, minus(last->rtt, b->rise))) >= half)
-        return SCOUT_LATE;
-    left_in = scout_behind_left_in(last, lowest);
+        return SCOUT_STAYS;
+    left_in = scout_after_train_left_in(last, lowest);
     if (minus(left_in, mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe)) > half)
-        return SCOUT_LATE;
+        return SCOUT_STAYS;
     return SCOUT_NOISE;
 }
 
-/* The pipe that the avoidance is told of where the queue behind a train stays that showed room:
+/* The pipe that the avoidance is told of where the queue stays after a train that showed room:
  * other flows send all that the path forwards.
  */
-FF_INLINE u64 scout_behind_told(const struct scout_behind *b, u64 window)
+FF_INLINE u64 scout_pipe_where_queue_stays(const struct scout_after_train *b, u64 target)
 {
-    return max_of(window, b->pipe / SCOUT_QUEUED_PART);
+    return max_of(target, b->pipe / SCOUT_QUEUED_PART);
 }
 
 #endif

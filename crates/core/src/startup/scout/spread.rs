@@ -1,5 +1,5 @@
-//! What arrives between Scout's trains: the floor of its RTTs says whether even packets that are
-//! spread over the round wait in a queue.
+//! The packets that Scout spreads over the round, between its trains: the floor of their RTTs says
+//! whether even they wait in a queue.
 
 use crate::startup::hystart_pp::{MAX_RTT_THRESH, MIN_RTT_THRESH};
 use crate::units::{Bytes, Instant, Span};
@@ -7,7 +7,7 @@ use crate::view::View;
 
 /// What has arrived since the last train was acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Between {
+pub(super) struct Spread {
     /// When the last train was acknowledged.
     began: Instant,
     /// [`View::delivered`] then.
@@ -22,7 +22,7 @@ pub(super) struct Between {
     pub(super) acked: Bytes,
 }
 
-impl Between {
+impl Spread {
     /// From now on.
     pub(super) const fn new(view: &View) -> Self {
         Self { began: view.now, delivered: view.delivered, ..Self::NEVER }

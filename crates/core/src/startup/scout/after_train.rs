@@ -4,9 +4,9 @@
 use super::train::Point;
 use crate::units::{Bytes, Span};
 
-/// The packets behind a train that slowed down, each by its ACK.
+/// The packets after a train that slowed down, each by its ACK.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Behind {
+pub(super) struct AfterTrain {
     /// The last ACK of the train.
     pub(super) train: Point,
     /// Its length, and how long it was to take to leave.
@@ -18,59 +18,60 @@ pub(super) struct Behind {
     pub(super) rise: Span,
     /// The smallest RTT before the train.
     pub(super) before: Span,
-    /// How far to look.
+    /// How far they are judged.
     pub(super) end: Bytes,
     /// The largest window that the next round may have; none where the train's rate fills no more
-    /// than W.
+    /// than the target.
     pub(super) room: Option<Bytes>,
     /// The ACK with the smallest RTT, the first of such.
     pub(super) lowest: Option<Point>,
 }
 
-/// What was seen behind a train.
+/// What the queue of a train did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Queue {
     /// Not enough so far.
-    Little,
-    /// The queue of a train that showed room drains by half: the path has this much free, what was
-    /// sent behind the train included, in a smallest RTT. All of the room, if the queue is gone at
+    Undecided,
+    /// That of a train that showed room drains by half: the path has this much free, what was
+    /// sent after the train included, in a smallest RTT. All of the room, if the queue is gone at
     /// once, what follows left with the train, or its ACKs were held back.
     Free(Bytes),
-    /// What followed was as late as the train had made it, so that nothing is free; or it left so
-    /// slowly that the queue had time to drain.
-    Late,
-    /// It was not late although it left soon enough to be: the train slowed down by chance.
+    /// It stays, so that nothing is free: what followed was as late as the train had made it, or it
+    /// left so slowly that the queue had time to drain.
+    Stays,
+    /// There was none: what followed was not late although it left soon enough to be, and the train
+    /// slowed down by chance.
     Noise,
 }
 
-impl Behind {
-    /// Counts an ACK behind the train.
-    pub(super) fn note(&mut self, point: Point, min_rtt: Span) -> Seen {
-        // Ours: what a train that slowed down says must be seen behind it, too.
+impl AfterTrain {
+    /// Counts an ACK after the train.
+    pub(super) fn note(&mut self, point: Point, min_rtt: Span) -> Queue {
+        // Ours: what a train that slowed down says must be seen after it, too.
         let lowest = self.lowest.filter(|lowest| lowest.rtt <= point.rtt).unwrap_or(point);
         let Some(room) = self.room else {
             self.lowest = Some(lowest);
             let is_over = point.acked >= self.end;
-            return if is_over { self.without_room(lowest, min_rtt) } else { Seen::Little };
+            return if is_over { self.without_room(lowest, min_rtt) } else { Queue::Undecided };
         };
         if !self.is_held_back(point, min_rtt) {
             self.lowest = Some(lowest);
         }
         let is_empty = point.rtt - self.before <= self.rise / EMPTY_PART;
         if self.has_left_with_the_train(point) || is_empty {
-            Seen::Free(room)
+            Queue::Free(room)
         } else if self.drained(point) >= self.rise / 2 {
-            Seen::Free(self.free(point, min_rtt))
+            Queue::Free(self.free(point, min_rtt))
         } else if point.acked < self.end {
-            Seen::Little
+            Queue::Undecided
         } else if self.lowest.is_none() {
-            Seen::Free(room)
+            Queue::Free(room)
         } else {
-            Seen::Late
+            Queue::Stays
         }
     }
 
-    /// Its RTT is longer by more than what left behind the train can queue, as where a receiver's
+    /// Its RTT is longer by more than what left after the train can queue, as where a receiver's
     /// timer has held its ACK back.
     fn is_held_back(&self, point: Point, min_rtt: Span) -> bool {
         point.rtt - self.train.rtt > self.forwarded_in(point, min_rtt)
@@ -90,8 +91,8 @@ impl Behind {
 
     /// How long the packets from the train's end up to this ACK took to leave.
     fn left_in(&self, point: Point) -> Span {
-        // From the train's last packet on, because what drains in a gap behind it is not there any
-        // more for those that follow: Linux leaves a millisecond behind what leaves as one block
+        // From the train's last packet on, because what drains in a gap after it is not there any
+        // more for those that follow: Linux leaves a millisecond after what leaves as one block
         // (tcp_tso_autosize), in which the queue of a train of an RTT of 20 ms drains by half.
         point.at.since(self.train.at) + self.train.rtt - point.rtt
     }
@@ -101,7 +102,7 @@ impl Behind {
         min_rtt.scaled((point.acked - self.train.acked).0, self.pipe.0)
     }
 
-    /// What the path has free in a smallest RTT: what left behind the train and what drained of its
+    /// What the path has free in a smallest RTT: what left after the train and what drained of its
     /// queue meanwhile, over the time in which they left.
     ///
     /// A train of rate r beside others' X comes out at `r C/(r + X)`, more than `C - X`; its queue
@@ -115,24 +116,24 @@ impl Behind {
         (left + drained).per(self.left_in(point)).over(min_rtt)
     }
 
-    /// The pipe that the avoidance is told of where the queue stays behind a train that showed
+    /// The pipe that the avoidance is told of where the queue stays after a train that showed
     /// room.
-    pub(super) fn told(&self, window: Bytes) -> Option<Bytes> {
+    pub(super) fn pipe_where_queue_stays(&self, window: Bytes) -> Option<Bytes> {
         // Ours: other flows send all that the path forwards then, and a newcomer's packets only
         // lengthen the queue until those flows slow down.
         self.room.map(|_| window.max(self.pipe / QUEUED_PART))
     }
 
-    /// What was seen behind a train whose rate fills no more than W. All packets behind it are late
-    /// if even `lowest`, the least late, is late by half of what the RTT rose over the train.
-    fn without_room(&self, lowest: Point, min_rtt: Span) -> Seen {
+    /// The queue after a train whose rate fills no more than the target. All packets after it are
+    /// late if even `lowest`, the least late, is late by half of what the RTT rose over the train.
+    fn without_room(&self, lowest: Point, min_rtt: Span) -> Queue {
         // Ours: a queue that is there is seen by all that follow before it has drained.
         // A queue that stood before the train may have drained up to its first packet.
         let half = self.rise / 2;
         let before = self.before.min(self.train.rtt - self.rise);
         let is_late = lowest.rtt - before >= half;
         let had_time = self.left_in(lowest) - self.forwarded_in(lowest, min_rtt) > half;
-        if is_late || had_time { Seen::Late } else { Seen::Noise }
+        if is_late || had_time { Queue::Stays } else { Queue::Noise }
     }
 }
 
