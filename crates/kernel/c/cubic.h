@@ -30,15 +30,15 @@ enum stage { STAGE_UNKNOWN, STAGE_CUT, STAGE_RUNNING, STAGE_RUNNING_AFTER_CUT };
 
 struct cubic {
     u64 w_max;
-    u64 prior;
+    u64 cwnd_prior;
     /* The curve: W_max or the window it began from, K, and C times the MSS. */
-    u64 origin;
-    u64 k;
-    u64 scale;
-    u64 start;
+    u64 curve_origin;
+    u64 curve_k;
+    u64 curve_scale;
+    u64 t_epoch;
     u64 last;
     /* The Reno estimate, in 2^-16 bytes. */
-    u64 estimate;
+    u64 w_est;
     u64 remainder;
     /* What CUBIC 2.1 has instead of the two before, in packets: cnt, ack_cnt, tcp_cwnd, last_cwnd,
      * last_time in ms, snd_cwnd_cnt, delayed_ack.
@@ -66,7 +66,7 @@ FF_INLINE void cubic_take_peak(struct cubic *c, u64 peak)
         return;
     c->stage = STAGE_CUT;
     c->w_max = peak;
-    c->prior = peak;
+    c->cwnd_prior = peak;
 }
 
 /* Start-up knows what the path holds without a queue, 0 if it does not: the curve turns there if
@@ -109,9 +109,9 @@ FF_INLINE void curve_begin(struct cubic *c, ff_knobs *k, u64 cwnd, u64 origin, u
     scale = min_of(max_of(scale, 1), 1ULL << 48);
     cube.high = way / scale;
     cube.low = divide_wide(way % scale, 0, scale);
-    c->origin = origin;
-    c->k = cube.high >> 14 ? LONGEST_CURVE : cube_root(cube.high, cube.low, 0);
-    c->scale = scale;
+    c->curve_origin = origin;
+    c->curve_k = cube.high >> 14 ? LONGEST_CURVE : cube_root(cube.high, cube.low, 0);
+    c->curve_scale = scale;
 }
 
 FF_INLINE u64 curve_ticks(u64 t) { return min_of(high_half(t, TICKS_PER_NANO), 2 * LONGEST_CURVE); }
@@ -119,11 +119,11 @@ FF_INLINE u64 curve_ticks(u64 t) { return min_of(high_half(t, TICKS_PER_NANO), 2
 /* The window after `t`. */
 FF_INLINE u64 curve_at(const struct cubic *c, u64 t)
 {
-    u64 ticks = curve_ticks(t), offset = min_of(distance(ticks, c->k), LONGEST_CURVE);
+    u64 ticks = curve_ticks(t), offset = min_of(distance(ticks, c->curve_k), LONGEST_CURVE);
     struct wide cube = wide_product(offset * offset, offset);
-    u64 change = cube.high * c->scale + high_half(cube.low, c->scale);
+    u64 change = cube.high * c->curve_scale + high_half(cube.low, c->curve_scale);
 
-    return ticks < c->k ? minus(c->origin, change) : plus(c->origin, change);
+    return ticks < c->curve_k ? minus(c->curve_origin, change) : plus(c->curve_origin, change);
 }
 
 /* Starts the curve from the window as it is. */
@@ -132,12 +132,12 @@ FF_INLINE void cubic_begin(struct cubic *c, ff_knobs *k, const struct ff_view *v
     u64 cwnd = v->window.cwnd, cut = c->stage == STAGE_CUT;
 
     if (!cut)
-        c->prior = cwnd;
+        c->cwnd_prior = cwnd;
     curve_begin(c, k, cwnd, cut ? max_of(c->w_max, cwnd) : cwnd, v->mss);
     c->stage = cut ? STAGE_RUNNING_AFTER_CUT : STAGE_RUNNING;
-    c->start = v->now;
+    c->t_epoch = v->now;
     c->last = v->now;
-    c->estimate = times(cwnd, 1 << FRACTION);
+    c->w_est = times(cwnd, 1 << FRACTION);
     c->acks = 0;
     c->reno = max_of(cwnd / max_of(v->mss, 1), 1);
     if (!cut || !is_linux(k))
@@ -156,11 +156,11 @@ FF_INLINE u64 cubic_linux_growth(struct cubic *c, ff_knobs *k, u64 acked, u64 t,
 {
     u64 mss = max_of(v->mss, 1), cwnd = max_of(v->window.cwnd / mss, 1), count, missing;
     u64 at = curve_at(c, plus(t, smallest_rtt(v))), product = plus(acked, c->remainder);
-    u64 target = minus(plus(c->origin / mss, minus(at, c->origin) / mss),
-                       minus(c->origin, at) / mss);
+    u64 target = minus(plus(c->curve_origin / mss, minus(at, c->curve_origin) / mss),
+                       minus(c->curve_origin, at) / mss);
 
     if (k->cubic.friendly == CUBIC_FRIENDLY_ON)
-        target = max_of(target, (c->estimate >> FRACTION) / mss);
+        target = max_of(target, (c->w_est >> FRACTION) / mss);
     missing = minus(target, cwnd);
     count = missing ? cwnd / missing : times(cwnd, 100);
     if (c->w_max == 0)
@@ -186,11 +186,11 @@ FF_INLINE u64 cubic_count_21(struct cubic *c, ff_knobs *k, u64 cwnd, u64 t,
 
     t = plus(t, rtt);
     at = curve_at(c, t);
-    target = plus(c->origin / mss, minus(at, c->origin) / mss);
-    missing = minus(minus(target, minus(c->origin, at) / mss), cwnd);
+    target = plus(c->curve_origin / mss, minus(at, c->curve_origin) / mss);
+    missing = minus(minus(target, minus(c->curve_origin, at) / mss), cwnd);
     count = missing ? cwnd / missing : times(cwnd, 100);
     most = times(k->cubic.max_increment, rtt / MILLISECOND);
-    if (most && curve_ticks(t) >= c->k)
+    if (most && curve_ticks(t) >= c->curve_k)
         count = max_of(count, times(cwnd, 100) / most);
     if (c->stage == STAGE_RUNNING)
         count = BLIND_ACKS;
@@ -241,22 +241,22 @@ FF_INLINE u64 cubic_linux_reno(struct cubic *c, u64 beta, u64 acked, const struc
     u64 eighths = cubic_reno_eighths(beta);
     u64 packets = max_of(times(v->window.cwnd / max_of(v->mss, 1), eighths) / 8, 1);
 
-    c->estimate = plus(c->estimate, times(acked, 1 << FRACTION) / packets);
-    return c->estimate >> FRACTION;
+    c->w_est = plus(c->w_est, times(acked, 1 << FRACTION) / packets);
+    return c->w_est >> FRACTION;
 }
 
 /* The Reno estimate after an ACK for `acked`. */
 FF_INLINE u64 cubic_reno(struct cubic *c, ff_knobs *k, u64 acked, const struct ff_view *v)
 {
-    u64 passed = c->estimate >> FRACTION >= c->prior, alpha = 1 << FRACTION;
+    u64 passed = c->w_est >> FRACTION >= c->cwnd_prior, alpha = 1 << FRACTION;
 
     if (is_linux(k))
         return cubic_linux_reno(c, k->cubic.beta, acked, v);
     if (!passed)
         alpha = ((3 * (RATIO_ONE - k->cubic.beta)) << FRACTION) / (RATIO_ONE + k->cubic.beta);
     alpha = times(times(acked, v->mss), alpha) / max_of(v->window.cwnd, 1);
-    c->estimate = plus(c->estimate, alpha);
-    return c->estimate >> FRACTION;
+    c->w_est = plus(c->w_est, alpha);
+    return c->w_est >> FRACTION;
 }
 
 FF_INLINE void cubic_enter(struct cubic *c, const struct ff_view *v)
@@ -278,12 +278,12 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
         cubic_begin(c, k, v);
     if (ack->app_limited) {
         /* RFC 9438 section 5.8: time in which the source limits does not count. */
-        c->start = plus(c->start, minus(v->now, c->last));
+        c->t_epoch = plus(c->t_epoch, minus(v->now, c->last));
         c->last = v->now;
         return hold(v->window);
     }
     c->last = v->now;
-    t = minus(v->now, c->start);
+    t = minus(v->now, c->t_epoch);
     if (is_21(k))
         return grow(v->window, cubic_growth_21(c, k, ack->acked, t, v));
     estimate = cubic_reno(c, k, acked, v);
@@ -323,7 +323,7 @@ FF_INLINE struct ff_window cubic_cut(struct cubic *c, ff_knobs *k, const struct 
         /* The ACK that ends the recovery counts with the next, as in Linux. */
         c->remainder = v->mss;
     }
-    c->prior = cwnd;
+    c->cwnd_prior = cwnd;
     c->waited = 0;
     if (timeout) {
         c->ratio = 0;

@@ -22,7 +22,7 @@
 struct decreasing_byte_counting {
     struct ere ere;
     struct packet_pair pair;
-    u64 first;
+    u64 first_window;
     /* In millionths of a byte before the division by d. */
     u64 carry;
     u8 used;
@@ -86,7 +86,7 @@ FF_INLINE void decreasing_byte_counting_on_ack(struct decreasing_byte_counting *
 FF_INLINE void decreasing_byte_counting_enter(struct decreasing_byte_counting *d, ff_knobs *k,
                                               enum entry why, const struct ff_view *v)
 {
-    d->first = v->window.cwnd;
+    d->first_window = v->window.cwnd;
 }
 
 /* ssthresh after this ACK. */
@@ -97,7 +97,7 @@ FF_INLINE u64 decreasing_threshold(struct decreasing_byte_counting *d, ff_knobs 
 
     if (v->rtt.min == NONE)
         return ssthresh;
-    if (asks_hoe(k) && d->pair.known && !d->used) {
+    if (asks_hoe(k) && d->pair.has_rate && !d->used) {
         d->used = 1;
         room = whole_segments(rate_over(d->pair.rate, v->rtt.first), v->mss);
         return max_of(room, times(v->mss, 2));
@@ -111,8 +111,8 @@ FF_INLINE u64 decreasing_threshold(struct decreasing_byte_counting *d, ff_knobs 
 FF_INLINE u64 decreasing_divisor(const struct decreasing_byte_counting *d, ff_knobs *k,
                                  struct ff_window window)
 {
-    u64 way = max_of(minus(window.ssthresh, d->first), 1);
-    u64 gone = min_of(minus(window.cwnd, d->first), way);
+    u64 way = max_of(minus(window.ssthresh, d->first_window), 1);
+    u64 gone = min_of(minus(window.cwnd, d->first_window), way);
 
     return RATIO_ONE + mul_div(k->decreasing_byte_counting.dmax - RATIO_ONE, gone, way);
 }

@@ -13,7 +13,7 @@
 #include "view.h"
 
 struct hoe {
-    struct packet_pair pair;
+    struct packet_pair packet_pair;
     u64 rate;
     u64 measured;
     u64 second;
@@ -60,8 +60,8 @@ FF_INLINE void hoe_on_ack(struct hoe *h, ff_knobs *k, const struct ff_ack *ack,
     if (k->hoe.preset == HOE_PRESET_NS2) {
         h->rate = hoe_spacing(h, ack->now, v->mss);
     } else {
-        packet_pair_on_ack(&h->pair, k->hoe.span, ack, v);
-        h->rate = h->pair.known ? max_of(h->pair.rate, 1) : 0;
+        packet_pair_on_ack(&h->packet_pair, k->hoe.span, ack, v);
+        h->rate = h->packet_pair.has_rate ? max_of(h->packet_pair.rate, 1) : 0;
     }
     if (!h->rate)
         return;

@@ -29,12 +29,12 @@
 struct hystart {
     u64 round_start;
     /* The round is over when more than this is acknowledged. */
-    u64 round_end;
-    u64 last_of_train;
-    u64 min_rtt;
+    u64 end_seq;
+    u64 last_ack;
+    u64 curr_rtt;
     /* The smallest RTT of data. */
     u64 delay_min;
-    u8 samples;
+    u8 sample_cnt;
     u8 found;
 };
 
@@ -49,10 +49,10 @@ FF_FIRST_SSTHRESH_OF_KNOBS(hystart)
 FF_INLINE void hystart_begin_round(struct hystart *h, const struct ff_view *v)
 {
     h->round_start = v->now;
-    h->round_end = v->snd_nxt;
-    h->last_of_train = v->now;
-    h->min_rtt = NONE;
-    h->samples = 0;
+    h->end_seq = v->snd_nxt;
+    h->last_ack = v->now;
+    h->curr_rtt = NONE;
+    h->sample_cnt = 0;
 }
 
 /* Linux' cushion for ACKs of large blocks. */
@@ -69,9 +69,9 @@ FF_INLINE u64 hystart_ack_delay(const struct ff_view *v)
 FF_INLINE u8 hystart_train_exceeds(struct hystart *h, u64 limit, u64 as_long,
                                    const struct ff_view *v)
 {
-    if (minus(v->now, h->last_of_train) > TRAIN_GAP)
+    if (minus(v->now, h->last_ack) > TRAIN_GAP)
         return 0;
-    h->last_of_train = v->now;
+    h->last_ack = v->now;
     return times(minus(v->now, h->round_start), as_long) > limit;
 }
 
@@ -95,12 +95,12 @@ FF_INLINE u8 hystart_rtt_has_grown(struct hystart *h, u64 rtt, u64 delay_min)
 {
     u64 increase = min_of(max_of(delay_min / 8, MIN_INCREASE), MAX_INCREASE);
 
-    h->min_rtt = min_of(h->min_rtt, rtt);
-    if (h->samples < MIN_SAMPLES) {
-        h->samples++;
+    h->curr_rtt = min_of(h->curr_rtt, rtt);
+    if (h->sample_cnt < MIN_SAMPLES) {
+        h->sample_cnt++;
         return 0;
     }
-    return h->min_rtt > plus(delay_min, increase);
+    return h->curr_rtt > plus(delay_min, increase);
 }
 
 FF_INLINE void hystart_on_ack(struct hystart *h, ff_knobs *k, const struct ff_ack *ack,
@@ -113,7 +113,7 @@ FF_INLINE void hystart_on_ack(struct hystart *h, ff_knobs *k, const struct ff_ac
     if (ack->acked == 0 || ack->rtt == NONE)
         return;
     h->delay_min = min_of(h->delay_min, ack->rtt);
-    if (v->acked > h->round_end)
+    if (v->acked > h->end_seq)
         hystart_begin_round(h, v);
     if (v->window.cwnd < times(v->mss, k->hystart.low_window))
         return;

@@ -29,14 +29,14 @@
 
 struct hystart_pp {
     /* The smallest RTTs of the last round and of this one, NONE without a sample. */
-    u64 last_min_rtt;
-    u64 min_rtt;
+    u64 last_round_min_rtt;
+    u64 current_round_min_rtt;
     /* Of CSS; it is off where `in_css` is 0. */
-    u64 base;
-    u64 rounds;
-    u8 in_css;
+    u64 css_baseline_min_rtt;
+    u64 css_round_count;
+    u8 has_css;
     /* Of this round, up to those that count. */
-    u8 samples;
+    u8 rtt_sample_count;
 };
 
 FF_NEW_POLICY(hystart_pp)
@@ -49,48 +49,50 @@ FF_FIRST_SSTHRESH_OF_KNOBS(hystart_pp)
 FF_INLINE void hystart_pp_enter(struct hystart_pp *h, ff_knobs *k, enum entry why,
                                 const struct ff_view *v)
 {
-    h->last_min_rtt = NONE;
-    h->min_rtt = NONE;
-    h->samples = 0;
-    h->in_css = 0;
+    h->last_round_min_rtt = NONE;
+    h->current_round_min_rtt = NONE;
+    h->rtt_sample_count = 0;
+    h->has_css = 0;
 }
 
 /* Takes an RTT sample and moves between slow start and CSS (RFC 9406 section 4.2). */
-FF_INLINE void hystart_pp_look(struct hystart_pp *h, ff_knobs *k, u64 rtt)
+FF_INLINE void hystart_pp_take_rtt_sample(struct hystart_pp *h, ff_knobs *k, u64 rtt)
 {
-    u64 last = h->last_min_rtt, threshold;
+    u64 last = h->last_round_min_rtt, threshold;
 
-    h->min_rtt = min_of(h->min_rtt, rtt);
-    if (h->samples < N_RTT_SAMPLE)
-        h->samples++;
-    if (h->samples < N_RTT_SAMPLE)
+    h->current_round_min_rtt = min_of(h->current_round_min_rtt, rtt);
+    if (h->rtt_sample_count < N_RTT_SAMPLE)
+        h->rtt_sample_count++;
+    if (h->rtt_sample_count < N_RTT_SAMPLE)
         return;
-    if (h->in_css) {
-        h->in_css = h->min_rtt >= h->base;
+    if (h->has_css) {
+        h->has_css = h->current_round_min_rtt >= h->css_baseline_min_rtt;
         return;
     }
     if (last == NONE)
         return;
     threshold = min_of(max_of(last / MIN_RTT_DIVISOR, MIN_RTT_THRESH), MAX_RTT_THRESH);
     threshold = plus(last, threshold);
-    if (h->min_rtt < threshold)
+    if (h->current_round_min_rtt < threshold)
         return;
-    h->base = k->hystart_pp.base == HYSTART_PP_BASE_THRESHOLD ? threshold : h->min_rtt;
-    h->rounds = 0;
-    h->samples = 0;
-    h->in_css = 1;
+    h->css_baseline_min_rtt = h->current_round_min_rtt;
+    if (k->hystart_pp.base == HYSTART_PP_BASE_THRESHOLD)
+        h->css_baseline_min_rtt = threshold;
+    h->css_round_count = 0;
+    h->rtt_sample_count = 0;
+    h->has_css = 1;
 }
 
 /* The round is over; whether CSS has lasted its time with it. */
 FF_INLINE u8 hystart_pp_end_round(struct hystart_pp *h, ff_knobs *k)
 {
-    h->last_min_rtt = h->min_rtt;
-    h->min_rtt = NONE;
-    h->samples = 0;
-    if (!h->in_css)
+    h->last_round_min_rtt = h->current_round_min_rtt;
+    h->current_round_min_rtt = NONE;
+    h->rtt_sample_count = 0;
+    if (!h->has_css)
         return 0;
-    h->rounds++;
-    return h->rounds >= k->hystart_pp.css_rounds;
+    h->css_round_count++;
+    return h->css_round_count >= k->hystart_pp.css_rounds;
 }
 
 FF_INLINE struct ff_step hystart_pp_step(struct hystart_pp *h, ff_knobs *k,
@@ -103,11 +105,11 @@ FF_INLINE struct ff_step hystart_pp_step(struct hystart_pp *h, ff_knobs *k,
     if (v->window.cwnd >= v->window.ssthresh)
         return double_window(ack, v->mss, v->window);
     counted = min_of(ack->acked, limit);
-    if (h->in_css)
+    if (h->has_css)
         counted /= max_of(k->hystart_pp.css_growth_divisor, 1);
     step = grow(v->window, counted);
     if (ack->rtt != NONE)
-        hystart_pp_look(h, k, ack->rtt);
+        hystart_pp_take_rtt_sample(h, k, ack->rtt);
     if (v->round_start && hystart_pp_end_round(h, k)) {
         step.window.ssthresh = step.window.cwnd;
         step.exit = 1;

@@ -18,12 +18,12 @@ typedef const volatile struct lg_knob_values lg_knobs;
 
 struct load_gauge {
     /* RE in 2^-32 bytes per ns; beginning of the RTT being measured; delivered since then. */
-    u64 achieved;
+    u64 re;
     u64 since;
     u64 arrived;
     u64 entered;
     u64 counter;
-    u8 begun;
+    u8 has_since;
     u8 light;
 };
 
@@ -45,8 +45,8 @@ FF_INLINE void load_gauge_on_ack(struct load_gauge *g, lg_knobs *k, const struct
         return;
     if (v->recovering)
         load_gauge_restart(g, v->now);
-    if (!g->begun) {
-        g->begun = 1;
+    if (!g->has_since) {
+        g->has_since = 1;
         g->since = ack->now;
         return;
     }
@@ -55,7 +55,7 @@ FF_INLINE void load_gauge_on_ack(struct load_gauge *g, lg_knobs *k, const struct
     if (elapsed < v->rtt.smoothed)
         return;
     newest = mul_div(g->arrived, 1ULL << 32, elapsed);
-    g->achieved = plus(mul_div(g->achieved, k->eps, RATIO_ONE),
+    g->re = plus(mul_div(g->re, k->eps, RATIO_ONE),
                        mul_div(newest, RATIO_ONE - k->eps, RATIO_ONE));
     g->since = ack->now;
     g->arrived = 0;
@@ -84,7 +84,7 @@ FF_INLINE void load_gauge_judge(struct load_gauge *g, lg_knobs *k, const struct 
         g->counter = 0;
         return;
     }
-    arrived = mul_div(g->achieved, in_ticks(v->rtt.min, k->tick), 1ULL << 32);
+    arrived = mul_div(g->re, in_ticks(v->rtt.min, k->tick), 1ULL << 32);
     if (arrived > load_gauge_boundary(k, v))
         g->counter++;
     else

@@ -12,8 +12,8 @@
 
 struct m_start {
     /* scnt: the next increment, in segments. */
-    u64 count;
-    u8 is_first;
+    u64 scnt;
+    u8 is_first_ack;
 };
 
 FF_OBSERVES_NOTHING(m_start)
@@ -24,8 +24,8 @@ FF_FIRST_SSTHRESH_OF_KNOBS(m_start)
 
 FF_INLINE void m_start_new(struct m_start *m, ff_knobs *k)
 {
-    m->count = k->m_start.p;
-    m->is_first = 1;
+    m->scnt = k->m_start.p;
+    m->is_first_ack = 1;
 }
 
 FF_INLINE void m_start_enter(struct m_start *m, ff_knobs *k, enum entry why,
@@ -48,11 +48,11 @@ FF_INLINE u64 falling(u64 largest, u64 number)
 FF_INLINE u64 m_start_increments(struct m_start *m, ff_knobs *k, u64 acks)
 {
     u64 largest = k->m_start.p, smallest = m_start_smallest(k), length = largest - smallest + 1;
-    u64 rest = acks % length, left = m->count - smallest + 1, now = min_of(rest, left);
+    u64 rest = acks % length, left = m->scnt - smallest + 1, now = min_of(rest, left);
     u64 total = times(acks / length, largest * (largest + 1) / 2);
 
-    total = plus(total, falling(m->count, now) + falling(largest, rest - now));
-    m->count = now < left ? m->count - now : largest - (rest - now);
+    total = plus(total, falling(m->scnt, now) + falling(largest, rest - now));
+    m->scnt = now < left ? m->scnt - now : largest - (rest - now);
     return total;
 }
 
@@ -69,9 +69,9 @@ FF_INLINE struct ff_step m_start_step(struct m_start *m, ff_knobs *k, const stru
     if (v->window.cwnd >= end)
         return double_window(ack, v->mss, v->window);
     if (k->m_start.reset_per_rtt == M_START_RESET_PER_RTT_ON && v->round_start)
-        m->count = k->m_start.p;
-    first = m->is_first;
-    m->is_first = 0;
+        m->scnt = k->m_start.p;
+    first = m->is_first_ack;
+    m->is_first_ack = 0;
     if (first && k->m_start.first == M_START_FIRST_1)
         return double_window(ack, v->mss, v->window);
     return until_threshold(grow(v->window, times(v->mss, m_start_increments(m, k, acks))));

@@ -17,21 +17,21 @@
 #define LARGEST_AMOUNT ((1ULL << 48) - 1)
 
 struct packet_pair {
-    u64 at[3];
-    u64 delivered[3];
+    u64 acks_at[3];
+    u64 acks_delivered[3];
     u64 rate;
     u8 seen;
-    u8 known;
+    u8 has_rate;
 };
 
 FF_INLINE void packet_pair_slope(struct packet_pair *p)
 {
-    u64 t1 = minus(p->at[1], p->at[0]), t2 = minus(p->at[2], p->at[0]);
-    u64 a1 = minus(p->delivered[1], p->delivered[0]) & LARGEST_AMOUNT;
-    u64 a2 = minus(p->delivered[2], p->delivered[0]) & LARGEST_AMOUNT;
+    u64 t1 = minus(p->acks_at[1], p->acks_at[0]), t2 = minus(p->acks_at[2], p->acks_at[0]);
+    u64 a1 = minus(p->acks_delivered[1], p->acks_delivered[0]) & LARGEST_AMOUNT;
+    u64 a2 = minus(p->acks_delivered[2], p->acks_delivered[0]) & LARGEST_AMOUNT;
     struct wide plus_terms, minus_terms, above, below;
 
-    if (p->at[1] < p->at[0] || p->at[2] < p->at[1] || t2 == 0)
+    if (p->acks_at[1] < p->acks_at[0] || p->acks_at[2] < p->acks_at[1] || t2 == 0)
         return;
     plus_terms = wide_sum(wide_product(2 * t1, a1), wide_product(2 * t2, a2));
     minus_terms = wide_sum(wide_product(t1, a2), wide_product(t2, a1));
@@ -40,7 +40,7 @@ FF_INLINE void packet_pair_slope(struct packet_pair *p)
     above = wide_difference(plus_terms, minus_terms);
     below = wide_times(wide_sum(wide_product(t2 - t1, t2 - t1), wide_product(t1, t2)), 2);
     p->rate = wide_quotient(wide_times(above, NANOS_PER_SECOND), below);
-    p->known = 1;
+    p->has_rate = 1;
 }
 
 /* Takes an ACK in; afterwards nothing changes any more once the rate is known. `span` is the
@@ -51,17 +51,17 @@ FF_INLINE void packet_pair_on_ack(struct packet_pair *p, u64 span, const struct 
 {
     u64 near = min_of(mul_div(v->rtt.min, span, RATIO_ONE), LONGEST_SPAN);
 
-    if (p->known || ack->acked == 0 || ack->credited == 0)
+    if (p->has_rate || ack->acked == 0 || ack->credited == 0)
         return;
-    p->at[0] = p->at[1];
-    p->at[1] = p->at[2];
-    p->at[2] = ack->now;
-    p->delivered[0] = p->delivered[1];
-    p->delivered[1] = p->delivered[2];
-    p->delivered[2] = v->delivered;
+    p->acks_at[0] = p->acks_at[1];
+    p->acks_at[1] = p->acks_at[2];
+    p->acks_at[2] = ack->now;
+    p->acks_delivered[0] = p->acks_delivered[1];
+    p->acks_delivered[1] = p->acks_delivered[2];
+    p->acks_delivered[2] = v->delivered;
     if (p->seen < 3)
         p->seen++;
-    if (p->seen >= 3 && v->rtt.min != NONE && minus(p->at[2], p->at[0]) < near)
+    if (p->seen >= 3 && v->rtt.min != NONE && minus(p->acks_at[2], p->acks_at[0]) < near)
         packet_pair_slope(p);
 }
 

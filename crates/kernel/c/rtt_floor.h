@@ -10,16 +10,16 @@
 
 struct rtt_floor {
     /* Of the quarters, the newest first. */
-    u64 a;
-    u64 b;
-    u64 c;
-    u64 d;
+    u64 quarters_0;
+    u64 quarters_1;
+    u64 quarters_2;
+    u64 quarters_3;
     u64 began;
 };
 
 FF_INLINE void rtt_floor_new(struct rtt_floor *f)
 {
-    f->a = f->b = f->c = f->d = NONE;
+    f->quarters_0 = f->quarters_1 = f->quarters_2 = f->quarters_3 = NONE;
     f->began = 0;
 }
 
@@ -31,20 +31,20 @@ FF_INLINE void rtt_floor_observe(struct rtt_floor *f, u64 now, u64 rtt, u64 wind
     if (since >= quarter) {
         passed = since / max_of(quarter, 1);
         for (u32 i = 0; i < 4 && i < passed; i++) {
-            f->d = f->c;
-            f->c = f->b;
-            f->b = f->a;
-            f->a = NONE;
+            f->quarters_3 = f->quarters_2;
+            f->quarters_2 = f->quarters_1;
+            f->quarters_1 = f->quarters_0;
+            f->quarters_0 = NONE;
         }
         /* Quarters follow each other without a gap, unless the whole window has passed. */
         f->began = passed < 4 ? f->began + quarter * passed : now;
     }
-    f->a = min_of(f->a, rtt);
+    f->quarters_0 = min_of(f->quarters_0, rtt);
 }
 
 FF_INLINE u64 rtt_floor_of(const struct rtt_floor *f)
 {
-    return min_of(min_of(f->a, f->b), min_of(f->c, f->d));
+    return min_of(min_of(f->quarters_0, f->quarters_1), min_of(f->quarters_2, f->quarters_3));
 }
 
 #endif

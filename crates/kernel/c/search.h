@@ -35,9 +35,9 @@ struct search {
     /* Delivered in one RTT as it left, 0 before. */
     u64 pipe;
     /* Of the phase after the exit: its end, and payload delivered for which no segment has left. */
-    u64 target;
-    u64 owed;
-    u8 draining;
+    u64 target_cwnd;
+    u64 drain_acked;
+    u8 has_drain;
     /* Something has been compared. */
     u8 compared;
 };
@@ -51,9 +51,9 @@ FF_FIRST_SSTHRESH_OF_KNOBS(search)
 
 FF_INLINE void search_enter(struct search *s, ff_knobs *k, enum entry why, const struct ff_view *v)
 {
-    s->bins.bin = 0;
+    s->bins.bin_duration = 0;
     s->compared = 0;
-    s->draining = 0;
+    s->has_drain = 0;
     s->initial_window = v->window.cwnd;
 }
 
@@ -75,7 +75,7 @@ FF_INLINE u8 search_end_bin(struct search *s, ff_knobs *k, const struct ff_ack *
     u64 percent;
 
     if (k->search.limited == SEARCH_LIMITED_ANEW && ack->app_limited) {
-        search_bins_begin(&s->bins, ack->now, s->bins.ruler, v->sent, v->delivered);
+        search_bins_begin(&s->bins, ack->now, s->bins.initial_rtt, v->sent, v->delivered);
         return 0;
     }
     if (!search_bins_advance(&s->bins, ack->now, v->sent, v->delivered, k->search.most_skipped))
@@ -91,14 +91,14 @@ FF_INLINE u8 search_end_bin(struct search *s, ff_knobs *k, const struct ff_ack *
 FF_INLINE u8 search_falls_behind(struct search *s, ff_knobs *k, const struct ff_ack *ack,
                                  const struct ff_view *v)
 {
-    if (s->bins.bin == 0) {
+    if (s->bins.bin_duration == 0) {
         /* After a reset the newest RTT is the path's. */
         u64 rtt = s->compared ? v->rtt.latest : v->rtt.first;
 
         search_bins_begin(&s->bins, ack->now, rtt, v->sent, v->delivered);
         return 0;
     }
-    return ack->now > s->bins.end && search_end_bin(s, k, ack, v);
+    return ack->now > s->bins.bin_end && search_end_bin(s, k, ack, v);
 }
 
 FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struct ff_view *v)
@@ -108,9 +108,9 @@ FF_INLINE struct ff_step search_leave(struct search *s, ff_knobs *k, const struc
 
     s->pipe = search_in_first_rtts(&s->bins, 1);
     if (k->search.drain == SEARCH_DRAIN_ON && !search_is_8(k)) {
-        s->target = max_of(s->pipe, s->initial_window);
-        s->owed = 0;
-        s->draining = 1;
+        s->target_cwnd = max_of(s->pipe, s->initial_window);
+        s->drain_acked = 0;
+        s->has_drain = 1;
         return step;
     }
     step.window.ssthresh = cwnd;
@@ -132,12 +132,12 @@ FF_INLINE struct ff_step search_drain(struct search *s, const struct ff_ack *ack
     u64 costs = times(v->mss, SEARCH_DRAIN_ACKED), segments;
     struct ff_step step = hold(v->window);
 
-    s->owed = plus(s->owed, ack->credited);
-    segments = s->owed / max_of(costs, 1);
-    s->owed = minus(s->owed, times(costs, segments));
-    step.window.cwnd = max_of(plus(ack->in_flight, times(v->mss, segments)), s->target);
-    if (step.window.cwnd == s->target) {
-        step.window.ssthresh = s->target;
+    s->drain_acked = plus(s->drain_acked, ack->credited);
+    segments = s->drain_acked / max_of(costs, 1);
+    s->drain_acked = minus(s->drain_acked, times(costs, segments));
+    step.window.cwnd = max_of(plus(ack->in_flight, times(v->mss, segments)), s->target_cwnd);
+    if (step.window.cwnd == s->target_cwnd) {
+        step.window.ssthresh = s->target_cwnd;
         step.exit = 1;
     }
     return step;
@@ -146,7 +146,7 @@ FF_INLINE struct ff_step search_drain(struct search *s, const struct ff_ack *ack
 FF_INLINE struct ff_step search_step(struct search *s, ff_knobs *k, const struct ff_ack *ack,
                                      const struct ff_view *v)
 {
-    if (s->draining)
+    if (s->has_drain)
         return search_drain(s, ack, v);
     if (v->window.cwnd >= v->window.ssthresh)
         return double_window(ack, v->mss, v->window);

@@ -19,10 +19,10 @@
 
 struct search_bins {
     /* Length of a bin, 0 before the first RTT; that RTT; the end of the bin; its number. */
-    u64 bin;
-    u64 ruler;
-    u64 end;
-    u64 index;
+    u64 bin_duration;
+    u64 initial_rtt;
+    u64 bin_end;
+    u64 curr_idx;
     u64 sent[SEARCH_RING];
     u64 delivered[SEARCH_RING];
 };
@@ -46,10 +46,10 @@ FF_INLINE void search_bins_put(struct search_bins *b, u64 index, u64 sent, u64 d
 /* The first RTT makes the bins (section 3.1). No sum of an earlier beginning is read again. */
 FF_INLINE void search_bins_begin(struct search_bins *b, u64 now, u64 rtt, u64 sent, u64 delivered)
 {
-    b->bin = mul_div(rtt, WINDOW_TENTHS, 10 * WINDOW_BINS);
-    b->ruler = rtt;
-    b->end = plus(now, b->bin);
-    b->index = 0;
+    b->bin_duration = mul_div(rtt, WINDOW_TENTHS, 10 * WINDOW_BINS);
+    b->initial_rtt = rtt;
+    b->bin_end = plus(now, b->bin_duration);
+    b->curr_idx = 0;
     search_bins_put(b, 0, sent, delivered);
 }
 
@@ -58,20 +58,20 @@ FF_INLINE void search_bins_begin(struct search_bins *b, u64 now, u64 rtt, u64 se
  */
 FF_INLINE u8 search_bins_advance(struct search_bins *b, u64 now, u64 sent, u64 delivered, u64 most)
 {
-    u64 last_sent = search_at(b->sent, b->index), at;
-    u64 last_delivered = search_at(b->delivered, b->index);
-    u64 passed = minus(now, b->end) / max_of(b->bin, 1) + 1;
+    u64 last_sent = search_at(b->sent, b->curr_idx), at;
+    u64 last_delivered = search_at(b->delivered, b->curr_idx);
+    u64 passed = minus(now, b->bin_end) / max_of(b->bin_duration, 1) + 1;
 
     if (passed > most) {
-        b->bin = 0;
+        b->bin_duration = 0;
         return 0;
     }
-    b->end = plus(b->end, times(b->bin, passed));
-    at = max_of(b->index + 1, minus(b->index + passed, SEARCH_RING));
-    b->index += passed;
-    for (u32 i = 0; i < SEARCH_RING && at < b->index; i++, at++)
+    b->bin_end = plus(b->bin_end, times(b->bin_duration, passed));
+    at = max_of(b->curr_idx + 1, minus(b->curr_idx + passed, SEARCH_RING));
+    b->curr_idx += passed;
+    for (u32 i = 0; i < SEARCH_RING && at < b->curr_idx; i++, at++)
         search_bins_put(b, at, last_sent, last_delivered);
-    search_bins_put(b, b->index, sent, delivered);
+    search_bins_put(b, b->curr_idx, sent, delivered);
     return 1;
 }
 
@@ -99,30 +99,31 @@ FF_INLINE u64 search_earlier(const u64 *sums, u64 then, u64 part, u64 bin)
 FF_INLINE u8 search_bins_compare(const struct search_bins *b, u64 rtt, u8 with_sent,
                                  enum search_bounds bounds, struct search_found *found)
 {
-    u64 bin = max_of(b->bin, 1), back = rtt / bin, then = minus(b->index, back), expected;
+    u64 bin = max_of(b->bin_duration, 1), back = rtt / bin, expected;
+    u64 then = minus(b->curr_idx, back);
     u64 first = bounds == BOUNDS_DRAFT ? WINDOW_BINS + 1 : WINDOW_BINS;
     u64 most = bounds == BOUNDS_LINUX_4 ? EXTRA_BINS_4 - 1
                : bounds == BOUNDS_LINUX ? EXTRA_BINS - 1
                                         : EXTRA_BINS;
 
-    if (b->bin == 0 || then < first || back >= most)
+    if (b->bin_duration == 0 || then < first || back >= most)
         return 0;
     expected = search_earlier(with_sent ? b->sent : b->delivered, then, rtt % bin, bin);
     found->expected = with_sent ? expected : times(expected, 2);
-    found->delivered = search_in_ten(b->delivered, b->index);
+    found->delivered = search_in_ten(b->delivered, b->curr_idx);
     return found->expected > 0;
 }
 
 /* Payload delivered in the newest bins that cover so many of the first RTT (section 3.3). */
 FF_INLINE u64 search_in_first_rtts(const struct search_bins *b, u64 count)
 {
-    u64 length = times(b->ruler, count), bin = max_of(b->bin, 1);
+    u64 length = times(b->initial_rtt, count), bin = max_of(b->bin_duration, 1);
     u64 bins = min_of(length / bin + (length % bin > 0), WINDOW_BINS + EXTRA_BINS_4);
 
-    if (b->bin == 0)
+    if (b->bin_duration == 0)
         return 0;
-    return minus(search_at(b->delivered, b->index),
-                 search_at(b->delivered, minus(b->index, bins)));
+    return minus(search_at(b->delivered, b->curr_idx),
+                 search_at(b->delivered, minus(b->curr_idx, bins)));
 }
 
 #endif

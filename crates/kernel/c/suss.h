@@ -33,7 +33,6 @@ struct suss_red {
     u64 begins;
     u64 limit;
     u64 rate;
-    u8 is;
     u8 leaves;
 };
 
@@ -57,11 +56,12 @@ struct suss {
     /* What was in flight when a loss came, NONE without one. */
     u64 peak;
     struct suss_red red;
+    u8 has_red;
     /* HyStart alone; the endpoint paces. */
-    u8 off;
+    u8 hystart_alone;
     u8 paced;
     /* Blue ACKs still come; the ACK before was the last of them. */
-    u8 in_blue;
+    u8 has_blue;
     u8 last_blue;
     u8 may_jump;
     u8 has_cap;
@@ -84,7 +84,7 @@ FF_INLINE void suss_enter(struct suss *s, ff_knobs *k, enum entry why, const str
         .fell_in = 1,
         .min_rtt = NONE,
         .peak = NONE,
-        .off = why != ENTRY_CONNECT,
+        .hystart_alone = why != ENTRY_CONNECT,
         .paced = s->paced,
         .may_jump = 1,
     };
@@ -97,7 +97,7 @@ FF_INLINE void suss_enter(struct suss *s, ff_knobs *k, enum entry why, const str
 FF_INLINE struct ff_step suss_begin(struct suss *s, ff_knobs *k, const struct ff_view *v)
 {
     if (v->paced == PACED_BY_ENDPOINT)
-        s->off = s->paced = 1;
+        s->hystart_alone = s->paced = 1;
     return hold(v->window);
 }
 
@@ -107,11 +107,11 @@ FF_INLINE u8 suss_train_fills(struct suss *s, const struct ff_view *v)
     u64 half = plus(v->rtt.min, hystart_ack_delay(v)) / 2;
     u64 as_long = 1ULL << min_of(s->jumps, SUSS_MOST_SHIFT);
 
-    if (s->off)
+    if (s->hystart_alone)
         return hystart_train_exceeds(&s->round, s->paced ? times(half, 2) : half, 1, v);
     if (s->has_cap)
         return v->window.cwnd > s->cap;
-    if (s->in_blue && hystart_train_exceeds(&s->round, half, as_long, v)) {
+    if (s->has_blue && hystart_train_exceeds(&s->round, half, as_long, v)) {
         s->cap = plus(v->window.cwnd, times(s->blue, as_long - 1));
         s->has_cap = 1;
     }
@@ -123,7 +123,7 @@ FF_INLINE u8 suss_looks_full(struct suss *s, ff_knobs *k, u64 rtt, const struct 
 {
     u8 large = v->window.cwnd >= times(v->mss, SUSS_LOW_WINDOW), train;
 
-    if (v->acked > s->round.round_end && (large || k->suss.rounds == SUSS_ROUNDS_DATA))
+    if (v->acked > s->round.end_seq && (large || k->suss.rounds == SUSS_ROUNDS_DATA))
         hystart_begin_round(&s->round, v);
     if (!large)
         return 0;
@@ -137,15 +137,15 @@ FF_INLINE u8 suss_fits(struct suss *s, ff_knobs *k, u64 train, const struct ff_v
     u64 min = v->rtt.min, shift, grown, since, allowed;
 
     if (s->number <= 2) {
-        s->off = !(min > SUSS_LEAST_RTT && train < min / 4);
-        return !s->off;
+        s->hystart_alone = !(min > SUSS_LEAST_RTT && train < min / 4);
+        return !s->hystart_alone;
     }
     shift = min_of(s->number - 2, SUSS_MOST_SHIFT);
     grown = times(train, 1ULL << shift);
     since = minus(s->number, s->fell_in);
     allowed = plus(times(min, since + 1), mul_div(min, since, 8));
     return mul_div(grown, grown, times(s->last_train, 1ULL << (shift - 1))) <= min &&
-           s->number < k->suss.max + 2 && times(s->round.min_rtt, since + 1) <= allowed;
+           s->number < k->suss.max + 2 && times(s->round.curr_rtt, since + 1) <= allowed;
 }
 
 /* The last blue ACK of the round: decides on a jump. */
@@ -153,7 +153,7 @@ FF_APART void suss_end_blue(struct suss *s, ff_knobs *k, const struct ff_ack *ac
                             const struct ff_view *v)
 {
     u64 shift = min_of(s->number - 1, SUSS_MOST_SHIFT);
-    u64 blue = times(s->first_window, 1ULL << shift), seen = s->in_blue ? s->blue : 0;
+    u64 blue = times(s->first_window, 1ULL << shift), seen = s->has_blue ? s->blue : 0;
     u64 train = mul_div(minus(v->now, s->began), blue, times(seen, 2));
     u64 spent = v->rtt.min >> shift, red, red_acks;
 
@@ -170,7 +170,7 @@ FF_APART void suss_end_blue(struct suss *s, ff_knobs *k, const struct ff_ack *ac
     red = minus(times(blue, 1ULL << shift), blue);
     /* The red ACKs still to come in this round will not open the window. */
     red_acks = minus(times(blue / 2, 1ULL << minus(shift, 1)), blue / 2);
-    s->red.is = 1;
+    s->has_red = 1;
     s->red.leaves = 0;
     s->red.begins = plus(v->now, (spent - train) / 2);
     s->red.limit = minus(plus(plus(v->window.cwnd, ack->acked), red), red_acks);
@@ -186,19 +186,19 @@ FF_INLINE void suss_measure(struct suss *s, ff_knobs *k, const struct ff_ack *ac
         s->fell_in = s->number;
     }
     if (s->last_blue)
-        s->in_blue = 0;
+        s->has_blue = 0;
     s->last_blue = 0;
     if (v->acked > s->head) {
-        s->in_blue = 1;
+        s->has_blue = 1;
         s->blue = 0;
         s->number = plus(s->number, 1);
         s->began = v->now;
         s->head = v->snd_nxt;
-        s->red.is = 0;
+        s->has_red = 0;
     }
     if (v->acked >= s->tail)
         suss_end_blue(s, k, ack, v);
-    if (s->in_blue)
+    if (s->has_blue)
         s->blue = plus(s->blue, ack->acked);
 }
 
@@ -214,20 +214,20 @@ FF_INLINE struct ff_step suss_leave(struct suss *s, const struct ff_ack *ack,
     u64 flight = max_of(ack->in_flight, times(v->mss, 2));
     struct ff_step step = hold(v->window);
 
-    if (!s->off && s->jumps > 1)
+    if (!s->hystart_alone && s->jumps > 1)
         step.window.cwnd = min_of(flight, v->window.cwnd);
-    else if (s->red.is && s->red.leaves)
+    else if (s->has_red && s->red.leaves)
         step.window.cwnd = suss_sent(ack, v);
     step.window.ssthresh = step.window.cwnd;
     step.exit = 1;
-    s->off = 1;
+    s->hystart_alone = 1;
     return step;
 }
 
 FF_INLINE struct ff_step suss_step(struct suss *s, ff_knobs *k, const struct ff_ack *ack,
                                    const struct ff_view *v)
 {
-    u8 was_red = s->red.is && s->red.leaves;
+    u8 was_red = s->has_red && s->red.leaves;
     struct ff_window window = v->window;
     struct ff_step step = hold(window);
 
@@ -235,20 +235,20 @@ FF_INLINE struct ff_step suss_step(struct suss *s, ff_knobs *k, const struct ff_
         return until_threshold(step);
     if (ack->rtt != NONE && suss_looks_full(s, k, ack->rtt, v))
         return suss_leave(s, ack, v);
-    if (s->off) {
+    if (s->hystart_alone) {
         step.window.cwnd = min_of(plus(window.cwnd, ack->acked), window.ssthresh);
         return until_threshold(step);
     }
     if (!s->has_cap)
         suss_measure(s, k, ack, v);
-    if (!s->red.is && was_red)
+    if (!s->has_red && was_red)
         window.cwnd = suss_sent(ack, v);
     /* A red ACK opens nothing. */
-    if (!s->red.is || s->in_blue)
+    if (!s->has_red || s->has_blue)
         step.window.cwnd = plus(window.cwnd, ack->acked);
-    if (s->red.is && s->red.leaves)
+    if (s->has_red && s->red.leaves)
         step.pace = s->red.rate;
-    else if (s->red.is)
+    else if (s->has_red)
         step.wake = s->red.begins;
     return until_threshold(step);
 }
@@ -258,7 +258,7 @@ FF_INLINE struct ff_step suss_on_wake(struct suss *s, ff_knobs *k, const struct 
     struct ff_step step = hold(v->window);
 
     step.keeps_pace = 1;
-    if (!s->red.is || s->red.leaves || s->red.begins > v->now)
+    if (!s->has_red || s->red.leaves || s->red.begins > v->now)
         return step;
     step.keeps_pace = 0;
     s->red.leaves = 1;
@@ -272,10 +272,10 @@ FF_INLINE struct ff_answer suss_answer(struct suss *s, ff_knobs *k, const struct
 {
     struct ff_answer answer = { .window = v->window, .kind = ANSWER_LEAVE };
     u64 flight = max_of(v->in_flight, times(v->mss, 2));
-    u8 active = !s->off;
+    u8 active = !s->hystart_alone;
 
-    s->off = 1;
-    s->red.is = 0;
+    s->hystart_alone = 1;
+    s->has_red = 0;
     if (!active || plus(flight, times(v->mss, 2)) >= v->window.cwnd)
         return answer;
     s->peak = flight;

@@ -15,8 +15,8 @@ struct vegas {
     struct vegas_diff diff;
     struct linear linear;
     /* The window at the decision to grow, while this round grows. */
-    u64 from;
-    u8 grows;
+    u64 grows_from;
+    u8 has_grows_from;
 };
 
 FF_NEVER_REPROBES(vegas)
@@ -43,7 +43,7 @@ FF_INLINE void vegas_on_ack(struct vegas *a, ff_knobs *k, const struct ff_ack *a
     vegas_diff_on_ack(&a->diff, ack, v);
 }
 
-FF_INLINE void vegas_enter(struct vegas *a, const struct ff_view *v) { a->grows = 0; }
+FF_INLINE void vegas_enter(struct vegas *a, const struct ff_view *v) { a->has_grows_from = 0; }
 
 FF_INLINE struct ff_step vegas_step(struct vegas *a, ff_knobs *k, const struct ff_ack *ack,
                                     const struct ff_view *v)
@@ -51,16 +51,16 @@ FF_INLINE struct ff_step vegas_step(struct vegas *a, ff_knobs *k, const struct f
     struct ff_window window = v->window;
 
     if (a->diff.decides) {
-        a->grows = a->diff.diff < (long long)k->vegas.alpha;
-        a->from = window.cwnd;
+        a->has_grows_from = a->diff.diff < (long long)k->vegas.alpha;
+        a->grows_from = window.cwnd;
         if (a->diff.diff > (long long)k->vegas.beta) {
-            a->grows = 0;
+            a->has_grows_from = 0;
             window.cwnd = max_of(minus(window.cwnd, v->mss), times(v->mss, MIN_SEGMENTS));
         }
     }
-    if (!a->grows || unused(v) > times(v->mss, UNUSED_SEGMENTS))
+    if (!a->has_grows_from || unused(v) > times(v->mss, UNUSED_SEGMENTS))
         return hold(window);
-    return grow(window, linear_per_ack_at(&a->linear, v->mss, a->from));
+    return grow(window, linear_per_ack_at(&a->linear, v->mss, a->grows_from));
 }
 
 FF_INLINE struct ff_window vegas_cut(struct vegas *a, ff_knobs *k, const struct ff_loss *loss,

@@ -23,27 +23,27 @@
 #define MIN_SEGMENTS 2
 
 struct vegas_diff {
-    u64 base;
-    u64 sum;
-    u64 count;
+    u64 base_rtt;
+    u64 sum_rtt;
+    u64 cnt_rtt;
     /* The round ends when more than this is acknowledged. */
-    u64 mark;
-    u64 marked_at;
+    u64 begseq;
+    u64 begtime;
     /* In segments. */
     long long diff;
     u8 begun;
     u8 decides;
 };
 
-FF_INLINE void vegas_diff_new(struct vegas_diff *d) { d->base = NONE; }
+FF_INLINE void vegas_diff_new(struct vegas_diff *d) { d->base_rtt = NONE; }
 
 FF_INLINE void vegas_diff_on_handshake(struct vegas_diff *d, const struct ff_view *v)
 {
-    d->base = v->rtt.first;
-    d->sum = v->rtt.first;
-    d->count = 1;
+    d->base_rtt = v->rtt.first;
+    d->sum_rtt = v->rtt.first;
+    d->cnt_rtt = 1;
     d->begun = 1;
-    d->marked_at = v->now;
+    d->begtime = v->now;
 }
 
 /* The first data leaves: without a handshake it begins the first round. */
@@ -51,7 +51,7 @@ FF_INLINE void vegas_diff_on_begin(struct vegas_diff *d, const struct ff_view *v
 {
     if (!d->begun) {
         d->begun = 1;
-        d->marked_at = v->now;
+        d->begtime = v->now;
     }
 }
 
@@ -77,19 +77,19 @@ FF_INLINE long long queued_segments(u64 out, u64 sent, u64 base, u64 rtt, u64 ms
 
 FF_INLINE void vegas_diff_end_round(struct vegas_diff *d, const struct ff_view *v)
 {
-    u64 rtt = d->count > 0 ? d->sum / d->count : minus(v->now, d->marked_at);
-    u64 sent = minus(v->snd_nxt, d->mark), out;
+    u64 rtt = d->cnt_rtt > 0 ? d->sum_rtt / d->cnt_rtt : minus(v->now, d->begtime);
+    u64 sent = minus(v->snd_nxt, d->begseq), out;
 
-    d->sum = 0;
-    d->count = 0;
-    d->mark = v->snd_nxt;
-    d->marked_at = v->now;
+    d->sum_rtt = 0;
+    d->cnt_rtt = 0;
+    d->begseq = v->snd_nxt;
+    d->begtime = v->now;
     if (rtt == 0)
         return;
-    if (rtt < d->base || sent <= v->mss)
-        d->base = rtt;
+    if (rtt < d->base_rtt || sent <= v->mss)
+        d->base_rtt = rtt;
     out = plus(minus(v->snd_nxt, v->acked), v->mss);
-    d->diff = queued_segments(out, sent, d->base, rtt, v->mss);
+    d->diff = queued_segments(out, sent, d->base_rtt, rtt, v->mss);
     d->decides = 1;
 }
 
@@ -100,12 +100,12 @@ FF_INLINE void vegas_diff_on_ack(struct vegas_diff *d, const struct ff_ack *ack,
     d->decides = 0;
     if (ack->acked == 0)
         return;
-    if (v->acked > d->mark)
+    if (v->acked > d->begseq)
         vegas_diff_end_round(d, v);
     if (ack->rtt != NONE) {
-        d->base = min_of(d->base, ack->rtt);
-        d->sum = plus(d->sum, ack->rtt);
-        d->count++;
+        d->base_rtt = min_of(d->base_rtt, ack->rtt);
+        d->sum_rtt = plus(d->sum_rtt, ack->rtt);
+        d->cnt_rtt++;
     }
 }
 

@@ -13,6 +13,7 @@ mod borrowed;
 mod citation;
 mod rules;
 mod source;
+mod twins;
 mod versions;
 
 use source::Source;
@@ -33,6 +34,9 @@ struct Excused {
     long_files: BTreeMap<String, String>,
     #[serde(default)]
     long_lines: BTreeMap<String, String>,
+    /// Fields of C.
+    #[serde(default)]
+    twins: BTreeMap<String, String>,
 }
 
 /// Checks every source file below `root`.
@@ -56,6 +60,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
     rules::check_modules(&sources, &mut findings);
     rules::check_excuses(&sources, &excused, &mut findings);
+    twins::check(&sources, &excused, &mut findings);
     versions::check(&sources, &mut findings);
 
     for finding in &findings {

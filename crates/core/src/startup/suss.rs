@@ -67,8 +67,8 @@ pub struct Suss {
     rounds_from_data: bool,
     /// The endpoint paces.
     paced: bool,
-    /// Whether it still jumps.
-    state: State,
+    /// It does not jump any more: it is HyStart.
+    hystart_alone: bool,
     /// HyStart's round.
     round: Round,
     /// SUSS' own round: its number `r`.
@@ -113,13 +113,6 @@ struct Red {
     leaves: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Active,
-    /// HyStart alone.
-    Off,
-}
-
 impl Suss {
     /// HyStart's look at an ACK (`hystart_update`); whether it leaves, and with what window.
     fn looks_full(&mut self, rtt: Span, view: &View) -> bool {
@@ -140,7 +133,7 @@ impl Suss {
     fn train_fills(&mut self, view: &View) -> bool {
         // `hystart_update()` without SUSS: HyStart's limit, whole on a paced socket.
         let half = (view.rtt.min + ack_delay(view)) / 2;
-        if self.state == State::Off {
+        if self.hystart_alone {
             let limit = if self.paced { half * 2 } else { half };
             return self.round.train_is_long(limit, 1, view);
         }
@@ -221,7 +214,7 @@ impl Suss {
         if self.number <= 2 {
             let fits = min > LEAST_RTT && train < min / 4;
             if !fits {
-                self.state = State::Off;
+                self.hystart_alone = true;
             }
             return fits;
         }
@@ -246,7 +239,7 @@ impl Suss {
     fn leave(&mut self, ack: &Ack, view: &View) -> Step {
         // The authors' `tcp_cubic.c`: after more than one jump the window becomes what is in
         // flight.
-        let active = self.state == State::Active;
+        let active = !self.hystart_alone;
         let flight = ack.in_flight.max(view.mss * 2);
         let cwnd = if active && self.jumps > 1 {
             flight.min(view.window.cwnd)
@@ -255,7 +248,7 @@ impl Suss {
         } else {
             view.window.cwnd
         };
-        self.state = State::Off;
+        self.hystart_alone = true;
         Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic)
     }
 }
@@ -300,7 +293,7 @@ impl Startup for Suss {
     /// A paced socket has no SUSS (`cubictcp_init`).
     fn begin(&mut self, view: &View) -> Step {
         if matches!(view.paced, Paced::ByEndpoint(_)) {
-            (self.paced, self.state) = (true, State::Off);
+            (self.paced, self.hystart_alone) = (true, true);
         }
         view.window.hold()
     }
@@ -311,7 +304,7 @@ impl Startup for Suss {
         *self = Self { opening, most_jumps, rounds_from_data, paced, round, ..Self::default() };
         // Ours: only the first slow start has it.
         if why != Entry::Connect {
-            self.state = State::Off;
+            self.hystart_alone = true;
         }
         self.first_window = view.window.cwnd;
         self.tail = self.first_window;
@@ -325,7 +318,7 @@ impl Startup for Suss {
         if ack.rtt.is_some_and(|rtt| self.looks_full(rtt, view)) {
             return self.leave(ack, view);
         }
-        if self.state == State::Off {
+        if self.hystart_alone {
             // `tcp_slow_start()`.
             let mut step = window.grow(ack.acked);
             step.window.cwnd = step.window.cwnd.min(window.ssthresh);
@@ -369,8 +362,8 @@ impl Startup for Suss {
         // The authors' `tcp_cubic.c`: a loss ends SUSS, and where it was active the window is what
         // was in flight before CUBIC's ssthresh is taken of it.
         let flight = view.in_flight.max(view.mss * 2);
-        let active = self.state == State::Active;
-        self.state = State::Off;
+        let active = !self.hystart_alone;
+        self.hystart_alone = true;
         self.red = None;
         if !active || flight + view.mss * 2 >= view.window.cwnd {
             return Answer::Leave;
@@ -383,7 +376,7 @@ impl Startup for Suss {
     fn growth(&self) -> u64 {
         // SIGCOMM 2024: the growth factor of a round is 4 where it jumps. `max(maxFS)` of
         // draft-ietf-ccwg-ratelimited-increase follows it.
-        if self.state == State::Active { 4 } else { 2 }
+        if !self.hystart_alone { 4 } else { 2 }
     }
 
     fn found(&self, _view: &View) -> Found {
@@ -399,7 +392,7 @@ impl Default for Suss {
             most_jumps: MOST_JUMPS,
             rounds_from_data: true,
             paced: false,
-            state: State::Active,
+            hystart_alone: false,
             round: Round::NONE,
             number: 1,
             began: now,

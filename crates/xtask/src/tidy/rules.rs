@@ -225,6 +225,7 @@ mod tests {
         let excused = Excused {
             long_files: excuses(&[("a.rs", ""), ("b.rs", "x")]),
             long_lines: excuses(&[("a.rs", "x")]),
+            ..Excused::default()
         };
         let mut found = Vec::new();
         check_excuses(&[long], &excused, &mut found);

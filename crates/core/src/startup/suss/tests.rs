@@ -155,18 +155,18 @@ fn on_a_paced_socket_it_is_hystart() {
         let _ = path.policy.begin(&path.view);
         path
     };
-    for (paced, state) in [
-        (Paced::No, State::Active),
-        (Paced::ByPolicy, State::Active),
-        (Paced::ByEndpoint(200), State::Off),
-        (Paced::ByEndpoint(125), State::Off),
+    for (paced, alone) in [
+        (Paced::No, false),
+        (Paced::ByPolicy, false),
+        (Paced::ByEndpoint(200), true),
+        (Paced::ByEndpoint(125), true),
     ] {
-        assert_eq!(begun(paced).policy.state, state, "{paced:?}");
+        assert_eq!(begun(paced).policy.hystart_alone, alone, "{paced:?}");
     }
     // 20 ACKs of 1.5 ms are 28.5 ms: more than half of the RTT and less than all of it.
     let leaves = |paced| {
         let mut path = begun(paced);
-        path.policy.state = State::Off;
+        path.policy.hystart_alone = true;
         path.view.window.cwnd = MSS * 20;
         path.view.now = Instant(path.now_us * 1_000);
         path.fill();
@@ -183,7 +183,7 @@ fn a_short_or_a_full_path_turns_it_off() {
         path.view.rtt.min = Span::from_micros(min_us);
         path.view.rtt.latest = path.view.rtt.min;
         let _ = path.train(10, train_us);
-        path.policy.state == State::Off
+        path.policy.hystart_alone
     };
     assert!(off(10_000, 900) && !off(10_001, 900));
     // D is 20/18 of the train.
@@ -337,13 +337,13 @@ fn a_flight_counts_for_two_segments_at_least() {
 /// After two jumps the pacer may not have filled the window; HyStart alone, or one jump, does.
 #[test]
 fn it_leaves_with_the_flight_only_after_two_jumps() {
-    let left = |state, jumps| {
+    let left = |alone, jumps| {
         let mut path = Path::new();
-        (path.policy.state, path.policy.jumps) = (state, jumps);
+        (path.policy.hystart_alone, path.policy.jumps) = (alone, jumps);
         let ack = Ack { in_flight: MSS * 7, ..Ack::default() };
         path.policy.leave(&ack, &path.view).window.cwnd.0 / MSS.0
     };
-    assert_eq!([left(State::Active, 2), left(State::Active, 1), left(State::Off, 2)], [7, 10, 10]);
+    assert_eq!([left(false, 2), left(false, 1), left(true, 2)], [7, 10, 10]);
 }
 
 #[test]
