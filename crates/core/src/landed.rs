@@ -38,7 +38,8 @@ use crate::view::{Phase, View, Window};
 #[derive(Clone, Debug)]
 pub struct Landed<S> {
     climb: S,
-    /// It is the first slow start of the connection.
+    /// It is the first slow start of the connection; later ones of a start-up that has them
+    /// ([`Startup::once`]) end as that does.
     first: bool,
     /// What arrived in the last minrtt.
     history: AckHistory,

@@ -39,7 +39,7 @@ pub struct AfStart {
     train: AckTrain,
     /// The pace, in millionths of the measured rate.
     probe: u64,
-    /// It has jumped, or is past the time to.
+    /// It has jumped, or is past the time to: later slow starts climb without a jump.
     jumped: bool,
     /// What this round may add, and the window it began with.
     round_growth: (Bytes, Bytes),

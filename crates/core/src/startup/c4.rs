@@ -44,7 +44,8 @@ pub struct C4 {
     delay: u64,
     /// Packets that may be lost before a loss ends it.
     most_lost: u64,
-    /// It has ended, or been begun anew.
+    /// It has ended, or is slow start after a timeout. Where the avoidance asks for start-up again
+    /// it is C4 again, so that it is not [`Startup::once`].
     over: bool,
     /// Rate, rounds and pipe, as BBR measures them.
     model: BbrModel,

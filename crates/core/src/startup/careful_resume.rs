@@ -257,7 +257,7 @@ impl Startup for CarefulResume {
     fn enter(&mut self, why: Entry, view: &View) {
         match why {
             // Section 4.6: persistent congestion ends Careful Resume, and so does every later
-            // start.
+            // start but its own Safe Retreat, for which it is not `once`.
             Entry::Connect => self.first_window = view.window.cwnd,
             Entry::Timeout | Entry::Reprobe | Entry::Rest => self.phase = Phase::Normal,
             Entry::Retreat => {}

@@ -40,7 +40,8 @@ pub struct LedbatPp {
     current_delays: [Span; FILTER],
     /// How many samples have come: the next goes to this place, modulo [`FILTER`].
     samples: usize,
-    /// This is the slow start that the connection began with.
+    /// This is the slow start that the connection began with. Later ones have the gain too, so that
+    /// it is not [`Startup::once`].
     is_initial: bool,
 }
 

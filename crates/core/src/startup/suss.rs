@@ -67,7 +67,7 @@ pub struct Suss {
     rounds_from_data: bool,
     /// The endpoint paces.
     paced: bool,
-    /// It does not jump any more: it is HyStart.
+    /// It does not jump any more: it is HyStart, as later slow starts are from their beginning.
     hystart_alone: bool,
     /// HyStart's round.
     round: Round,
