@@ -122,7 +122,7 @@ impl Wanted {
         };
         let mut control = Control::named(control)?;
         // Receivers on the Internet do not acknowledge every packet.
-        control.suit_paced_or_thinned_acks();
+        control.suggest_weights_per_packet();
         let control = KernelControl::new(&control)?;
         Ok(Self { name, control })
     }

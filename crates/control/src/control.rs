@@ -215,7 +215,7 @@ impl Control {
     /// Sets what suits an endpoint whose packets leave paced, or whose receiver does not
     /// acknowledge every packet: a rate estimate has weights per packet ([`PER_PACKET`]) unless the
     /// user named a preset. Where the start-up estimates, its estimate is the one that counts.
-    pub fn suit_paced_or_thinned_acks(&mut self) {
+    pub fn suggest_weights_per_packet(&mut self) {
         let axis = match self.knob(Axis::Startup, "preset") {
             Some(knob) if takes(knob, PER_PACKET) => Axis::Startup,
             _ => Axis::Avoidance,
@@ -436,7 +436,7 @@ mod tests {
     fn an_endpoint_that_paces_or_thins_acks_gives_estimates_weights_per_packet() {
         let suited = |text: &str| {
             let mut control = Control::named(text).unwrap();
-            control.suit_paced_or_thinned_acks();
+            control.suggest_weights_per_packet();
             control
         };
         let of_startup = |control: &Control, name: &str| match &control.startup {

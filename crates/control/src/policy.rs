@@ -269,7 +269,7 @@ macro_rules! chosen {
                 match self {
                     Self::Core(policy) => policy.card(),
                     Self::Own(policy) => policy.card(),
-                    $(Self::$landed(landed) => landed.climb().card(),)?
+                    $(Self::$landed(landed) => landed.startup().card(),)?
                 }
             }
 
@@ -278,7 +278,7 @@ macro_rules! chosen {
                 match self {
                     Self::Core(policy) => policy.set(name, value),
                     Self::Own(policy) => policy.set_knob(name, value),
-                    $(Self::$landed(landed) => landed.climb_mut().set(name, value),)?
+                    $(Self::$landed(landed) => landed.startup_mut().set(name, value),)?
                 }
             }
 
@@ -287,7 +287,7 @@ macro_rules! chosen {
                 match self {
                     Self::Core(policy) => policy.value(name),
                     Self::Own(policy) => policy.knob(name),
-                    $(Self::$landed(landed) => landed.climb().value(name),)?
+                    $(Self::$landed(landed) => landed.startup().value(name),)?
                 }
             }
         }

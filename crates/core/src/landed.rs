@@ -37,7 +37,7 @@ use crate::view::{Phase, View, Window};
 /// A start-up with another landing.
 #[derive(Clone, Debug)]
 pub struct Landed<S> {
-    climb: S,
+    startup: S,
     /// It is the first slow start of the connection; later ones of a start-up that has them
     /// ([`Startup::once`]) end as that does.
     first: bool,
@@ -51,18 +51,18 @@ pub struct Landed<S> {
 
 impl<S> Landed<S> {
     /// The climb of this start-up.
-    pub const fn new(climb: S) -> Self {
-        Self { climb, first: true, history: AckHistory::new(), landing: None, pipe: None }
+    pub const fn new(startup: S) -> Self {
+        Self { startup, first: true, history: AckHistory::new(), landing: None, pipe: None }
     }
 
     /// The start-up that climbs.
-    pub const fn climb(&self) -> &S {
-        &self.climb
+    pub const fn startup(&self) -> &S {
+        &self.startup
     }
 
     /// The start-up that climbs, to set its knobs.
-    pub const fn climb_mut(&mut self) -> &mut S {
-        &mut self.climb
+    pub const fn startup_mut(&mut self) -> &mut S {
+        &mut self.startup
     }
 
     /// Notes what arrives in the first slow start.
@@ -94,70 +94,70 @@ impl<S> Landed<S> {
 }
 
 /// What it does beside the climb when it is told or asked; of the rest the climb alone hears.
-macro_rules! beside_the_climb {
+macro_rules! around_the_start_up {
     ({} $self:ident.needs()) => {
-        $self.climb.needs() | Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW)
+        $self.startup.needs() | Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW)
     };
     ({} $self:ident.on_ack($ack:ident, $view:ident)) => {{
         $self.take_in($ack, $view);
-        $self.climb.on_ack($ack, $view);
+        $self.startup.on_ack($ack, $view);
     }};
     ({} $self:ident.on_further_loss($loss:ident, $view:ident)) => {{
         if let Some(landing) = &mut $self.landing {
             landing.on_loss($loss);
         }
-        $self.climb.on_further_loss($loss, $view);
+        $self.startup.on_further_loss($loss, $view);
     }};
     ({} $self:ident.gauges($report:ident)) => {{
-        $self.climb.gauges($report);
+        $self.startup.gauges($report);
         $report("landed_pipe", $self.pipe.unwrap_or_default().0);
         $report("landed_acked", $self.landing.map_or(0, |landing| landing.acked.0));
     }};
     ({} $self:ident.$call:ident($($argument:ident),*)) => {
-        $self.climb.$call($($argument),*)
+        $self.startup.$call($($argument),*)
     };
 }
 
-crate::pass_on_observer! { Landed<S: Observer>, beside_the_climb! {} }
+crate::pass_on_observer! { Landed<S: Observer>, around_the_start_up! {} }
 
 impl<S: Startup> Startup for Landed<S> {
     fn once(&self) -> bool {
-        self.climb.once()
+        self.startup.once()
     }
 
     fn open(&self, default: Window, mss: Bytes) -> Window {
-        self.climb.open(default, mss)
+        self.startup.open(default, mss)
     }
 
     fn restart_window(&self, mss: Bytes) -> Bytes {
-        self.climb.restart_window(mss)
+        self.startup.restart_window(mss)
     }
 
     fn asks(&self) -> Option<Rate> {
-        self.climb.asks()
+        self.startup.asks()
     }
 
     fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
-        self.climb.inform(hint, view)
+        self.startup.inform(hint, view)
     }
 
     fn begin(&mut self, view: &View) -> Step {
-        self.climb.begin(view)
+        self.startup.begin(view)
     }
 
     fn enter(&mut self, why: Entry, view: &View) {
         self.first = why == Entry::Connect;
         (self.landing, self.pipe) = (None, None);
-        self.climb.enter(why, view);
+        self.startup.enter(why, view);
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        let step = self.climb.step(ack, view);
+        let step = self.startup.step(ack, view);
         self.land(step, view)
     }
 
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
-        let answer = self.climb.answer(loss, view);
+        let answer = self.startup.answer(loss, view);
         let ends = matches!(answer, Answer::Leave | Answer::Land(_));
         let in_climb = self.first && view.phase == Phase::Startup;
         if !ends || !in_climb || loss.kind == LossKind::Timeout {
@@ -170,36 +170,36 @@ impl<S: Startup> Startup for Landed<S> {
 
     fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
         let Some(landing) = &mut self.landing else {
-            let step = self.climb.recovering(ack, view);
+            let step = self.startup.recovering(ack, view);
             return self.land(step, view);
         };
         landing.on_ack(ack);
         landing.window(view.window).hold()
     }
 
-    fn losing(&mut self, loss: &Loss, view: &View) -> Window {
-        if self.landing.is_some() { view.window } else { self.climb.losing(loss, view) }
+    fn land_further(&mut self, loss: &Loss, view: &View) -> Window {
+        if self.landing.is_some() { view.window } else { self.startup.land_further(loss, view) }
     }
 
-    fn landed(&mut self, view: &View) -> Bytes {
-        if self.landing.is_some() { view.window.cwnd } else { self.climb.landed(view) }
+    fn landed_at(&mut self, view: &View) -> Bytes {
+        if self.landing.is_some() { view.window.cwnd } else { self.startup.landed_at(view) }
     }
 
     fn on_wake(&mut self, view: &View) -> Step {
-        let step = self.climb.on_wake(view);
+        let step = self.startup.on_wake(view);
         self.land(step, view)
     }
 
     fn growth(&self) -> u64 {
-        self.climb.growth()
+        self.startup.growth()
     }
 
     fn repeats(&self, view: &View) -> bool {
-        self.climb.repeats(view)
+        self.startup.repeats(view)
     }
 
     fn found(&self, view: &View) -> Found {
-        let found = self.climb.found(view);
+        let found = self.startup.found(view);
         match (self.landing, self.pipe) {
             (Some(landing), _) => {
                 Found { peak: landing.peak(view.window.cwnd), ..Found::default() }
@@ -210,7 +210,7 @@ impl<S: Startup> Startup for Landed<S> {
     }
 
     fn refutes_hint(&self) -> bool {
-        self.climb.refutes_hint()
+        self.startup.refutes_hint()
     }
 }
 
@@ -326,8 +326,8 @@ mod tests {
         assert_eq!(gauge(&landed, "landed_acked"), Some(40_000));
         view.window = step.window;
         assert_eq!(landed.found(&view).peak, Some(MSS * 40));
-        assert_eq!(landed.landed(&view), MSS * 34);
-        assert_eq!(landed.losing(&lost(LossKind::Recovery), &view), view.window);
+        assert_eq!(landed.landed_at(&view), MSS * 34);
+        assert_eq!(landed.land_further(&lost(LossKind::Recovery), &view), view.window);
     }
 
     #[test]

@@ -85,8 +85,8 @@ macro_rules! pass_on_startup {
                     fn step(&mut self, ack: &Ack, view: &View) -> Step;
                     fn answer(&mut self, loss: &Loss, view: &View) -> Answer;
                     fn recovering(&mut self, ack: &Ack, view: &View) -> Step;
-                    fn losing(&mut self, loss: &Loss, view: &View) -> Window;
-                    fn landed(&mut self, view: &View) -> Bytes;
+                    fn land_further(&mut self, loss: &Loss, view: &View) -> Window;
+                    fn landed_at(&mut self, view: &View) -> Bytes;
                     fn on_wake(&mut self, view: &View) -> Step;
                     #[inline]
                     fn growth(&self) -> u64;

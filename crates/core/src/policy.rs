@@ -20,9 +20,9 @@
 //! start-up ended                                       Startup::found, told to Avoidance::enter
 //! an ACK, after start-up             on_ack            Avoidance::step, then wants_reprobe
 //! a loss, a mark or a timeout        on_loss           Startup::answer, or Avoidance::cut
-//! more of that loss                  on_further_loss   Startup::losing, if it lands
+//! more of that loss                  on_further_loss   Startup::land_further, if it lands
 //! an ACK, in the recovery            on_ack            recovering, of a policy still in charge
-//! the recovery is over                                 Startup::landed, if it lands
+//! the recovery is over                                 Startup::landed_at, if it lands
 //! a timeout, after the cut                             Startup::restart_window, then enter
 //! the loss was spurious                                both are what they were (Both::restore)
 //! data leaves after a rest           on_rest           Startup::enter, if below ssthresh
@@ -273,13 +273,13 @@ pub trait Startup: Observer {
 
     /// More was found lost in a recovery that it has answered by [`Answer::Land`]: the window from
     /// now on, before anything leaves in answer to the ACK that told of it.
-    fn losing(&mut self, _loss: &Loss, view: &View) -> Window {
+    fn land_further(&mut self, _loss: &Loss, view: &View) -> Window {
         view.window
     }
 
     /// The recovery that it has answered by [`Answer::Land`] is over: the window that it leaves,
     /// which ssthresh becomes too.
-    fn landed(&mut self, view: &View) -> Bytes {
+    fn landed_at(&mut self, view: &View) -> Bytes {
         view.window.cwnd
     }
 

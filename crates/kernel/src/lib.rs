@@ -12,10 +12,7 @@
 
 pub mod catalogue;
 #[cfg(feature = "bpf")]
-pub mod earlier;
-#[cfg(feature = "bpf")]
 mod folder;
-pub mod hold;
 pub mod knobs;
 mod layout;
 #[cfg(feature = "bpf")]
@@ -24,7 +21,10 @@ pub mod load;
 pub mod pinned;
 #[cfg(feature = "bpf")]
 pub mod record;
+pub mod registration;
 pub mod requirements;
+#[cfg(feature = "bpf")]
+pub mod unloaded;
 pub mod uses;
 
 use firstflight_core::needs::Facilities;

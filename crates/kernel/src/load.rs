@@ -11,8 +11,8 @@ use libbpf_rs::{
 };
 
 use crate::catalogue::{KernelControl, LONGEST_NAME, available};
-use crate::hold::Hold;
 use crate::knobs::NotInKernel;
+use crate::registration::Hold;
 use crate::requirements::{self, Lack};
 
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));

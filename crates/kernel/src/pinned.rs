@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
 use crate::folder::{root, turn};
-use crate::hold::Hold;
 use crate::load::{LOADED, LoadError, Prepared, STRUCT_OPS, TEXT_MAX, check_free, until_free};
+use crate::registration::Hold;
 use crate::requirements::{BPFFS, Lack};
 
 /// A control that is loaded until it is unloaded.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::hold::Hold;
+use crate::registration::Hold;
 
 /// Something the machine lacks, and how to get it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

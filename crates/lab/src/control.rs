@@ -69,7 +69,7 @@ impl LinuxControl {
         let mut control = firstflight_runner::Control::resolve(spec)
             .map_err(|problem| LabError::Input(problem.to_string()))?;
         if thinned {
-            control.suit_paced_or_thinned_acks();
+            control.suggest_weights_per_packet();
         }
         let kernel =
             KernelControl::new(&control).map_err(|problem| LabError::Input(problem.to_string()))?;

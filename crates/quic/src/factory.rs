@@ -153,7 +153,7 @@ impl TryFrom<Control> for Factory {
 
     /// quinn paces, and a receiver need not acknowledge every packet.
     fn try_from(mut control: Control) -> Result<Self, ControlProblem> {
-        control.suit_paced_or_thinned_acks();
+        control.suggest_weights_per_packet();
         let (control, _) = control.on(NAME, AT_MOST)?;
         Ok(Self::of(control.policies()))
     }

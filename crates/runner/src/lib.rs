@@ -252,7 +252,7 @@ fn prepare(scenario: &Scenario, on: Option<On<'_>>) -> Result<(Resolved, Prepare
             let foreign = foreign::carrier(on, group.transport, spec)?.is_some();
             let quic = flow.recovery.value == Recovery::Quic;
             if foreign || quic || flow.delayed_ack.value > 1 {
-                control.suit_paced_or_thinned_acks();
+                control.suggest_weights_per_packet();
             }
             if !foreign {
                 endpoint::carries(resolved.endpoint.profile, flow, control)?;

@@ -145,7 +145,7 @@ impl Received {
 /// The control of that name as QUIC runs it; `None` for quinn's own.
 fn control_of(name: &str) -> Option<Control> {
     let mut control = Control::named(name).ok()?;
-    control.suit_paced_or_thinned_acks();
+    control.suggest_weights_per_packet();
     Some(control)
 }
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use firstflight_kernel::catalogue::available;
-use firstflight_kernel::earlier;
 use firstflight_kernel::pinned::{self, Pinned};
 use firstflight_kernel::requirements;
+use firstflight_kernel::unloaded;
 use firstflight_kernel::uses::{self, Uses};
 use serde::Serialize;
 
@@ -178,7 +178,7 @@ pub(super) fn loaded(anyhow: bool) -> Result<(Vec<Loaded>, Vec<PathBuf>), Failur
         uses => uses.map_err(unreadable)?,
     };
     let registered = available();
-    let earlier = earlier::list();
+    let earlier = unloaded::list();
     let both = pinned.into_iter().zip(uses);
     let both = both.map(|(pinned, uses)| {
         let mut control = Loaded::new(pinned, uses, &registered);
@@ -193,7 +193,7 @@ pub(super) fn loaded(anyhow: bool) -> Result<(Vec<Loaded>, Vec<PathBuf>), Failur
 
 /// What was unloaded, or loaded by nobody any more, and is used nevertheless.
 fn left_over(loaded: &[Loaded]) -> Result<Vec<Loaded>, Failure> {
-    let mut earlier = earlier::list();
+    let mut earlier = unloaded::list();
     earlier.retain(|load| loaded.iter().all(|control| control.name != load.name));
     let names: Vec<String> = earlier.iter().map(|load| load.name.clone()).collect();
     let uses = uses::of(&names).map_err(unreadable)?;

@@ -2,8 +2,8 @@
 //! bandwidth environments", ICC 2002): cwnd follows the bandwidth that the routers tell.
 //!
 //! What it believes: the rate told is the connection's. What it does: on every ACK the window is
-//! what that rate fills ([`crate::estimate::told_share`]), at once, up or down, and leaves at that
-//! rate. Without a rate it is NewReno.
+//! what that rate fills ([`crate::estimate::router_share`]), at once, up or down, and leaves at
+//! that rate. Without a rate it is NewReno.
 //!
 //! Published: cwnd rises and falls by a bandwidth estimate that routers send, in a normalized form;
 //! a router needs a state per flow to be accurate, or must assume that flows share fairly
@@ -13,7 +13,7 @@
 //! there.
 
 use crate::card::{Card, Listed};
-use crate::estimate::told_share::ToldShare;
+use crate::estimate::router_share::RouterShare;
 use crate::event::{Ack, Loss};
 use crate::feedback::Feedback;
 use crate::knob::Knobs;
@@ -25,7 +25,7 @@ use crate::view::{View, Window};
 /// The window that the routers tell.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpEbn {
-    told: ToldShare,
+    share: RouterShare,
     linear: LinearGrowth,
 }
 
@@ -44,20 +44,20 @@ impl Observer for TcpEbn {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback, _view: &View) {
-        self.told.on_feedback(feedback);
+        self.share.on_feedback(feedback);
     }
 }
 
 impl Avoidance for TcpEbn {
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         // ICC 2002 (abstract): cwnd follows the bandwidth told, up and down. Ours: at once.
-        let told = self.told.step(view);
+        let told = self.share.step(view);
         told.unwrap_or_else(|| additive_increase(&mut self.linear, ack, view))
     }
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         // Ours: a loss leaves the window told; without one it is RFC 5681's half.
-        let Some(window) = self.told.window(view) else { return halve(loss, view) };
+        let Some(window) = self.share.window(view) else { return halve(loss, view) };
         let left = window.min(view.window.cwnd.max(view.window.ssthresh));
         Window { cwnd: left, ssthresh: left }
     }

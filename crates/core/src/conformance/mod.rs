@@ -102,7 +102,7 @@ impl<S> Recorder<S> {
 }
 
 /// Report and start-up both hear of an event, the report first; the start-up alone is asked.
-macro_rules! beside_the_report {
+macro_rules! report_and_start_up {
     ({} $self:ident.needs()) => {
         $self.inner.needs().wanting($self.book().promised())
     };
@@ -118,7 +118,7 @@ macro_rules! beside_the_report {
     }};
 }
 
-crate::pass_on_observer! { Recorder<S: Startup>, beside_the_report! {} }
+crate::pass_on_observer! { Recorder<S: Startup>, report_and_start_up! {} }
 
 impl<S: Startup> Startup for Recorder<S> {
     fn once(&self) -> bool {
@@ -173,12 +173,12 @@ impl<S: Startup> Startup for Recorder<S> {
         self.with_wishes(step, view)
     }
 
-    fn losing(&mut self, loss: &Loss, view: &View) -> Window {
-        self.inner.losing(loss, view)
+    fn land_further(&mut self, loss: &Loss, view: &View) -> Window {
+        self.inner.land_further(loss, view)
     }
 
-    fn landed(&mut self, view: &View) -> Bytes {
-        self.inner.landed(view)
+    fn landed_at(&mut self, view: &View) -> Bytes {
+        self.inner.landed_at(view)
     }
 
     fn on_wake(&mut self, view: &View) -> Step {

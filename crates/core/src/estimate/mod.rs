@@ -20,7 +20,7 @@ pub mod mark_share;
 pub mod packet_pair;
 pub mod rate_per_rtt;
 pub mod rho;
+pub mod router_share;
 pub mod rtt_floor;
 pub mod search_bins;
-pub mod told_share;
 pub mod vegas_diff;

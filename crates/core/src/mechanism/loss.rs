@@ -124,7 +124,7 @@ impl Mechanism {
         startup.on_further_loss(loss, &self.view);
         avoidance.on_further_loss(loss, &self.view);
         if matches!(self.in_charge, InCharge::Landing(_)) {
-            let window = startup.losing(loss, &self.view);
+            let window = startup.land_further(loss, &self.view);
             self.set_cwnd(window.cwnd.min(self.view.window.cwnd));
         }
     }

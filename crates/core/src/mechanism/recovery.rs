@@ -60,7 +60,7 @@ impl Mechanism {
     ) {
         self.view.recovering = false;
         if matches!(self.in_charge, InCharge::Landing(_)) {
-            let landed = startup.landed(&self.view);
+            let landed = startup.landed_at(&self.view);
             self.set_cwnd(landed);
             let cwnd = self.view.window.cwnd;
             // RFC 5681 section 3.1, equation 4: at least two segments.

@@ -56,14 +56,14 @@ use crate::view::{Eligible, Phase, View, Window};
 
 mod conservation;
 mod form;
-mod full;
-mod low;
+mod full_pipe;
+mod low_rate;
 mod probe_rtt;
 mod resume;
 
 use conservation::Conservation;
 use form::{Budget, Extra, Form};
-use low::LowRate;
+use low_rate::LowRate;
 use resume::Resume;
 
 /// Startup and Drain of BBR.

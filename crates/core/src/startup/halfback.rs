@@ -128,12 +128,12 @@ impl Startup for Halfback {
         self.jump.recovering(ack, view)
     }
 
-    fn losing(&mut self, loss: &Loss, view: &View) -> Window {
-        self.jump.losing(loss, view)
+    fn land_further(&mut self, loss: &Loss, view: &View) -> Window {
+        self.jump.land_further(loss, view)
     }
 
-    fn landed(&mut self, view: &View) -> Bytes {
-        self.jump.landed(view)
+    fn landed_at(&mut self, view: &View) -> Bytes {
+        self.jump.landed_at(view)
     }
 
     /// As long as what was delivered and what was repeated are less than the flight.
@@ -253,6 +253,6 @@ mod tests {
         let loss = Loss::of(Instant(0), LossKind::Recovery, MSS, MSS);
         policy.on_loss(&loss, &view);
         let _ = policy.answer(&loss, &view);
-        assert_eq!(policy.landed(&view), MSS * 5);
+        assert_eq!(policy.landed_at(&view), MSS * 5);
     }
 }

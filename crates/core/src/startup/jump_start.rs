@@ -236,7 +236,7 @@ impl Startup for JumpStart {
         }
         // Liu and others, 2007: once all of the jump is accounted for, half of what was delivered.
         if jump.is_over() && view.acked >= jump.bytes.min(view.snd_nxt) {
-            let cwnd = self.landed(view);
+            let cwnd = self.landed_at(view);
             return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Loss);
         }
         let cwnd = (ack.in_flight + ack.credited).max(view.mss * 2);
@@ -246,7 +246,7 @@ impl Startup for JumpStart {
     /// The ACK that tells of losses is told before them, so that they still count as in flight
     /// then: without taking them off, each would let a further packet go. Repairs that are lost
     /// count too.
-    fn losing(&mut self, loss: &Loss, view: &View) -> Window {
+    fn land_further(&mut self, loss: &Loss, view: &View) -> Window {
         let window = view.window;
         if self.quicly {
             return window;
@@ -255,7 +255,7 @@ impl Startup for JumpStart {
     }
 
     /// In QUIC a recovery ends with the first packet that left in it, and so do the jump's losses.
-    fn landed(&mut self, view: &View) -> Bytes {
+    fn landed_at(&mut self, view: &View) -> Bytes {
         match self.jump.take() {
             Some(jump) if jump.lands && !self.quicly => (jump.delivered / 2).max(view.mss * 2),
             _ => view.window.cwnd,
@@ -399,7 +399,7 @@ mod tests {
         (view.recovering, view.window) = (true, window);
         let further = Loss::of(Instant(0), LossKind::Recovery, MSS * 20, MSS);
         policy.on_further_loss(&further, &view);
-        assert_eq!(policy.losing(&further, &view).cwnd, MSS * 25);
+        assert_eq!(policy.land_further(&further, &view).cwnd, MSS * 25);
         let step = acked(&mut policy, &mut view, 30, 10);
         assert_eq!((step.window.cwnd, step.exit), (MSS * 40, None), "one for each that arrived");
         let step = acked(&mut policy, &mut view, 35, 0);
@@ -464,7 +464,7 @@ mod tests {
         assert_eq!(acked(&mut policy, &mut view, 35, 40).window.cwnd, MSS * 28);
         assert_eq!(acked(&mut policy, &mut view, 60, 0).window.cwnd, MSS * 56, "80 arrived");
         assert_eq!(policy.found(&view).peak, Some(MSS * 80));
-        assert_eq!(policy.landed(&view), MSS * 56);
+        assert_eq!(policy.landed_at(&view), MSS * 56);
         let (mut policy, mut view) = jumped(100);
         let _ = acked(&mut policy, &mut view, 40, 60);
         let window = Window { cwnd: MSS * 20, ssthresh: MSS * 20 };

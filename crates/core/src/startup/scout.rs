@@ -237,8 +237,8 @@ impl Scout {
         // Ours: what was saved is tried after the first train, if it is worth more.
         let jump = self.resume.jump(view).filter(|_| self.train.is_first()).unwrap_or_default();
         let jump = jump.min(pipe);
-        let beside = self.train_length(jump, view) + view.mss * SLACK_SEGMENTS;
-        let resumed = jump - beside;
+        let extra = self.train_length(jump, view) + view.mss * SLACK_SEGMENTS;
+        let resumed = jump - extra;
         if resumed <= target {
             return self.begin_round(target, view);
         }

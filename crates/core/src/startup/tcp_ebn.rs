@@ -1,7 +1,7 @@
 //! The start of TCP-EBN (Dutta and Zhang, "An early bandwidth notification (EBN) architecture for
 //! dynamic bandwidth environments", ICC 2002): the first window that the routers tell.
 //!
-//! What it believes: the rate that the routers tell ([`crate::estimate::told_share`]). What it
+//! What it believes: the rate that the routers tell ([`crate::estimate::router_share`]). What it
 //! does: slow start until an ACK tells one; then cwnd and ssthresh become what that rate fills, and
 //! start-up ends.
 //!
@@ -10,7 +10,7 @@
 //! here.
 
 use crate::card::{Card, Listed};
-use crate::estimate::told_share::ToldShare;
+use crate::estimate::router_share::RouterShare;
 use crate::event::Ack;
 use crate::feedback::Feedback;
 use crate::knob::{KnobOf, Knobs};
@@ -25,7 +25,7 @@ use crate::view::{View, Window};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpEbn {
     opening: Opening,
-    told: ToldShare,
+    share: RouterShare,
 }
 
 impl Listed for TcpEbn {
@@ -49,11 +49,11 @@ impl Observer for TcpEbn {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback, _view: &View) {
-        self.told.on_feedback(feedback);
+        self.share.on_feedback(feedback);
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report("told_rate", self.told.rate().0);
+        report("told_rate", self.share.rate().0);
     }
 }
 
@@ -64,7 +64,7 @@ impl Startup for TcpEbn {
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         // Ours: ICC 2002 has nothing of a start. The window told ends it.
-        let Some(step) = self.told.step(view) else { return double(ack, view) };
+        let Some(step) = self.share.step(view) else { return double(ack, view) };
         step.threshold(step.window.cwnd).exit(Exit::Heuristic)
     }
 }

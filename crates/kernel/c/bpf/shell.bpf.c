@@ -21,7 +21,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include FF_CONTROL
-#include "told.h"
+#include "events.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 

@@ -14,11 +14,11 @@ use crate::view::{View, Window};
 
 /// The newest rate told.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ToldShare {
+pub struct RouterShare {
     rate: Option<Rate>,
 }
 
-impl ToldShare {
+impl RouterShare {
     /// Takes feedback in.
     pub fn on_feedback(&mut self, feedback: &Feedback) {
         if let Feedback::Share(rate) = *feedback {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_window_is_the_rate_over_the_smallest_rtt_in_whole_segments() {
-        let mut told = ToldShare::default();
+        let mut told = RouterShare::default();
         let view = view(10, Bytes::MAX);
         assert_eq!((told.window(&view), told.rate()), (None, Rate(0)));
         told.on_feedback(&Feedback::Change(8_000));

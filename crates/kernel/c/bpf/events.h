@@ -3,8 +3,8 @@
  * What the sender is told beside ACKs, found by the kernel's states and counters: what has left,
  * losses, the end of a recovery, another MSS; and the window that it has, written to the socket.
  */
-#ifndef FF_TOLD_H
-#define FF_TOLD_H
+#ifndef FF_EVENTS_H
+#define FF_EVENTS_H
 
 #include <bpf/bpf_core_read.h>
 
