@@ -48,6 +48,8 @@ pub struct Mechanism {
     /// Once a policy has set a pacing rate, packets are paced until the connection ends: at the
     /// default rate whenever the policy sets none.
     stays_paced: bool,
+    /// A mark halves the window and not the flight, as a loss does here.
+    cuts_window: bool,
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
     timed: bool,
     /// The round ends when more than this is acknowledged.
@@ -89,6 +91,7 @@ impl Mechanism {
             own_pacer: 0,
             by_linux: false,
             stays_paced: false,
+            cuts_window: false,
             timed: config.paces,
             round_end: Bytes(0),
             round_began_with: Bytes(0),
@@ -102,6 +105,16 @@ impl Mechanism {
         };
         mechanism.note_paced();
         mechanism
+    }
+
+    /// See [`crate::sender::Sender::marks_cut_window`].
+    pub(crate) fn cut_window_at_marks(&mut self) {
+        self.cuts_window = true;
+    }
+
+    /// Whether the endpoint's losses halve the window, and so marks do.
+    pub(crate) fn losses_cut_window(&self) -> bool {
+        self.cuts_window
     }
 
     /// What the policies see.

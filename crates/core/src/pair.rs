@@ -68,13 +68,17 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Pair<S, A> {
         &self.avoidance
     }
 
-    /// An ACK that tells of marks (RFC 3168, RFC 9002 section 7.1).
+    /// An ACK that tells of marks (RFC 3168, RFC 9002 section 7.1). A mark is answered like a loss:
+    /// where that cuts the window and not the flight, so does the mark.
     #[inline(never)]
     fn on_mark(&mut self, mechanism: &mut Mechanism, ack: &Ack) {
         self.startup.on_ack(ack, &mechanism.view);
         self.avoidance.on_ack(ack, &mechanism.view);
-        let (kind, flight) = (LossKind::Mark, ack.in_flight + ack.credited);
-        let loss = Loss::of(ack.now, kind, Bytes(0), flight);
+        let flight = match mechanism.losses_cut_window() {
+            true => mechanism.view.window.cwnd,
+            false => ack.in_flight + ack.credited,
+        };
+        let loss = Loss::of(ack.now, LossKind::Mark, Bytes(0), flight);
         if !mechanism.on_loss(&loss, self) {
             mechanism.decide(ack, &mut self.startup, &mut self.avoidance);
         }

@@ -316,6 +316,12 @@ impl<P: Policies> Sender<P> {
         self.mechanism.pace_as_linux(!returns);
     }
 
+    /// The endpoint tells the window as the flight of a loss ([`crate::event::Loss::flight`]), as
+    /// Linux and QUIC do (RFC 9002 section 7.3.2): so a mark halves the window too.
+    pub fn marks_cut_window(&mut self) {
+        self.mechanism.cut_window_at_marks();
+    }
+
     /// The endpoint has a pacer of its own, or no longer has one: it spreads packets at so many
     /// hundredths of a window per RTT in start-up, whatever [`Sender::pacing`] says; 0 for none.
     /// Policies see it as [`View::paced`].

@@ -117,13 +117,7 @@ impl Tcb {
         let writes_headers = !wants.listens().is_empty() || feedback.is_some();
         let listens = writes_headers || rests;
         let tso = endpoint.tso;
-        let mut core = Core::of(spec.control.policies(), config);
-        if endpoint.linux_pacing {
-            core.pace_as_linux();
-        }
-        if endpoint.paces && quic {
-            core.endpoint_paces(super::quic::PACER_PERCENT);
-        }
+        let core = core(spec, config);
         let repeats = wants.repeats() && endpoint.recovery == Recovery::Rack;
         // ns-2's timer times a segment, and every ACK may be that segment's.
         let always_slow = listens || repeats || tso || endpoint.rto.timer.ticks();
@@ -312,6 +306,23 @@ impl Tcb {
     pub(super) fn bytes(&self, packets: u32) -> Bytes {
         Bytes(u64::from(packets) * self.mss)
     }
+}
+
+/// The congestion controller of a flow, as its endpoint has it.
+fn core(spec: &FlowSpec, config: Config) -> Core {
+    let endpoint = &spec.endpoint;
+    let quic = endpoint.recovery == Recovery::Quic;
+    let mut core = Core::of(spec.control.policies(), config);
+    if endpoint.linux_pacing {
+        core.pace_as_linux();
+    }
+    if quic || endpoint.rules.halve == Halve::Window {
+        core.marks_cut_window();
+    }
+    if endpoint.paces && quic {
+        core.endpoint_paces(super::quic::PACER_PERCENT);
+    }
+    core
 }
 
 /// More packets than any run can send.
