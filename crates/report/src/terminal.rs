@@ -118,7 +118,7 @@ pub fn table(table: &Table, screen: Screen) -> String {
     grid.load_style(presets::NOTHING.header_separator(rule))
         .set_content_arrangement(ContentArrangement::Dynamic);
     grid.set_width(u16::try_from(screen.width.max(NARROWEST)).unwrap_or(u16::MAX));
-    grid.set_header(table.columns.iter().map(crate::Column::label));
+    grid.set_header(table.columns.iter().map(|column| clipped(column.label())));
     for row in &table.rows {
         grid.add_row(row.iter().map(|cell| words(cell, screen)));
     }
@@ -152,7 +152,15 @@ pub fn table(table: &Table, screen: Screen) -> String {
 fn words(cell: &Cell, screen: Screen) -> String {
     match cell {
         Cell::Verdict(verdict) if screen.unicode => format!("{} {verdict}", verdict.sign()),
-        _ => unbroken(cell),
+        _ => clipped(unbroken(cell)),
+    }
+}
+
+/// A text that a terminal can hold: the grid counts its characters in 16 bits.
+fn clipped(text: String) -> String {
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
     }
 }
 
@@ -348,6 +356,9 @@ fn dot(share: f64, count: usize) -> usize {
     dot
 }
 
+/// Characters of a cell: more than a screen.
+const MOST_CHARACTERS: usize = 4_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -422,6 +433,14 @@ mod tests {
         let text = table(&data, Screen::plain(50));
         assert!(text.contains("expected") && text.contains("refuted-confirmed"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 50), "{text}");
+    }
+
+    #[test]
+    fn a_name_of_a_hundred_thousand_letters_is_clipped() {
+        let long = "hoe(beta=1)+newreno, ".repeat(10_000);
+        let mut data = Table::new("t", "Controls", [Column::text(long.as_str())]);
+        data.push([long.as_str().into()]);
+        assert!(table(&data, Screen::plain(80)).contains("..."));
     }
 
     #[test]
