@@ -7,6 +7,7 @@ use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, Rate, SPIN_NS
 use firstflight_lab::tool::{self, Carried, Ends, Prints};
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
+use firstflight_scenario::trace::Rates;
 use firstflight_scenario::{Buffer, Loss, Rate as RateQuantity, ResolvedBuffer, Time};
 use serde::Serialize;
 
@@ -21,7 +22,8 @@ pub(crate) struct Args {
     /// Rate from the near end to the far end, or `none`
     #[arg(long, value_name = "RATE", default_value = "none")]
     rate: String,
-    /// File of rates over time instead: lines `0s 40Mbps`, a last line `10s repeat` to begin again
+    /// File of rates over time instead, as the `rate_trace` of a scenario: lines `0s 40Mbps`, a
+    /// last line `10s repeat` to begin again, or Mahimahi's opportunities to send
     #[arg(long, value_name = "FILE", conflicts_with = "rate")]
     rate_trace: Option<PathBuf>,
     /// Two-way propagation, half of it each way
@@ -131,17 +133,14 @@ struct Document<'a> {
 
 fn spec(args: &Args) -> Result<LinkSpec, Failure> {
     let rtt = time("--rtt", &args.rtt)?;
-    let rate = match &args.rate_trace {
+    let (rate, elements) = match &args.rate_trace {
         Some(path) => {
-            let fault = |problem: String| {
-                Failure::Usage(format!("--rate-trace {}: {problem}", path.display()))
-            };
-            let text = firstflight_outside::text(path, MOST).map_err(|unread| {
-                fault(format!("{unread}; accepted: a file of lines `0s 40Mbps`"))
-            })?;
-            Some(Rate::parse(&text).map_err(|error| fault(error.to_string()))?)
+            let rates = Rates::load(path)
+                .map_err(|problem| Failure::Usage(format!("--rate-trace {problem}")))?;
+            let schedule = firstflight_runner::traced(&rates, None);
+            (Some(Rate::constant(rates.mean_bps())), schedule.into_iter().collect())
         }
-        None => rate("--rate", &args.rate)?,
+        None => (rate("--rate", &args.rate)?, Vec::new()),
     };
     let back_rate = self::rate("--back-rate", &args.back_rate)?;
     if !(576..=65_521).contains(&args.mtu) {
@@ -154,16 +153,18 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
         return Err(Failure::Usage(problem));
     }
     let way = |rate: Option<Rate>, delay_ns, buffer: (&str, &str), loss: (&str, &str)| {
-        let buffer = room(buffer, rate.as_ref(), rtt)?;
+        let buffer = room(buffer, rate, rtt)?;
         let loss = loss
             .1
             .parse::<Loss>()
             .map_err(|problem| Failure::Usage(format!("{} {}: {problem}", loss.0, loss.1)))?;
         Ok::<_, Failure>(DirectionSpec { rate, delay_ns, buffer, loss, ..Default::default() })
     };
+    let forward = way(rate, rtt / 2, ("--buffer", &args.buffer), ("--loss", &args.loss))?;
     Ok(LinkSpec {
         beyond: None,
-        forward: way(rate, rtt / 2, ("--buffer", &args.buffer), ("--loss", &args.loss))?,
+        // A trace begins as the link does.
+        forward: DirectionSpec { elements, ..forward },
         backward: way(
             back_rate,
             rtt - rtt / 2,
@@ -211,7 +212,7 @@ fn rate(flag: &str, text: &str) -> Result<Option<Rate>, Failure> {
 /// nothing waits.
 fn room(
     (flag, text): (&str, &str),
-    rate: Option<&Rate>,
+    rate: Option<Rate>,
     rtt: u64,
 ) -> Result<Option<ResolvedBuffer>, Failure> {
     if text == "none" {
@@ -225,7 +226,7 @@ fn room(
         Buffer::Packets(packets) => ResolvedBuffer::Packets(packets),
         Buffer::Bytes(bytes) => ResolvedBuffer::Bytes(bytes),
         Buffer::Bdp(milli) => {
-            let bits = u128::from(rate.mean_bps()) * u128::from(rtt) * u128::from(milli);
+            let bits = u128::from(rate.bps()) * u128::from(rtt) * u128::from(milli);
             let bytes = bits / 8 / 1_000_000_000_000;
             ResolvedBuffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(SMALLEST))
         }
@@ -262,5 +263,3 @@ fn text(carried: &Carried) -> String {
 /// A buffer holds at least one full packet.
 const SMALLEST: u64 = 1_500;
 const LONGEST_SPIN_NS: u64 = 10 * SPIN_NS;
-/// Bytes of a rate trace: a line for every millisecond of an hour is smaller.
-const MOST: u64 = 64 << 20;

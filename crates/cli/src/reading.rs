@@ -303,14 +303,15 @@ pub(crate) fn no_round_trip(report: &Report) -> Option<String> {
 fn set_up(report: &Report) -> Vec<String> {
     let resolved = &report.resolved;
     let ([link], [group]) = (&resolved.links[..], &resolved.flows[..]) else { return Vec::new() };
-    let bdp = bottleneck_bps(report) as f64 * group.rtt_ns as f64 / 8e9;
     let wire = resolved.wire_bytes() as f64;
+    // A path that holds less than a packet is filled by one.
+    let bdp = (bottleneck_bps(report) as f64 * group.rtt_ns as f64 / 8e9).max(wire);
     let buffer = match link.buffer {
         ResolvedBuffer::Packets(packets) => packets as f64 * wire,
         ResolvedBuffer::Bytes(bytes) => bytes as f64,
     };
     let mut said = Vec::new();
-    if buffer > DEEP * bdp.max(wire) {
+    if buffer > DEEP * bdp {
         said.push(format!(
             "The buffer holds {} BDP: what waits for a loss ends late here.",
             short((buffer / bdp).round())

@@ -49,10 +49,6 @@ A small scenario:
   [expect]
   timeouts = \"== 0\"";
 
-/// Printed when an expectation fails: the file may have been written for the old default, `rfc`.
-const UNNAMED_PROFILE: &str = "The file names no profile, so its endpoints are those of `linux`; \
-    up to version 0.1 they were those of `rfc`, which `profile = \"rfc\"` or --profile rfc gives.";
-
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let mut transport = args.common.on.transport()?;
@@ -87,9 +83,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     for unmet in checked.iter().flat_map(|checked| &checked.unmet) {
         output::complain(&format!("not as expected: {unmet}"));
-    }
-    if failed && scenario.endpoint.profile.is_none() && transport.is_sim() {
-        output::note(UNNAMED_PROFILE);
     }
     args.common.write(
         &report,

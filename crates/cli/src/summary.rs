@@ -51,7 +51,7 @@ pub(crate) fn table(report: &Report) -> Table {
     let mut table = Table::new("summary", head(report), columns);
     for runs in by_control() {
         let results: Vec<&RunResult> = runs.iter().map(|run| &run.result).collect();
-        table.push(row(report, &results, &scale, has));
+        table.push(row(&results, &scale, has));
     }
     table
 }
@@ -270,9 +270,9 @@ pub(crate) fn flows(report: &Report) -> String {
     }
 }
 
-/// The rate of the slowest link over all, in bit/s.
+/// What the link that lets the least pass carries on average over the run, in bit/s.
 pub(crate) fn bottleneck_bps(report: &Report) -> u64 {
-    report.resolved.links.iter().map(|link| link.rate_bps).min().unwrap_or(0)
+    report.resolved.path_bps(&[report.resolved.slowest_link()])
 }
 
 /// A unit in which the path's rate is a number of a few digits.
@@ -294,10 +294,9 @@ impl Scale {
     }
 }
 
-fn row(report: &Report, runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cell> {
+fn row(runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cell> {
     // Each of many flows has a small share of the path.
     let shares = if runs.iter().any(|run| run.flows.len() > 10) { 4 } else { 2 };
-    let capacity = bottleneck_bps(report).max(1) as f64;
     let sum = |count: fn(&FlowResult) -> u64| {
         mean(runs, 0, |run| Some(run.flows.iter().map(count).sum::<u64>() as f64))
     };
@@ -307,7 +306,7 @@ fn row(report: &Report, runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cel
     let mut row = vec![
         runs.first().map_or(String::new(), |run| run.alias.clone()).into(),
         mean(runs, 2, |run| Some(throughput(run) / scale.bps)),
-        mean(runs, 1, |run| Some(utilization(run, capacity) * 100.0)),
+        mean(runs, 1, |run| Some(run.utilization * 100.0)),
         flows(shares, |flow| flow.startup.exit_window_over_bdp),
         exit_reason(runs).into(),
         flows(2, |flow| flow.startup.time_to_bdp_s.at_90),
@@ -341,13 +340,6 @@ pub(crate) fn throughput(run: &RunResult) -> f64 {
     match run.flows.as_slice() {
         [flow] => flow.throughput_bps,
         _ => run.total_throughput_bps,
-    }
-}
-
-fn utilization(run: &RunResult, capacity_bps: f64) -> f64 {
-    match run.flows.as_slice() {
-        [flow] => flow.utilization,
-        _ => run.total_throughput_bps / capacity_bps,
     }
 }
 

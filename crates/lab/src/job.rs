@@ -174,14 +174,13 @@ impl Job {
 
     /// The run of these controls, one per group, with this seed.
     pub(crate) fn new(resolved: &Resolved, controls: &[LinuxControl], seed: u64) -> Self {
-        let link = &resolved.links[0];
+        let rate_bps = resolved.path_bps(&[0]);
         let mut flows = Vec::new();
         for (group, (flow, control)) in resolved.flows.iter().zip(controls).enumerate() {
             for _ in 0..flow.count {
                 let id = flows.len();
                 let start_ns = start(seed, flow, id as u64);
                 let lifetime = flow.lifetime_ns.map(|lifetime| start_ns.saturating_add(lifetime));
-                let rtt = link.delay_ns + link.return_delay_ns;
                 flows.push(FlowJob {
                     id,
                     group,
@@ -191,7 +190,7 @@ impl Job {
                     size_bytes: flow.size_bytes,
                     files: flow.files.map(|spec| FileDraws::new(files(spec), seed, id as u64)),
                     receiver_window: flow.receiver_window_bytes,
-                    bdp_bytes: resolved.bdp_packets(link.rate_bps, rtt) * resolved.packet_bytes,
+                    bdp_bytes: resolved.bdp_bytes(&[0], rate_bps),
                 });
             }
         }

@@ -19,7 +19,7 @@ use firstflight_queue::Counted;
 use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
 
 use crate::error::LabError;
-use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec};
+use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec, Rate};
 use crate::namespace::Namespace;
 use crate::path::{self, DEVICE, FAR_NET, NEAR_NET};
 use crate::steal::ProcessorTime;
@@ -87,7 +87,7 @@ impl Netem {
             middle.tool("tc", line)?;
         }
         near.tool("tc", &delayed(DEVICE, spec.forward.delay_ns / 1_000))?;
-        let rate_bps = spec.forward.rate.as_ref().map_or(0, |rate| rate.peak_bps());
+        let rate_bps = spec.forward.rate.map_or(0, Rate::bps);
         let clock = Clock::start();
         Ok(Self {
             near,
@@ -147,7 +147,7 @@ fn counts(text: &str) -> [u64; 3] {
 fn counted(spec: &LinkSpec) -> Counted {
     let packet = spec.packet_bytes + spec.forward.header_bytes.unwrap_or(0);
     let (packet, frame) = (packet.max(1), spec.packet_bytes + FRAME);
-    let rate = spec.forward.rate.as_ref().map_or(0, |rate| rate.peak_bps());
+    let rate = spec.forward.rate.map_or(0, Rate::bps);
     let rate_bps = Counted { rate_bps: 0, packet, frame }.frames(rate);
     Counted { rate_bps, packet, frame }
 }

@@ -82,7 +82,7 @@ impl Path {
             return_delay: Span(rtt.0 - rtt.0 / 2),
             return_rate_bps: RATE_BPS * self.access,
             payload_bytes: PACKET,
-            bdp_bytes: self.bdp * PACKET,
+            bdp_bytes: Some(self.bdp * PACKET),
             ..flow(&[0], 0, Recovery::NewReno)
         }
     }

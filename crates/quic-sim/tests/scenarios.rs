@@ -46,6 +46,27 @@ fn bursts_of_loss_meet_tcp_and_quic_alike() {
     assert!((15..150).contains(&link.random_losses), "{link:?}");
 }
 
+/// quinn takes 10 MiB ahead of what leaves. When the flow stops nothing of that leaves any more,
+/// and the next flow has the path for itself, as after a flow of TCP.
+#[test]
+fn a_stopped_flow_of_quic_stops() {
+    for control in ["newreno", "quinn-cubic"] {
+        let text = format!(
+            "controls = ['{control}']\nduration = '20s'\n\
+             path = {{ rate = '10Mbps', rtt = '40ms', buffer = '1bdp' }}\n\
+             [[flow]]\nstop = '2s'\n[[flow]]\nstart = '3s'"
+        );
+        let scenario = Scenario::parse(&text, "x.toml").unwrap();
+        let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+        let [stopped, next] = &report.runs[0].result.flows[..] else { panic!() };
+        assert!((0.8..1.0).contains(&stopped.utilization), "{stopped:?}");
+        // 2 s carry 2083 packets of 1200 bytes, of which some were dropped, and the path holds 83.
+        assert!(stopped.sent_packets < 2_083 + 200, "{stopped:?}");
+        assert!(next.utilization > 0.95, "{next:?}");
+        assert_eq!(report.runs[0].result.note, None, "a stop breaks nothing");
+    }
+}
+
 /// Every key of a link, over quinn: one seed gives one result, and nothing breaks the connection.
 #[test]
 fn quic_crosses_every_element_and_one_seed_gives_one_result() {

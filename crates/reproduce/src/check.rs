@@ -351,14 +351,15 @@ impl Done<'_> {
         query: &Query<'_>,
     ) -> Result<Option<Vec<f64>>, Unfinished> {
         let resolved = &case.resolved;
-        let link = &resolved.links[resolved.slowest_link()];
-        let rtt_ns = link.delay_ns + link.return_delay_ns;
+        let bottleneck = [resolved.slowest_link()];
+        let rate_bps = resolved.path_bps(&bottleneck);
         let runs = self.runs(variant)?;
         let values = runs.into_iter().map(|run| {
             let measured = Measured {
                 run,
-                rate_bps: link.rate_bps,
-                bdp_packets: resolved.bdp_packets(link.rate_bps, rtt_ns),
+                rate_bps,
+                bdp_packets: resolved.bdp_bytes(&bottleneck, rate_bps)
+                    / resolved.packet_bytes.max(1),
                 packet_bytes: resolved.packet_bytes,
             };
             measure.of(measured, query)

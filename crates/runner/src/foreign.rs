@@ -199,7 +199,9 @@ fn path_bytes(resolved: &Resolved, spec: &FlowSpec) -> u64 {
     let held = u128::from(spec.return_rate_bps) * u128::from(access.0) / 8_000_000_000;
     let access_bytes = if access == Span(0) { 0 } else { u64::try_from(held).unwrap_or(u64::MAX) };
     let buffered = buffers.fold(0, u64::saturating_add);
-    spec.bdp_bytes.saturating_add(buffered).saturating_add(access_bytes)
+    // The window is to hold whatever the links carry at their best.
+    let rate = resolved.path_bps(&spec.path).max(spec.return_rate_bps);
+    resolved.bdp_bytes(&spec.path, rate).saturating_add(buffered).saturating_add(access_bytes)
 }
 
 /// Streams of foreign ends begin here; below are those of links, starts and files.

@@ -39,7 +39,7 @@ pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use firstflight_sim::Ends;
 pub use foreign::{Foreign, ForeignFlow, On};
 pub use keys::check_keys;
-pub use network::{files, link, losses, start};
+pub use network::{files, link, losses, start, traced};
 pub use outcome::files_result;
 pub use script::{SCRIPT_COLUMNS, script};
 

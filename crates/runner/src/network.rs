@@ -3,6 +3,7 @@
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};
+use firstflight_scenario::resolved::Capacity;
 use firstflight_scenario::resolved::{
     ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedJitter, ResolvedLink, ResolvedUdp,
 };
@@ -33,11 +34,12 @@ pub(crate) fn build(
     sample_every: Option<Span>,
 ) -> Network {
     let mut flows = Vec::new();
+    let capacity = resolved.capacity();
     let phases = clock_phases(resolved, controls);
     for (group, control) in resolved.flows.iter().zip(controls) {
         for _ in 0..group.count {
             let (id, phase) = (flows.len(), phases.get(flows.len()).copied().unwrap_or(Span(0)));
-            flows.push(flow(resolved, group, control, (id, phase)));
+            flows.push(flow((resolved, &capacity), group, control, (id, phase)));
         }
     }
     Network {
@@ -140,19 +142,31 @@ fn elements(elements: &ResolvedElements, delays: Option<&DelaySchedule>) -> Vec<
 /// The rates of a link over time, if they are written or traced; the scenario has checked that they
 /// make a schedule.
 fn rates(elements: &ResolvedElements) -> Option<Box<dyn Element>> {
-    let traced: &[(u64, u64)] = match elements.rate_trace.as_ref().map(|trace| &trace.said) {
-        Some(Rates::Opportunities(trace)) => {
-            return Opportunities::new(trace.clone())
-                .ok()
-                .map(|it| Box::new(it) as Box<dyn Element>);
+    match &elements.rate_trace {
+        Some(trace) => traced(&trace.said, elements.rates_period_ns),
+        None => {
+            let steps = elements.rates.iter().map(|step| (step.at_ns, step.rate_bps));
+            steps_of(steps, elements.rates_period_ns)
         }
-        Some(Rates::Steps(steps)) => steps,
-        None => &[],
-    };
-    let written = elements.rates.iter().map(|step| (step.at_ns, step.rate_bps));
-    let steps = written.chain(traced.iter().copied()).map(|(at, rate)| (Instant(at), rate));
-    let steps = Steps::new(steps.collect::<Vec<_>>(), elements.rates_period_ns.map(Span));
-    let schedule = steps.and_then(RateSchedule::new).ok()?;
+    }
+}
+
+/// The rates of a trace, which begin again after its own time or after `period_ns`.
+pub fn traced(rates: &Rates, period_ns: Option<u64>) -> Option<Box<dyn Element>> {
+    match rates {
+        Rates::Opportunities(trace) => Some(Box::new(Opportunities::new(trace.clone()).ok()?)),
+        Rates::Steps { steps, period_ns: own } => {
+            steps_of(steps.iter().copied(), own.or(period_ns))
+        }
+    }
+}
+
+fn steps_of(
+    rates: impl Iterator<Item = (u64, u64)>,
+    period_ns: Option<u64>,
+) -> Option<Box<dyn Element>> {
+    let steps: Vec<_> = rates.map(|(at, rate)| (Instant(at), rate)).collect();
+    let schedule = Steps::new(steps, period_ns.map(Span)).and_then(RateSchedule::new).ok()?;
     Some(Box::new(schedule))
 }
 
@@ -239,14 +253,14 @@ fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
 }
 
 fn flow(
-    resolved: &Resolved,
+    (resolved, capacity): (&Resolved, &Capacity),
     group: &ResolvedFlow,
     control: &Control,
     (id, phase): (usize, Span),
 ) -> FlowSpec {
     let start = start(resolved.seed, group, id as u64);
     let lifetime_end = group.lifetime_ns.map(|lifetime| start.saturating_add(lifetime));
-    let bottleneck_index = resolved.bottleneck(&group.path);
+    let bottleneck_index = resolved.slowest(&group.path);
     let bottleneck = &resolved.links[bottleneck_index];
     let sum = |part: fn(&ResolvedLink) -> u64| -> u64 {
         group.path.iter().map(|index| part(&resolved.links[*index])).sum()
@@ -257,7 +271,6 @@ fn flow(
     };
     let has_way_back = |link: &&usize| resolved.links[**link].elements.has_way_back();
     let way_back = group.path.iter().find(has_way_back).copied();
-    let propagation = sum(|link| link.delay_ns) + sum(|link| link.return_delay_ns);
     let endpoint = endpoint(resolved, group, control, phase);
     let data_bytes = resolved.packet_bytes.saturating_sub(endpoint.overhead_bytes).max(1);
     let in_packets = |bytes: u64| u32::try_from(bytes.div_ceil(data_bytes)).unwrap_or(u32::MAX);
@@ -282,8 +295,21 @@ fn flow(
         window_opens: group.receiver_window_until_ns.map(Span),
         answer_delay: Span(group.handshake_delay_ns.unwrap_or(0)),
         files: group.files.map(files),
-        bdp_bytes: resolved.bdp_packets(bottleneck.rate_bps, propagation) * resolved.packet_bytes,
+        bdp_bytes: (!capacity.changes(&group.path)).then(|| {
+            resolved.bdp_bytes(&group.path, flow_bps(resolved, capacity, group, (0, u64::MAX)))
+        }),
     }
+}
+
+/// The mean rate that a flow's path, its access links among it, lets pass between two times.
+pub(crate) fn flow_bps(
+    resolved: &Resolved,
+    capacity: &Capacity,
+    group: &ResolvedFlow,
+    (from, until): (u64, u64),
+) -> u64 {
+    let until = until.min(resolved.duration_ns);
+    capacity.mean_bps(&group.path, from, until).min(group.access_rate_bps)
 }
 
 /// What a source of files is to send.

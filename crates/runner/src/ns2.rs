@@ -31,6 +31,7 @@ pub(crate) fn syn_bytes(resolved: &Resolved, control: &Control) -> u64 {
 /// flows do. Those of one flow come as its packets do, too far apart for that, but where a timer
 /// lets ACKs go.
 pub(crate) fn acks_queue(resolved: &Resolved, flow: &ResolvedFlow) -> bool {
-    let they_may_meet = resolved.flow_count() > 1 || flow.delayed_ack.value > 1;
+    let several = resolved.flows.len() > 1 || flow.count > 1;
+    let they_may_meet = several || flow.delayed_ack.value > 1;
     resolved.endpoint.profile == Profile::Ns2 && they_may_meet
 }

@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Bytes, Instant};
 use firstflight_scenario::measure::{distinct, mean_and_error, ratio, seconds};
+use firstflight_scenario::resolved::{Capacity, ResolvedFlow};
 use firstflight_scenario::{
     Bottleneck, FilesResult, FlowResult, Flown, Left, Plan, Resolved, RunResult,
 };
 use firstflight_sim::{FileOutcome, FlowOutcome, FlowSpec, Network, Outcome};
+
+use crate::network::flow_bps;
 
 /// The result of one run.
 pub(crate) fn result(
@@ -20,11 +24,12 @@ pub(crate) fn result(
     wall: Duration,
 ) -> RunResult {
     let owners = resolved.flows.iter().zip(controls);
-    let owners = owners.flat_map(|(group, c)| std::iter::repeat_n(c, group.count as usize));
+    let owners = owners.flat_map(|owner| std::iter::repeat_n(owner, owner.0.count as usize));
+    let capacity = resolved.capacity();
     let flows: Vec<FlowResult> = owners
         .zip(network.flows.iter().zip(&outcome.flows))
         .enumerate()
-        .map(|(id, (control, (spec, flow)))| flow_result(id, resolved, control, spec, flow))
+        .map(|(id, (owner, flow))| flow_result(id, (resolved, &capacity), owner, flow))
         .collect();
     RunResult {
         control: distinct(controls.iter().map(|control| control.full.as_str())),
@@ -33,6 +38,7 @@ pub(crate) fn result(
         transport: "sim".to_owned(),
         profile: resolved.endpoint.profile.to_string(),
         seed: resolved.seed,
+        utilization: resolved.utilization(&flows),
         bottleneck: bottleneck(resolved, outcome),
         note: failures(outcome),
         ..RunResult::of_flows(flows, resolved.duration_ns, (wall, outcome.events))
@@ -51,16 +57,22 @@ fn failures(outcome: &Outcome) -> Option<String> {
 /// ends.
 fn flow_result(
     id: usize,
-    resolved: &Resolved,
-    control: &Control,
-    spec: &FlowSpec,
-    flow: &FlowOutcome,
+    (resolved, capacity): (&Resolved, &Capacity),
+    (group, control): (&ResolvedFlow, &Control),
+    (spec, flow): (&FlowSpec, &FlowOutcome),
 ) -> FlowResult {
     let start = spec.start.0;
     let end = resolved.duration_ns.min(spec.stop.map_or(u64::MAX, |stop| stop.0));
     let end = end.min(flow.finished_at.map_or(u64::MAX, |at| at.0));
+    let bdp = spec.bdp_bytes.unwrap_or_else(|| {
+        // What start-up met is the rate until it ended: over a round trip at least, which is what
+        // a window is for.
+        let over = flow.startup.exit.map_or(end, |exit| exit.at.0);
+        let until = over.max(start.saturating_add(group.rtt_ns));
+        resolved.bdp_bytes(&spec.path, flow_bps(resolved, capacity, group, (start, until)))
+    });
     // A path that holds less than a packet is full before anything is sent: that says nothing.
-    let holds_any = spec.bdp_bytes >= spec.data_bytes();
+    let holds_any = bdp >= spec.data_bytes();
     let left = |exit: StartupExit| Left {
         at_ns: exit.at.0,
         why: exit.why.name(),
@@ -75,8 +87,8 @@ fn flow_result(
         start_ns: start,
         period_ns: end.saturating_sub(start),
         finished_ns: flow.finished_at.map(|at| at.0),
-        rate_bps: Some(resolved.links[resolved.bottleneck(&spec.path)].rate_bps),
-        bdp_bytes: Some(spec.bdp_bytes),
+        rate_bps: Some(capacity.most_bps(&spec.path, start, end).min(spec.access_rate_bps)),
+        bdp_bytes: Some(bdp).filter(|_| holds_any),
         packet_bytes: spec.payload_bytes,
         delivered_bytes: flow.delivered_bytes.0,
         delivered_packets: flow.delivered_packets,
@@ -87,11 +99,22 @@ fn flow_result(
         peak_cwnd: flow.peak_cwnd.0,
         final_cwnd: flow.final_cwnd.0,
         exit: flow.startup.exit.map(left),
-        reached_ns: flow.startup.time_to_bdp.map(|at| at.filter(|_| holds_any).map(|at| at.0)),
+        reached_ns: reached(spec, flow, bdp).map(|at| at.filter(|_| holds_any).map(|at| at.0)),
         reprobes: flow.reprobes,
         files: spec.files.map(|_| files(spec, &flow.files)),
     };
     flown.into()
+}
+
+/// When 60, 80 and 90 % of the BDP were in flight for the first time.
+fn reached(spec: &FlowSpec, flow: &FlowOutcome, bdp: u64) -> [Option<Instant>; 3] {
+    if spec.bdp_bytes.is_some() {
+        return flow.startup.time_to_bdp;
+    }
+    [60, 80, 90].map(|percent| {
+        let enough = |(_, flight): &&(Instant, Bytes)| *flight >= Bytes(bdp).scaled(percent, 100);
+        flow.flights.iter().find(enough).map(|(at, _)| *at)
+    })
 }
 
 /// The result of files whose packets carry `packet_bytes`: of each its packets, those sent, and how
@@ -119,7 +142,7 @@ fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
     files_result(spec.data_bytes(), &files.iter().map(of).collect::<Vec<_>>())
 }
 
-/// The slowest link, its queue without the packet being sent.
+/// The link that lets the least pass, its queue without the packet being sent.
 fn bottleneck(resolved: &Resolved, outcome: &Outcome) -> Bottleneck {
     let totals = &outcome.links[resolved.slowest_link()].totals;
     let duration = resolved.duration_ns.max(1) as f64;

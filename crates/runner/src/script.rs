@@ -87,7 +87,7 @@ struct Player {
 impl Player {
     fn new(resolved: &Resolved, control: &Control) -> Self {
         let flow = &resolved.flows[0];
-        let link = &resolved.links[resolved.bottleneck(&flow.path)];
+        let link = &resolved.links[resolved.slowest(&flow.path)];
         let config = Config {
             mss: Bytes(resolved.packet_bytes),
             initial_window: Bytes(flow.iw_bytes.value),

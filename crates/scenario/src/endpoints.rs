@@ -1,5 +1,7 @@
 //! The network and the endpoints of a scenario in a few words, for headers, tables and figures.
 
+use std::collections::HashSet;
+
 use crate::profile::Recovery;
 use crate::resolve::{PACKET, QUIC_PACKET, default_access_rate};
 use crate::resolved::{Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink};
@@ -139,13 +141,9 @@ impl Resolved {
 
     /// What `say` answers for the groups of flows, each distinct answer once, joined by `or`.
     fn each(&self, say: impl Fn(&ResolvedFlow) -> String) -> String {
-        let mut said: Vec<String> = Vec::new();
-        for words in self.flows.iter().map(say) {
-            if !said.contains(&words) {
-                said.push(words);
-            }
-        }
-        said.join(" or ")
+        let mut known = HashSet::new();
+        let all = self.flows.iter().map(say);
+        all.filter(|words| known.insert(words.clone())).collect::<Vec<_>>().join(" or ")
     }
 }
 

@@ -1,5 +1,7 @@
 //! Small measures over several values.
 
+use std::collections::HashSet;
+
 /// Jain's fairness index `(sum x)^2 / (n * sum x^2)`, from 1/n (one takes all) to 1 (equal shares).
 ///
 /// No values, or only zeros, count as equal: 1. Values must be finite and not negative.
@@ -110,13 +112,8 @@ pub fn seconds(ns: u64) -> f64 {
 
 /// The distinct `names`, each once and in order of first appearance, for results of mixed runs.
 pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut seen: Vec<&str> = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen.join(", ")
+    let mut known = HashSet::new();
+    names.filter(|name| known.insert(*name)).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -82,19 +82,19 @@ macro_rules! measures {
 
 measures! { run, flow:
     Mean Number "throughput_bps" ["bit/s"]
-        "Payload newly delivered in order, from the flow's start until it stops or the run ends"
+        "Payload newly delivered in order, from the flow's start until it stops or is done"
         = flow.throughput_bps;
     Mean Number "utilization" ["share"]
-        "`throughput_bps` over `rate_bps`"
+        "`throughput_bps` over what the path lets pass in that time"
         = flow.utilization;
     Mean Number or_null "completion_time_s" ["s"]
         "From the flow's start to the delivery of its last byte; null if that did not come"
         = flow.completion_time_s;
     Sum Count "delivered_bytes" ["bytes"]
-        "Payload delivered in order"
+        "Payload delivered in order until then"
         = flow.delivered_bytes;
     Sum Count "delivered_packets" ["packets"]
-        "Packets delivered in order"
+        "Packets delivered in order until then"
         = flow.delivered_packets;
     Sum Count "sent_packets" ["packets"]
         "Data packets sent, retransmissions included"
@@ -124,7 +124,7 @@ measures! { run, flow:
         "cwnd at the exit, before any cut"
         = flow.startup.exit_cwnd_packets;
     Mean Number or_null "exit_window_over_bdp" [""]
-        "cwnd at the exit over the BDP"
+        "cwnd at the exit over the BDP, of a rate that changes its mean until then"
         = flow.startup.exit_window_over_bdp;
     Mean Number or_null "inflight_over_window_at_exit" [""]
         "Packets in flight at the exit over cwnd"

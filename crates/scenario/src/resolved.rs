@@ -1,5 +1,6 @@
 //! A scenario with every default filled in, in base units: what runs, and what results carry.
 
+mod capacity;
 mod queue;
 
 use firstflight_control::ControlSpec;
@@ -11,6 +12,8 @@ use crate::keys::Switches;
 use crate::profile::{Carrier, Constants, Ns2Release, Profile, Recovery};
 use crate::trace::{Delays, Rates, Recorded, Trace};
 
+pub use capacity::Capacity;
+pub(crate) use capacity::Line;
 pub use queue::ResolvedQueue;
 
 /// A value and whether the scenario gave it. Printed as the value alone.
@@ -512,16 +515,17 @@ impl Resolved {
         self.packet_bytes + self.header_bytes
     }
 
-    /// The slowest link of a path by index, the first of equals; 0 for an empty path.
-    pub fn bottleneck(&self, path: &[usize]) -> usize {
+    /// The link of a path with the lowest rate of its own by index, the first of equals; 0 for an
+    /// empty path. What limits a path may be something else: [`Capacity::bottleneck`].
+    pub fn slowest(&self, path: &[usize]) -> usize {
         let rate = |index: &&usize| self.links.get(**index).map_or(u64::MAX, |link| link.rate_bps);
         path.iter().min_by_key(rate).copied().unwrap_or(0)
     }
 
-    /// The slowest of all links by index, the first of equals.
+    /// The link of all that lets the least pass over the run by index, the first of equals.
     pub fn slowest_link(&self) -> usize {
         let all: Vec<usize> = (0..self.links.len()).collect();
-        self.bottleneck(&all)
+        self.capacity().bottleneck(&all, 0, self.duration_ns)
     }
 
     /// Whole packets in flight that fill a path of this rate and round trip.

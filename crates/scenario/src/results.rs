@@ -51,6 +51,9 @@ pub struct Refused {
     pub reason: String,
 }
 
+/// The words of [`Startup::exit_reason`].
+pub const EXIT_REASONS: [&str; 5] = ["loss", "timeout", "ssthresh", "heuristic", "ecn"];
+
 impl Results {
     /// Results of `scenario`, measured by `version` of the program.
     pub fn new(version: &str, scenario: serde_json::Value, runs: Vec<RunResult>) -> Self {
@@ -104,6 +107,10 @@ pub struct RunResult {
     /// [`jain_index`] of the flows' throughputs.
     #[serde(serialize_with = "finite")]
     pub jain_index: f64,
+    /// The share that the flows have of what the network lets pass
+    /// ([`crate::Resolved::utilization`]).
+    #[serde(default, serialize_with = "finite")]
+    pub utilization: f64,
     /// What the run cost the machine; left out where it is not told.
     #[serde(default, skip_serializing_if = "Cost::is_untold")]
     pub cost: Cost,
@@ -206,15 +213,16 @@ pub struct FlowResult {
     /// When the flow started, seconds of the run.
     #[serde(serialize_with = "finite")]
     pub start_s: f64,
-    /// Payload newly delivered in order to the receiver, times 8, over the measured period.
+    /// Payload newly delivered in order to the receiver, times 8, over the flow's time: until it
+    /// stops, is done, or the run ends.
     #[serde(serialize_with = "finite")]
     pub throughput_bps: f64,
-    /// `throughput_bps` over the bottleneck rate.
+    /// `throughput_bps` over what the path lets pass in that time.
     #[serde(serialize_with = "finite")]
     pub utilization: f64,
-    /// Payload delivered in order, bytes.
+    /// Payload delivered in order until then, bytes.
     pub delivered_bytes: u64,
-    /// Packets delivered in order.
+    /// Packets delivered in order until then.
     pub delivered_packets: u64,
     /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
@@ -253,7 +261,7 @@ pub struct Flown {
     pub period_ns: u64,
     /// When the last byte was delivered, ns; `None` for a flow without an end or not done.
     pub finished_ns: Option<u64>,
-    /// Rate of the slowest link on its path, bit/s.
+    /// The most that its path lets pass in that time, bit/s.
     pub rate_bps: Option<u64>,
     /// What fills its path, bytes.
     pub bdp_bytes: Option<u64>,
@@ -504,7 +512,7 @@ mod tests {
             exit_reason exit_cwnd_packets exit_window_over_bdp inflight_over_window_at_exit \
             drops_in_exit_round reductions_next_10_rtt time_to_bdp_s 0.6 0.8 0.9 reprobes \
             bottleneck drops utilization peak_queue_packets mean_queue_packets random_losses \
-            total_throughput_bps jain_index cost wall_s events delivered_packets_per_s";
+            total_throughput_bps jain_index utilization cost wall_s events delivered_packets_per_s";
         let keys: Vec<&str> = json
             .lines()
             .filter_map(|line| line.trim().strip_prefix('"')?.split_once("\":").map(|(k, _)| k))

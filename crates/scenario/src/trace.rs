@@ -1,10 +1,12 @@
 //! Traces: what a link was, recorded by somebody, in a file beside the scenario.
 //!
+//! What form a file has its first line tells, not its name: one number a line, or columns.
+//!
 //! A file is read line by line, and only what is kept of it is held in memory. A line has at most a
 //! hundred characters and a file at most 256 MiB, so that neither a device nor a data set of
 //! another kind is read for long.
 
-mod csv;
+mod columns;
 mod lines;
 mod opportunities;
 mod series;
@@ -17,6 +19,7 @@ use serde::{Serialize, Serializer};
 use crate::document::Node;
 use crate::error::{Place, ScenarioError};
 use crate::read::Read;
+use crate::resolved::Line;
 use lines::{Lines, Problem};
 
 /// A file and what is kept of it. Written in scenarios as its name.
@@ -36,8 +39,13 @@ pub struct Trace<T> {
 pub enum Rates {
     /// At these milliseconds it can send so many times 1500 bytes; again and again.
     Opportunities(Arc<[(u64, u32)]>),
-    /// From these times on, in nanoseconds, it has these rates, in bits per second.
-    Steps(Arc<[(u64, u64)]>),
+    /// Rates that change.
+    Steps {
+        /// From these times on, in nanoseconds, it has these rates, in bits per second.
+        steps: Arc<[(u64, u64)]>,
+        /// When they begin again, in nanoseconds.
+        period_ns: Option<u64>,
+    },
 }
 
 /// The delay of a link over time.
@@ -55,30 +63,63 @@ pub type Recorded = Arc<[u64]>;
 
 /// What can be read of a file of lines.
 pub(crate) trait Said: Sized {
-    fn read(lines: Lines, csv: bool) -> Result<(Self, String), Problem>;
+    /// The first line that is no comment, and the lines behind it.
+    fn read(first: String, lines: Lines) -> Result<(Self, String), Problem>;
+
+    fn load(path: &Path) -> Result<(Self, String), String> {
+        let read = Lines::open(path).and_then(|mut lines| {
+            let first = lines.entry()?.unwrap_or_default();
+            Self::read(first, lines)
+        });
+        let file = path.display();
+        read.map_err(|problem| match problem {
+            Problem::File(problem) => format!("{file}: {problem}"),
+            Problem::Line(line, problem) => format!("{file}:{line}: {problem}"),
+        })
+    }
 }
 
 impl Said for Rates {
-    fn read(lines: Lines, csv: bool) -> Result<(Self, String), Problem> {
-        match csv {
-            true => csv::rates(lines).map(|(steps, digest)| (Self::Steps(steps), digest)),
-            false => opportunities::read(lines),
+    fn read(first: String, lines: Lines) -> Result<(Self, String), Problem> {
+        match has_columns(&first) {
+            true => columns::rates(first, lines),
+            false => opportunities::read(first, lines),
         }
     }
 }
 
 impl Said for Delays {
-    fn read(lines: Lines, csv: bool) -> Result<(Self, String), Problem> {
-        match csv {
-            true => csv::delays(lines),
-            false => series::delays(lines),
+    fn read(first: String, lines: Lines) -> Result<(Self, String), Problem> {
+        match has_columns(&first) {
+            true => columns::delays(first, lines),
+            false => series::delays(first, lines),
         }
     }
 }
 
 impl Said for Recorded {
-    fn read(lines: Lines, _csv: bool) -> Result<(Self, String), Problem> {
-        series::recorded(lines)
+    fn read(first: String, lines: Lines) -> Result<(Self, String), Problem> {
+        series::recorded(first, lines)
+    }
+}
+
+/// Whether a file whose first line this is has several columns.
+fn has_columns(first: &str) -> bool {
+    columns::fields(first).nth(1).is_some()
+}
+
+impl Rates {
+    /// Reads a trace of rates in any of its forms.
+    ///
+    /// # Errors
+    /// The file and the line at fault, what was found and what is accepted.
+    pub fn load(path: &Path) -> Result<Self, String> {
+        <Self as Said>::load(path).map(|(rates, _)| rates)
+    }
+
+    /// The mean rate, in bit/s: over the time after which they begin again, or until the last step.
+    pub fn mean_bps(&self) -> u64 {
+        Line::of_rates(self, None).own_mean_bps()
     }
 }
 
@@ -88,16 +129,8 @@ impl<T> Trace<T> {
     where
         T: Said,
     {
-        let path = beside(&node.place, name);
-        let csv = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
-        let said = Lines::open(&path).and_then(|lines| T::read(lines, csv));
-        let (said, digest) = said.map_err(|problem| {
-            let file = path.display();
-            node.error(match problem {
-                Problem::File(problem) => format!("{file}: {problem}"),
-                Problem::Line(line, problem) => format!("{file}:{line}: {problem}"),
-            })
-        })?;
+        let said = T::load(&beside(&node.place, name));
+        let (said, digest) = said.map_err(|problem| node.error(problem))?;
         Ok(Self { file: name.to_owned(), digest, said })
     }
 

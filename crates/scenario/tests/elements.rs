@@ -71,6 +71,18 @@ fn what_cannot_be_is_refused_at_its_place() {
 
 const REFUSED: &[(&str, &str)] = &[
     (
+        "[path]\nrates = [{ rate = '1Mbps' }]\nrates_period = '2ns'",
+        "x.toml:3: path.rates_period = \"2ns\": out of range; accepted: at least 100us, at most 1h",
+    ),
+    (
+        "rto_min = '1ns'\nrto_max = '1ns'",
+        "x.toml:1: rto_min = \"1ns\": out of range; accepted: at least 100us, at most 1h",
+    ),
+    (
+        "[[udp]]\nrate='1Mbps'\non='1ns'\noff='1s'",
+        "x.toml:3: udp[0].on = \"1ns\": out of range; accepted: at least 100us, at most 1h",
+    ),
+    (
         "[path]\npolicer = { rate = '1Mbps' }",
         "x.toml:2: path.policer: `bucket` is missing; accepted: bucket = \"64kB\"",
     ),

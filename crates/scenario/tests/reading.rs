@@ -1,5 +1,6 @@
 //! What a scenario means once read, and that no text can do harm.
 
+use firstflight_scenario::keys::{Runs, Stack};
 use firstflight_scenario::resolved::ResolvedBuffer;
 use firstflight_scenario::{Document, PathFlags, Recovery, Scenario};
 use proptest::prelude::*;
@@ -103,8 +104,8 @@ fn a_network_gives_each_link_the_bdp_of_its_longest_path() {
     assert_eq!(scenario.links[1].buffer, ResolvedBuffer::Packets(250));
     assert_eq!(scenario.links[1].drop, [3, 9]);
     assert_eq!(scenario.flows[0].rtt_ns, 500_000_000);
-    assert_eq!(scenario.bottleneck(&scenario.flows[0].path), 1);
-    assert_eq!(scenario.bottleneck(&scenario.flows[1].path), 0);
+    assert_eq!(scenario.slowest(&scenario.flows[0].path), 1);
+    assert_eq!(scenario.slowest(&scenario.flows[1].path), 0);
 }
 
 /// What reads `loss_ppb` finds the mean where loss comes in bursts, and the rest beside it.
@@ -211,4 +212,30 @@ fn a_window_in_bdp_is_that_of_the_flows_path_and_runs_are_seeds() {
     assert_eq!(resolved.flows[1].ssthresh_bytes.value, Some(375_000));
     assert_eq!(resolved.flows[1].iw_bytes.value, 8_000);
     assert_eq!(resolved.seeds().collect::<Vec<_>>(), [4, 5, 6]);
+}
+
+/// 65,535 tables, each with a control and keys of its own. Were each looked for among all others,
+/// this test would take an hour.
+#[test]
+fn as_many_tables_of_flows_as_may_be_take_their_number_and_not_its_square() {
+    let flow = |i: u64| {
+        let (iw, link) = (1 + i % 9, i % 3_000);
+        format!("[[flow]]\ncontrol='hoe(tick={i}ms)'\niw='{iw}pkt'\npath=['l{link}']\n")
+    };
+    let link = |i: u64| format!("[[link]]\nname='l{i}'\nrate='1Mbps'\ndelay='1ms'\n");
+    let text: String = (0..3_000).map(link).chain((0..45_000).map(flow)).collect();
+    let scenario = Scenario::parse(&text, "x.toml").unwrap();
+    let resolved = scenario.resolve().unwrap();
+    assert_eq!((resolved.flow_count(), resolved.flows[44_999].path[0]), (45_000, 2_999));
+    assert_eq!(scenario.plans().unwrap()[0].controls.len(), 45_000);
+    let runs: Vec<Runs> = (0..45_000)
+        .map(|group| Runs {
+            group,
+            stack: Stack::Rack,
+            delayed_ack: 1,
+            keeps_alive: false,
+            switches: resolved.endpoint.switches,
+        })
+        .collect();
+    scenario.check_heeded(&runs).unwrap();
 }

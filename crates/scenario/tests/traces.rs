@@ -59,7 +59,7 @@ fn delays_columns_and_recorded_jitter_are_read_exactly() {
     let rates = with("exact", "rate_trace", "a.csv", columns).unwrap();
     let rates = rates.resolve().unwrap().links[0].elements.rate_trace.clone().unwrap().said;
     let steps = [(0, 10_000_000), (1_500_000_000, 0), (2_000_000_000, 500_000)];
-    assert_eq!(rates, Rates::Steps(steps.into()));
+    assert_eq!(rates, Rates::Steps { steps: steps.into(), period_ns: None });
     let delays = with("exact", "delay_trace", "a.csv", columns).unwrap();
     let delays = delays.resolve().unwrap().links[0].elements.delay_trace.clone().unwrap().said;
     assert_eq!(delays.steps[2], (2_000_000_000, 30_000_000));
@@ -73,9 +73,87 @@ fn delays_columns_and_recorded_jitter_are_read_exactly() {
     assert!(scenario.to_toml().contains("jitter = \"recorded:recorded.txt\""));
 }
 
+/// One trace in every form of columns, whatever the file is called: 4.5 Mbit/s, from half a second
+/// on 3.2, from one on nothing.
+#[test]
+fn columns_are_read_with_any_separator_with_or_without_a_heading() {
+    let read = |content: &str| {
+        let scenario = with("columns", "rate_trace", "a.trace", content.as_bytes());
+        scenario.unwrap().resolve().unwrap().links[0].elements.rate_trace.clone().unwrap().said
+    };
+    let steps: [(u64, u64); 3] = [(0, 4_500_000), (500_000_000, 3_200_000), (1_000_000_000, 0)];
+    let once = Rates::Steps { steps: steps.into(), period_ns: None };
+    for content in [
+        "0.0\t4.5\n0.5\t3.2\n1.0\t0\n",
+        "0 4.5\n0.5   3.2\n1 0.0",
+        "0,4.5\r\n0.5, 3.2\r\n1,none\r\n",
+        "# seconds and Mbit/s\n\n0 4.5\n0.5 3.2 # slower\n1 0\n",
+        "0s 4.5Mbps\n500ms 3200kbps\n1s none",
+        "time_s\trate_mbps\n0\t4.5\n0.5\t3.2\n1\t0",
+        "time_ms rate_kbps\n0 4500\n500 3200\n1000 0",
+        "time_s,rate_bps,delay_ms\n0,4500000,9\n0.5,3200000,9\n1,0,9",
+    ] {
+        assert_eq!(read(content), once, "{content}");
+    }
+    let again = Rates::Steps { steps: steps.into(), period_ns: Some(2_000_000_000) };
+    assert_eq!(read("0 4.5\n0.5 3.2\n1 0\n2 repeat"), again);
+    assert_eq!(read("time_s,rate_mbps\n0,4.5\n0.5,3.2\n1,0\n2s repeat"), again);
+    assert_eq!(again.mean_bps(), 1_925_000, "2.25 and 1.6 of 4.5 and 3.2 Mbit in two seconds");
+
+    let delays = with("columns", "delay_trace", "a.delay", b"0s 25ms\n1s 30ms\n").unwrap();
+    let delays = delays.resolve().unwrap().links[0].elements.delay_trace.clone().unwrap().said;
+    assert_eq!(*delays.steps, [(0, 25_000_000), (1_000_000_000, 30_000_000)]);
+}
+
+#[test]
+fn columns_that_are_none_are_refused_at_their_line() {
+    let line = "a time and what holds from then on, such as `0.5 3.2` (s and Mbit/s) or \
+                `0.5s 3.2Mbps`";
+    for (content, expected) in [
+        ("0 4.5\n0.5\n", format!("x:2: found \"0.5\"; accepted: {line}")),
+        ("0 4.5\n1 2 3\n", format!("x:2: found \"1 2 3\"; accepted: {line}")),
+        ("0 4.5\n1 fast\n", format!("x:2: found \"1 fast\"; accepted: {line}")),
+        ("0.5 4.5\n", "x:1: found \"0.5 4.5\"; accepted: times that rise from 0".to_owned()),
+        (
+            "0 1\n2 repeat\n3 1\n",
+            "x:3: found \"3 1\"; accepted: nothing behind `repeat`".to_owned(),
+        ),
+        ("0 repeat\n", "x:1: found \"0 repeat\"; accepted: times that rise from 0".to_owned()),
+    ] {
+        assert_eq!(refused("rate_trace", "x", content.as_bytes()), expected);
+    }
+    // A delay has no usual unit.
+    let found = refused("delay_trace", "x", b"0 25\n");
+    assert!(found.starts_with("x:1: found \"0 25\"; accepted: a time and what"), "{found}");
+}
+
+#[test]
+fn a_trace_without_a_rate_has_its_mean() {
+    // Five opportunities of 1500 bytes in 20 ms.
+    let trace = b"4\n8\n12\n16\n20\n";
+    let resolved = with("mean", "rate_trace", "a.trace", trace).unwrap().resolve().unwrap();
+    assert_eq!(resolved.links[0].rate_bps, 3_000_000);
+    assert_eq!(resolved.path_bps(&[0]), 3_000_000);
+    let columns = b"0 1\n15 5\n";
+    let resolved = with("mean", "rate_trace", "a.txt", columns).unwrap().resolve().unwrap();
+    assert_eq!(resolved.links[0].rate_bps, 2_000_000, "over the run of 20 s");
+
+    let link = "rates = [{ rate = '1Mbps' }, { at = '1s', rate = '3Mbps' }]\nrates_period = '2s'";
+    let text = format!("[[link]]\nname = 'a'\ndelay = '1ms'\n{link}\n[[flow]]\npath = ['a']");
+    let resolved = Scenario::parse(&text, "x.toml").unwrap().resolve().unwrap();
+    assert_eq!(resolved.links[0].rate_bps, 2_000_000);
+    let none = text.replace(link, "");
+    let problem = Scenario::parse(&none, "x.toml").unwrap_err().to_string();
+    assert!(problem.contains("or `rates` or `rate_trace`"), "{problem}");
+    let late = "[path]\nrates = [{ rate = 'none' }, { at = '30s', rate = '3Mbps' }]";
+    let problem = Scenario::parse(late, "x.toml").unwrap_err().to_string();
+    assert!(problem.contains("nothing would be sent within the run"), "{problem}");
+}
+
 #[test]
 fn a_bad_trace_is_answered_with_file_line_and_reason() {
-    let ms = "whole milliseconds of an opportunity, 0 to 43200000";
+    let ms = "whole milliseconds of an opportunity, 0 to 43200000, or in all lines a time and a \
+              rate, such as `0.5 3.2` (s and Mbit/s) or `0.5s 3.2Mbps`";
     for (content, expected) in [
         (&b""[..], format!("bad.trace:1: the file is empty; accepted: {ms}")),
         (b"1\n2\nthree\n4", format!("bad.trace:3: found \"three\"; accepted: {ms}")),
@@ -118,7 +196,8 @@ fn a_bad_trace_is_answered_with_file_line_and_reason() {
         (
             &b"time,rate\n"[..],
             "bad.csv:1: found \"time,rate\"; accepted: a heading of columns, time_s or time_ms, \
-             and rate_bps or rate_kbps or rate_mbps",
+             and rate_bps or rate_kbps or rate_mbps, or lines such as `0.5 3.2` (s and Mbit/s) or \
+             `0.5s 3.2Mbps`",
         ),
         (
             b"time_s,rate_mbps\n0,1\n1,\n",

@@ -44,7 +44,8 @@ pub trait Ends {
     /// When the ends want to be woken, whether or not anything arrives.
     fn deadline(&self) -> Option<Instant>;
 
-    /// The source falls silent: nothing new is sent from now on.
+    /// The source falls silent: what has not left yet does not leave, and what arrives from now on
+    /// is not counted as delivered.
     fn stop(&mut self);
 
     /// The sender's congestion window.
@@ -99,7 +100,7 @@ pub enum Way {
 /// What a flow of another protocol has done in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndsTotals {
-    /// Payload delivered in order to the receiving application.
+    /// Payload delivered in order to the receiving application until the source was stopped.
     pub delivered: Bytes,
     /// When the last byte of a sized flow was.
     pub finished_at: Option<Instant>,
@@ -355,6 +356,7 @@ impl<'a> ForeignFlow<'a> {
             peak_cwnd: self.watch.peak_cwnd,
             final_cwnd: self.ends.cwnd(),
             startup: self.watch.startup,
+            flights: self.watch.flights,
             reprobes: totals.reprobes,
             series: self.watch.series,
             gauge_names: self.watch.gauge_names,

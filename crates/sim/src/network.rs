@@ -100,7 +100,8 @@ pub struct FlowSpec {
     pub syn_bytes: u64,
     /// When the flow starts.
     pub start: Instant,
-    /// When its source falls silent.
+    /// When its source falls silent. What arrives later is repaired as before, and not counted as
+    /// delivered.
     pub stop: Option<Instant>,
     /// How many packets it has to send; greedy without.
     pub packets: Option<u32>,
@@ -115,8 +116,9 @@ pub struct FlowSpec {
     /// Sends files, each on a connection of its own or all on one, instead of one stream of
     /// packets.
     pub files: Option<FilesSpec>,
-    /// BDP of its path, in bytes, for the times at which the window reached parts of it.
-    pub bdp_bytes: u64,
+    /// BDP of its path, in bytes, for the times at which the flight reached parts of it. `None` if
+    /// it changes: then the outcome has how the flight grew ([`crate::FlowOutcome::flights`]).
+    pub bdp_bytes: Option<u64>,
 }
 
 impl FlowSpec {

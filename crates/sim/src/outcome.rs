@@ -20,7 +20,7 @@ pub struct Outcome {
 /// What became of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowOutcome {
-    /// Packets delivered in order to the receiver within the run.
+    /// Packets delivered in order to the receiver until the flow stopped or the run was over.
     pub delivered_packets: u64,
     /// Their payload.
     pub delivered_bytes: Bytes,
@@ -40,6 +40,9 @@ pub struct FlowOutcome {
     pub final_cwnd: Bytes,
     /// How the first start-up went.
     pub startup: StartupOutcome,
+    /// When the flight first reached which size, each larger by 1/64 than the one before, where the
+    /// BDP changes ([`crate::FlowSpec::bdp_bytes`]).
+    pub flights: Vec<(Instant, Bytes)>,
     /// How often start-up began again because the avoidance asked for it.
     pub reprobes: u64,
     /// Samples over time, if asked for.

@@ -141,7 +141,7 @@ impl FlowPath {
     /// each other, and so the sender knows of all of them and of nothing else when it comes.
     #[inline(always)]
     fn deliver(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
-        match self.route.deliver_calm(at, packet, fabric.end) {
+        match self.route.deliver_calm(at, packet) {
             Some((seq, back)) => {
                 let ack = self.ack(self.route.tagged(seq + 1), seq, back);
                 fabric.queue.push_next_ack(self.route.ack_lane, ack);
@@ -156,7 +156,7 @@ impl FlowPath {
     #[inline(never)]
     fn deliver_around_gap(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         if self.dialogue.is_none()
-            && let Some(ack) = self.route.deliver_at_once(at, packet, fabric.end)
+            && let Some(ack) = self.route.deliver_at_once(at, packet)
         {
             let back = self.route.back(&ack);
             if back <= fabric.end {
@@ -170,7 +170,7 @@ impl FlowPath {
     /// [`FlowPath::deliver`] at a receiver that delays ACKs.
     #[inline(never)]
     fn deliver_delayed(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
-        match self.route.deliver_delayed(at, packet, fabric.end) {
+        match self.route.deliver_delayed(at, packet) {
             None => self.deliver_slowly(fabric, packet, at),
             Some((_, Caused::Held(due), _)) => self.wake_receiver(fabric, due),
             Some((seq, Caused::Ack, back)) => {
@@ -195,7 +195,7 @@ impl FlowPath {
         }
         let at = self.route.leave(at, packet);
         let cause = packet.tagged ^ self.route.tag();
-        if at <= fabric.end && self.route.receiver.take_calm(cause) {
+        if at <= self.route.counts_until && self.route.receiver.take_calm(cause) {
             self.send_back(
                 fabric,
                 AckOut { at, next: cause + 1, cause, blocks: 0, parts: 1, more: 0 },

@@ -101,24 +101,26 @@ pub(crate) struct Receiver {
     deadline: Option<Instant>,
     /// The first packet that carries no payload to count: the SYN, if there is one.
     first_data: u32,
-    /// Nothing after this counts.
-    end_of_run: Instant,
-    /// Packets taken in after the run, in order.
+    /// Nothing that comes after this is delivered: the flow has stopped, or the run is over.
+    counts_until: Instant,
+    /// Packets taken in after that, in order.
     late: u32,
     /// One past the last packet there is to come.
     end: u32,
     /// When the last packet came.
     finished_at: Option<Instant>,
+    /// What comes later is not within the run.
+    end_of_run: Instant,
 }
 
 impl Receiver {
-    /// The receiver of a connection of `packets` data packets, greedy without. With `fast_paths`
-    /// calm packets take their own way.
+    /// The receiver of a connection of `packets` data packets, greedy without. What comes after
+    /// `counts_until` is not delivered. With `fast_paths` calm packets take their own way.
     pub(crate) fn new(
         endpoint: &Endpoint,
         syn: bool,
         packets: Option<u32>,
-        end_of_run: Instant,
+        (counts_until, end_of_run): (Instant, Instant),
         fast_paths: bool,
     ) -> Self {
         let first_data = u32::from(syn);
@@ -167,6 +169,7 @@ impl Receiver {
             last_cause: 0,
             deadline: None,
             first_data,
+            counts_until,
             end_of_run,
             late: 0,
             end: packets.map_or(u32::MAX, |packets| first_data + packets),
@@ -186,7 +189,7 @@ impl Receiver {
         self.every > 1 || self.numbers.is_some()
     }
 
-    /// Data packets delivered in order before the end of the run.
+    /// Data packets delivered in order until the flow stops or the run ends.
     pub(crate) fn delivered(&self) -> u32 {
         let skipped = self.numbers.as_ref().map_or(0, |numbers| numbers.skipped);
         (self.next - self.late).saturating_sub(self.first_data + skipped)
@@ -471,7 +474,7 @@ impl Receiver {
         while self.early.take(self.next) {
             self.next += 1;
         }
-        if at > self.end_of_run {
+        if at > self.counts_until {
             self.late += self.next - before;
         }
         if before < self.end && self.next >= self.end {

@@ -34,6 +34,8 @@ pub(crate) struct Route {
     home: Span,
     /// When the sender has had all ACKs but those that went home the short way.
     last_ack: Instant,
+    /// Nothing that arrives after this is delivered: the flow has stopped, or the run is over.
+    pub(crate) counts_until: Instant,
     /// The first shared link, which for most flows is the only one.
     first: Hop,
     /// The receiver's access link.
@@ -126,6 +128,17 @@ pub(crate) enum Early {
     Always,
 }
 
+impl Early {
+    /// At a link that so many sources feed.
+    fn at(feeders: u32, fast_paths: bool) -> Self {
+        match (fast_paths, feeders) {
+            (false, _) => Self::Never,
+            (true, 1) => Self::Always,
+            (true, _) => Self::IfNext,
+        }
+    }
+}
+
 /// Which of an arrival and a departure at one instant comes first at a link: the `first` of the
 /// route or another, which the packet takes `longer` to reach than its service there takes.
 fn tie(ns2_ties: bool, spec: &FlowSpec, first: bool, longer: bool) -> Tie {
@@ -159,15 +172,11 @@ impl Route {
         for link in &spec.path {
             service = serialisation(packet_bytes, network.links[*link].rate_bps);
             let tie = tie(network.ns2_ties, spec, hops.is_empty(), lead > service);
-            let early = match (fast_paths, feeders[*link]) {
-                (false, _) => Early::Never,
-                (true, 1) => Early::Always,
-                (true, _) => Early::IfNext,
-            };
+            let early = Early::at(feeders[*link], fast_paths);
             hops.push(Hop { link: *link, lane: arrivals.of(source, lead), early, order: id, tie });
             (source, lead) = (Source::Link(*link), service + network.links[*link].delay);
         }
-        let last = spec.path.last().copied().unwrap_or_default();
+        let last = hops.last().map_or(0, |hop: &Hop| hop.link);
         let crosses = crosses_element(network, spec);
         let exit_lane = if crosses { arrivals.of(source, lead) } else { 0 };
         let return_delay = return_delay(spec);
@@ -180,7 +189,7 @@ impl Route {
         // What routers tell is added up where a packet arrives, and the short way goes back alone.
         let wants = Wants::of(&spec.control);
         let at_receiver = fast_paths && wants.listens().is_empty() && !spec.endpoint.ecn;
-        let (end_of_run, syn, links) = (network.end(), spec.endpoint.syn, hops.len());
+        let (until, syn, links) = (times(network, spec), spec.endpoint.syn, hops.len());
         // The SYN of a later connection is shorter than the packets ahead of it, and may wait.
         let late_syn = syn && spec.files.is_some();
         let waits = late_syn || way_back.is_some() || !egress.is_free_for(service);
@@ -189,7 +198,8 @@ impl Route {
             first: hops[0],
             is_plain: hops.len() == 1 && !crosses && !wants.talks() && !spec.endpoint.ecn,
             others: hops.split_off(1),
-            receiver: Receiver::new(&spec.endpoint, syn, spec.packets, end_of_run, at_receiver),
+            receiver: Receiver::new(&spec.endpoint, syn, spec.packets, until, at_receiver),
+            counts_until: until.0,
             earlier: None,
             ack_lane,
             way_back,
@@ -251,17 +261,12 @@ impl Route {
     }
 
     /// A packet leaves the last shared link at `at`. If it is calm at the receiver, waits nowhere
-    /// on its way there, nor its ACK on the way back, and that ends by `end`: its sequence number,
-    /// and when the sender has the ACK. Otherwise nothing has changed.
+    /// on its way there, nor its ACK on the way back, and that ends while what arrives counts: its
+    /// sequence number, and when the sender has the ACK. Otherwise nothing has changed.
     #[inline(always)]
-    pub(crate) fn deliver_calm(
-        &mut self,
-        at: Instant,
-        packet: Packet,
-        end: Instant,
-    ) -> Option<(u32, Instant)> {
+    pub(crate) fn deliver_calm(&mut self, at: Instant, packet: Packet) -> Option<(u32, Instant)> {
         let back = Instant(at.0 + self.home.0);
-        if back > end || back < self.last_ack {
+        if back > self.counts_until || back < self.last_ack {
             return None;
         }
         // Of a connection that is over, this is a number that no receiver waits for.
@@ -270,17 +275,12 @@ impl Route {
     }
 
     /// A packet leaves the last shared link at `at`. If it waits nowhere on its way to the
-    /// receiver, every packet causes an ACK at once, and this one's could be back by `end`: the
-    /// ACK. Otherwise nothing has changed.
+    /// receiver, every packet causes an ACK at once, and this one's could be back while what comes
+    /// counts: the ACK. Otherwise nothing has changed.
     #[inline]
-    pub(crate) fn deliver_at_once(
-        &mut self,
-        at: Instant,
-        packet: Packet,
-        end: Instant,
-    ) -> Option<AckOut> {
+    pub(crate) fn deliver_at_once(&mut self, at: Instant, packet: Packet) -> Option<AckOut> {
         let back = Instant(at.0 + self.home.0);
-        if back > end || packet.is_syn {
+        if back > self.counts_until || packet.is_syn {
             return None;
         }
         let seq = self.untagged(packet.tagged)?;
@@ -293,10 +293,9 @@ impl Route {
         &mut self,
         at: Instant,
         packet: Packet,
-        end: Instant,
     ) -> Option<(u32, Caused, Instant)> {
         let back = Instant(at.0 + self.home.0);
-        if back > end || back < self.last_ack {
+        if back > self.counts_until || back < self.last_ack {
             return None;
         }
         let seq = packet.tagged ^ self.tag;
@@ -342,7 +341,8 @@ impl Route {
     /// keeps its tag and means nothing to the new ends.
     pub(crate) fn renew(&mut self, spec: &FlowSpec, next: Next, end_of_run: Instant) {
         let (packets, fast_paths) = (Some(next.packets), self.receiver.has_fast_paths());
-        let fresh = Receiver::new(&spec.endpoint, next.syn, packets, end_of_run, fast_paths);
+        let until = (self.counts_until, end_of_run);
+        let fresh = Receiver::new(&spec.endpoint, next.syn, packets, until, fast_paths);
         let earlier = std::mem::replace(&mut self.receiver, fresh);
         self.earlier = self.way_back.is_some().then(|| Box::new(earlier));
         self.syn_bytes = next.syn.then_some(spec.syn_bytes);
@@ -450,6 +450,12 @@ fn keeps_order(network: &Network, spec: &FlowSpec) -> bool {
     let elements = || spec.path.iter().flat_map(|link| &network.links[*link].elements);
     (spec.files.is_some() || spec.endpoint.recovery == Recovery::Quic)
         && elements().any(|element| element.reorders())
+}
+
+/// Until when what arrives is delivered, and until when the run is.
+fn times(network: &Network, spec: &FlowSpec) -> (Instant, Instant) {
+    let end = network.end();
+    (spec.stop.map_or(end, |stop| end.min(stop)), end)
 }
 
 /// What an ACK makes a sender send reaches the first link no earlier than this after it. That is

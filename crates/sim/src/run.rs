@@ -127,9 +127,10 @@ impl<'a> Engine<'a> {
         fast_paths: FastPaths,
     ) -> Self {
         let foreign = foreign_flows(network, foreign);
-        let is_foreign = |place: usize| foreign.iter().any(|flow| flow.flow == place);
+        let mut is_foreign = vec![false; network.flows.len()];
+        foreign.iter().for_each(|flow| is_foreign[flow.flow] = true);
         let mut ours: Vec<_> = network.flows.iter().enumerate().collect();
-        ours.retain(|(place, _)| !is_foreign(*place));
+        ours.retain(|(place, _)| !is_foreign[*place]);
         let (routes, queue) = lay_out(network, &ours, fast_paths);
         let files = |place: usize, spec: &'a FlowSpec| {
             let draws = |files| FileDraws::new(files, network.seed, place as u64);
@@ -271,9 +272,10 @@ fn foreign_flows<'a>(
     given: Vec<(usize, Box<dyn Ends + 'a>)>,
 ) -> Vec<ForeignFlow<'a>> {
     let mut flows: Vec<ForeignFlow<'a>> = Vec::with_capacity(given.len());
+    let mut taken = vec![false; network.flows.len()];
     for (place, ends) in given {
-        let taken = flows.iter().any(|flow| flow.flow == place);
-        let Some(spec) = network.flows.get(place).filter(|_| !taken) else { continue };
+        let Some(spec) = network.flows.get(place).filter(|_| !taken[place]) else { continue };
+        taken[place] = true;
         let id = (network.udp.len() + flows.len()) as u16;
         flows.push(ForeignFlow::new(id, place, spec, ends, network.sample_every));
     }
@@ -442,6 +444,7 @@ impl Flow<'_> {
             peak_cwnd: watch.peak_cwnd,
             final_cwnd: self.tcp.core().cwnd(),
             startup: watch.startup,
+            flights: std::mem::take(&mut watch.flights),
             reprobes: self.tcp.core().reprobes(),
             series: std::mem::take(&mut watch.series),
             gauge_names: std::mem::take(&mut watch.gauge_names),

@@ -78,8 +78,11 @@ pub(crate) struct Watch {
     pub(crate) startup: StartupOutcome,
     pub(crate) series: Vec<FlowSample>,
     pub(crate) gauge_names: Vec<&'static str>,
+    /// How the flight grew, where the BDP changes.
+    pub(crate) flights: Vec<(Instant, Bytes)>,
     sample_every: Option<Span>,
-    bdp: Bytes,
+    /// `None` if it changes.
+    bdp: Option<Bytes>,
     /// Packets acknowledged to connections before the present one.
     acked_before: u64,
     /// Shares of the BDP (`BDP_PERCENT`) that the flight has reached.
@@ -114,17 +117,18 @@ enum ExitWatch {
 }
 
 impl Watch {
-    pub(crate) fn new(bdp_bytes: u64, sample_every: Option<Span>) -> Self {
-        let bdp = Bytes(bdp_bytes);
+    pub(crate) fn new(bdp_bytes: Option<u64>, sample_every: Option<Span>) -> Self {
+        let bdp = bdp_bytes.map(Bytes);
         Self {
             drops: 0,
             peak_cwnd: Bytes(0),
             startup: StartupOutcome::default(),
             series: Vec::new(),
             gauge_names: Vec::new(),
+            flights: Vec::new(),
             sample_every,
             next_look: Instant(0),
-            next_mark: bdp.scaled(BDP_PERCENT[0], 100),
+            next_mark: bdp.map_or(Bytes(1), |bdp| bdp.scaled(BDP_PERCENT[0], 100)),
             bdp,
             acked_before: 0,
             marks_reached: 0,
@@ -171,12 +175,17 @@ impl Watch {
 
     #[cold]
     fn reach_marks(&mut self, now: Instant, in_flight: Bytes) {
+        let Some(bdp) = self.bdp else {
+            self.flights.push((now, in_flight));
+            self.next_mark = in_flight + in_flight.scaled(1, FLIGHT_STEPS) + Bytes(1);
+            return;
+        };
         while self.marks_reached < BDP_PERCENT.len() && in_flight >= self.next_mark {
             self.startup.time_to_bdp[self.marks_reached] = Some(now);
             self.marks_reached += 1;
             self.next_mark = BDP_PERCENT
                 .get(self.marks_reached)
-                .map_or(Bytes::MAX, |percent| self.bdp.scaled(*percent, 100));
+                .map_or(Bytes::MAX, |percent| bdp.scaled(*percent, 100));
         }
     }
 
@@ -241,6 +250,10 @@ impl Watch {
         });
     }
 }
+
+/// Where the BDP changes, a flight is noted that is larger by one part of so many than the one
+/// noted last: about a thousand from a packet to a gigabyte.
+const FLIGHT_STEPS: u64 = 64;
 
 /// Parts of the BDP whose reaching is timed, in per cent.
 const BDP_PERCENT: [u64; 3] = [60, 80, 90];

@@ -262,10 +262,28 @@ fn the_buffer_holds_its_packets_beside_the_one_in_service() {
 fn a_stopped_source_falls_silent_and_repairs_what_it_sent() {
     let mut spec = flow(&[0], 50, Recovery::NewReno);
     spec.stop = Some(Instant(1_000_000_000));
-    let short = one(spec.clone(), path(&[60]), 2_000);
-    let long = one(spec, path(&[60]), 20_000);
-    assert_eq!(short.counts, long.counts);
-    assert_eq!(long.delivered_packets, long.counts.sent - long.counts.retransmitted);
+    spec.endpoint.initial_ssthresh = Bytes(20_000);
+    // The last packet that leaves is lost, and only its repair takes it out of flight.
+    let last = one(spec.clone(), path(&[]), 20_000).counts.sent;
+    let short = one(spec.clone(), path(&[last]), 2_000);
+    let long = one(spec, path(&[last]), 20_000);
+    assert_eq!(short.counts.sent, last, "nothing new, and the timeout comes later");
+    assert_eq!((long.counts.sent, long.counts.retransmitted), (last + 1, 1));
+}
+
+#[test]
+fn what_comes_after_the_stop_is_not_delivered() {
+    // As if the run had ended then: the packets that were under way are the difference. The queue
+    // holds up to half a second of them.
+    for recovery in ALL {
+        let mut spec = flow(&[0], 5, recovery);
+        let cut = one(spec.clone(), link(1, 5, 60), 1_000);
+        spec.stop = Some(Instant(1_000_000_000));
+        let stopped = one(spec, link(1, 5, 60), 20_000);
+        assert_eq!(stopped.delivered_packets, cut.delivered_packets, "{recovery:?}");
+        assert!(cut.delivered_packets <= 125, "{recovery:?}: 1 Mbit/s carry no more in a second");
+        assert!(cut.delivered_packets + 20 < cut.counts.sent, "{recovery:?}: nothing is under way");
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn path() -> LinkSpec {
 fn with(startup: &str) -> FlowSpec {
     let mut spec = flow(&[0], 50, Recovery::Sack);
     spec.control = named(startup, "newreno").unwrap();
-    spec.bdp_bytes = 100_000;
+    spec.bdp_bytes = Some(100_000);
     spec.syn_bytes = 40;
     spec
 }

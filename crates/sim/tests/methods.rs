@@ -152,7 +152,7 @@ fn two_phases_and_smooth_start_reach_ssthresh_without_the_losses_of_slow_start()
 fn the_packet_pair_fills_a_satellite_path_in_four_round_trips_or_overflows_its_buffer() {
     let satellite = |startup, buffer| {
         let mut spec = with(startup, "newreno", None);
-        (spec.return_delay, spec.bdp_bytes) = (Span::from_millis(300), 750_000);
+        (spec.return_delay, spec.bdp_bytes) = (Span::from_millis(300), Some(750_000));
         one(spec, link(10, 300, buffer), 10_000).0
     };
     let full_at_ms = |flow: &FlowOutcome| flow.startup.time_to_bdp[2].unwrap().0 / 1_000_000;
@@ -272,7 +272,7 @@ fn stabilized_vegas_holds_the_queue_where_vegas_swings() {
 fn e_speed_is_quick_on_a_large_path_and_slow_start_on_a_small_one() {
     let full = |startup, rate, buffer| {
         let mut spec = with(startup, "newreno", None);
-        spec.bdp_bytes = rate * 12_500;
+        spec.bdp_bytes = Some(rate * 12_500);
         let (flow, _) = one(spec, link(rate, 50, buffer), 3_000);
         (flow.startup.time_to_bdp[2].unwrap().0 / 100_000_000, flow.drops)
     };

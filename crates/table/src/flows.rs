@@ -3,7 +3,9 @@
 use firstflight_scenario::column::Role::{Factor, Key, Provenance};
 use firstflight_scenario::column::{Column, Kind::*, Value};
 use firstflight_scenario::measures::MEASURES;
-use firstflight_scenario::resolved::{Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink};
+use firstflight_scenario::resolved::{
+    Capacity, Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink,
+};
 use firstflight_scenario::{FlowResult, Loss, RunResult};
 
 use crate::{SCHEMA, Table, TableError, point};
@@ -36,7 +38,9 @@ pub fn table_at<'a>(
     runs: impl IntoIterator<Item = &'a RunResult>,
 ) -> Result<Table, TableError> {
     let mut table = Table::empty(columns());
-    let groups: Vec<Group<'_>> = resolved.flows.iter().map(|f| Group::of(resolved, f)).collect();
+    let capacity = resolved.capacity();
+    let group = |flow| Group::of(resolved, &capacity, flow);
+    let groups: Vec<Group<'_>> = resolved.flows.iter().map(group).collect();
     for run in runs {
         let mut owners = groups.iter().flat_map(|g| std::iter::repeat_n(g, g.flow.count as usize));
         for flow in &run.flows {
@@ -69,7 +73,7 @@ struct Row<'a> {
 /// What the scenario sets for a group of flows.
 struct Group<'a> {
     flow: &'a ResolvedFlow,
-    bottleneck: &'a ResolvedLink,
+    rate_bps: u64,
     bdp_packets: u64,
     buffer_packets: u64,
     loss: f64,
@@ -77,18 +81,20 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn of(resolved: &'a Resolved, flow: &'a ResolvedFlow) -> Self {
-        let bottleneck = &resolved.links[resolved.bottleneck(&flow.path)];
+    fn of(resolved: &'a Resolved, capacity: &Capacity, flow: &'a ResolvedFlow) -> Self {
+        let over_run = (0, resolved.duration_ns);
+        let rate_bps = capacity.mean_bps(&flow.path, over_run.0, over_run.1);
+        let bottleneck = capacity.bottleneck(&flow.path, over_run.0, over_run.1);
+        let bottleneck = &resolved.links[bottleneck];
         let links: Vec<&ResolvedLink> = flow.path.iter().map(|i| &resolved.links[*i]).collect();
-        let propagation = links.iter().map(|link| link.delay_ns + link.return_delay_ns).sum();
         let wire = resolved.wire_bytes().max(1);
         let bursts = links.iter().any(|link| matches!(link.loss, Loss::Bursts(_)));
         let losses = links.iter().map(|link| f64::from(link.loss.mean().ppb() as u32) / 1e9);
         let lossy: Vec<f64> = losses.filter(|share| *share > 0.0).collect();
         Self {
             flow,
-            bottleneck,
-            bdp_packets: resolved.bdp_packets(bottleneck.rate_bps, propagation),
+            rate_bps,
+            bdp_packets: resolved.bdp_bytes(&flow.path, rate_bps) / resolved.packet_bytes.max(1),
             buffer_packets: match bottleneck.buffer {
                 ResolvedBuffer::Packets(packets) => packets,
                 ResolvedBuffer::Bytes(bytes) => bytes / wire,
@@ -177,8 +183,8 @@ columns! { GIVEN, row:
         "Flows in the run"
         = row.run.flows.len() as u64;
     Factor Count or_null "rate_bps" ["bit/s"]
-        "Rate of the slowest link on the flow's path"
-        = row.set(|g| g.bottleneck.rate_bps);
+        "What the flow's path lets pass on average over the run"
+        = row.set(|g| g.rate_bps);
     Factor Number or_null "rtt_s" ["s"]
         "Two-way propagation of the flow, access links included"
         = row.set(|g| seconds(g.flow.rtt_ns));
@@ -186,10 +192,10 @@ columns! { GIVEN, row:
         "One-way propagation of each access link; a round trip has four"
         = row.set(|g| seconds(g.flow.access_delay_ns));
     Factor Count or_null "bdp_packets" ["packets"]
-        "Rate times two-way propagation of the links, without access links"
+        "`rate_bps` times two-way propagation of the links, without access links"
         = row.set(|g| g.bdp_packets);
     Factor Count or_null "buffer_packets" ["packets"]
-        "The slowest link's room for waiting packets; of bytes, whole packets"
+        "Room for waiting packets at the link that lets the least pass; of bytes, whole packets"
         = row.set(|g| g.buffer_packets);
     Factor Number or_null "buffer_over_bdp" [""]
         "`buffer_packets` over `bdp_packets`"

@@ -39,6 +39,7 @@ impl Measured<'_> {
             profile: sent.profile.clone(),
             ..RunResult::of_flows(flows, self.resolved.duration_ns, (wall, 0))
         };
+        result.utilization = self.resolved.utilization(&result.flows);
         result.bottleneck = firstflight_lab::bottleneck(&self.link.forward);
         let rtt = self.resolved.flows[0].rtt_ns;
         result.note = self.link.disturbance(rtt);
@@ -48,9 +49,8 @@ impl Measured<'_> {
 
     /// What was sent, with what only who knows the path can say.
     fn flown(&self, id: usize, moved: &Moved) -> Flown {
-        let (link, sent) = (&self.resolved.links[0], moved.sent.flown());
-        let rtt = link.delay_ns + link.return_delay_ns;
-        let bdp = self.resolved.bdp_packets(link.rate_bps, rtt) * self.resolved.packet_bytes;
+        let (rate, sent) = (self.resolved.path_bps(&[0]), moved.sent.flown());
+        let bdp = self.resolved.bdp_bytes(&[0], rate);
         let (start_ns, size) = (ns(moved.start), self.resolved.flows[0].size_bytes);
         let reached = |share: f64| {
             let enough = |sample: &&Sample| sample.in_flight as f64 >= share * bdp as f64;
@@ -62,7 +62,7 @@ impl Measured<'_> {
             start_ns,
             // Without a size nothing is complete.
             finished_ns: size.and(sent.finished_ns).map(|at| start_ns + at),
-            rate_bps: Some(link.rate_bps),
+            rate_bps: Some(rate),
             bdp_bytes: Some(bdp).filter(|bdp| *bdp > 0),
             exit: sent.exit.map(|left| Left { at_ns: start_ns + left.at_ns, ..left }),
             reached_ns: [0.6, 0.8, 0.9].map(reached),

@@ -159,7 +159,7 @@ fn files_that_are_no_scenario_are_refused_by_name() {
         ("nobody.toml", &["nobody.toml:3: expect[0].control = \"astart\"", "accepted: newreno"]),
         ("eighth.toml", &["eighth.toml:3", "flows.7.timeouts", "no flow 7", "accepted: flows.0"]),
         ("nothing.toml", &["nothing.toml:2: expect", "expects nothing"]),
-        ("no-unit.toml", &["no-unit.toml:3", "not a condition", "36Mbps"]),
+        ("no-unit.toml", &["no-unit.toml:3", "has no unit, and is a rate", "36Mbps"]),
         ("early-stop.toml", &["early-stop.toml:3: flow[0].stop", "stops before", "(500ms)"]),
     ];
     let before = place.files();
@@ -230,9 +230,11 @@ fn a_rate_trace_that_never_ends_is_refused() {
     let outcome = Place::new().run(&["link", "--rate-trace", "/dev/zero"]);
     refused(&outcome, 2, &["--rate-trace /dev/zero: no regular file", "accepted: "]);
     let place = Place::new();
-    File::create(place.path("long")).unwrap().set_len((64 << 20) + 1).unwrap();
+    place.write("long", "0 1\n");
+    let long = File::options().write(true).open(place.path("long")).unwrap();
+    long.set_len((256 << 20) + 1).unwrap();
     let outcome = place.run(&["link", "--rate-trace", "long"]);
-    refused(&outcome, 2, &["--rate-trace long: the file is larger than 64 MiB", "accepted: "]);
+    refused(&outcome, 2, &["--rate-trace long:1: the file is larger than 256 MiB", "accepted: "]);
 }
 
 /// Every file that a user names, by what names it: a device that never ends, one that is not there,

@@ -171,7 +171,7 @@ fn runs_are_one_per_seed_and_the_table_shows_their_mean_and_interval() {
 fn an_expectation_is_for_every_run_and_names_the_seed_that_fails() {
     let place = Place::new();
     let text = "controls = ['newreno']\nruns = 3\nduration = '5s'\npath = { loss = '0.1%' }\n\
-        [expect]\nflows.delivered_packets = '<= 1'\nbottleneck.utilization = '<= 1'";
+        [expect]\nflows.delivered_packets = '<= 1'\nbottleneck.utilization = '< 1'";
     fs::write(place.path("s.toml"), text).unwrap();
     let outcome = place.run(&["run", "s.toml", "--trace", "traces"]);
     assert_eq!(outcome.code, 1, "{outcome:?}");

@@ -98,13 +98,12 @@ impl Direction {
             }
             routes.push((*address, lane));
         }
-        let queue = |rate: &super::Rate| {
-            Queue::new(rate.clone(), spec.buffer, spec.buffer_counts_in_service)
-                .marking(spec.ecn_threshold)
+        let queue = |rate: super::Rate| {
+            Queue::new(rate, spec.buffer, spec.buffer_counts_in_service).marking(spec.ecn_threshold)
         };
         let managed = Managed::of(spec, seed, element);
         Self {
-            queue: spec.rate.as_ref().filter(|_| managed.is_none()).map(queue),
+            queue: spec.rate.filter(|_| managed.is_none()).map(queue),
             managed,
             left: Vec::new(),
             touched: Touched::default(),

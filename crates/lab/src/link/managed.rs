@@ -71,7 +71,7 @@ pub(crate) struct Managed {
 impl Managed {
     /// The link that a direction asks for, if it is more than a rate and a buffer.
     pub(crate) fn of(spec: &DirectionSpec, seed: u64, place: u64) -> Option<Self> {
-        let rate = spec.rate.clone()?;
+        let rate = spec.rate?;
         if spec.queue.is_none() && spec.elements.is_empty() {
             return None;
         }
@@ -235,7 +235,7 @@ impl Managed {
 
 /// An empty queue with its link. Without a discipline it is the buffer.
 fn server(spec: &DirectionSpec, seed: u64, place: u64) -> Server<(Held, Crossing)> {
-    let rate_bps = spec.rate.as_ref().map_or(1, Rate::peak_bps);
+    let rate_bps = spec.rate.map_or(1, Rate::bps);
     let queue: Box<dyn Discipline> = match (spec.queue, spec.buffer) {
         (Some(discipline), _) => discipline.build(spec.full_bytes, rate_bps),
         (None, Some(ResolvedBuffer::Packets(packets))) => Box::new(DropTail::of_packets(packets)),

@@ -37,7 +37,7 @@ pub(crate) use flows::FlowSeen;
 
 pub use engine::{Clock, Device, Running, start};
 pub use lateness::LatenessReport;
-pub use rate::{Rate, TraceError};
+pub use rate::Rate;
 pub use timing::Timing;
 
 /// A link: one direction each way, independent of each other.
@@ -114,7 +114,7 @@ impl DirectionSpec {
         if self.offload {
             return MOST_SEGMENTS as u32;
         }
-        let bps = self.rate.as_ref().map_or(0, Rate::least_bps);
+        let bps = self.rate.map_or(0, Rate::bps);
         let packets = u128::from(bps) * u128::from(BURST_NS) / (8_000_000_000 * mtu as u128);
         packets.clamp(1, MOST_SEGMENTS) as u32
     }

@@ -22,7 +22,7 @@ pub(crate) fn network(
         endpoint: Endpoint::rfc(Bytes(MIN_PACKET)),
         return_rate_bps: rate_mbps * 1_000_000,
         payload_bytes: MIN_PACKET,
-        bdp_bytes: rate_mbps * 125 * rtt_ms,
+        bdp_bytes: Some(rate_mbps * 125 * rtt_ms),
         ..plain::flow(&[0], rtt_ms / 2, Recovery::NewReno)
     };
     let link = plain::link(rate_mbps, rtt_ms / 2, buffer);

@@ -6,6 +6,7 @@
 //! its dotted path in the JSON of a run, and so may all else be.
 
 mod condition;
+mod domain;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,8 +23,8 @@ use crate::measures::{self, MEASURES, Measure, Over};
 use crate::read::unknown_key;
 use crate::results::{Bottleneck, FilesResult, FlowResult, RunResult};
 
-use condition::CONDITIONS;
 pub use condition::Condition;
+use domain::Domain;
 
 /// Conditions on the results: `[expect]`, or `[[expect]]` with a `control` each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -134,15 +135,16 @@ impl Expect {
     }
 
     fn add(&mut self, key: &str, node: &Node) -> Result<(), ScenarioError> {
+        let plain: Vec<_> = key.split('.').filter(|step| step.parse::<usize>().is_err()).collect();
+        let plain = plain.join(".");
         let Raw::Text(text) = &node.raw else {
-            return Err(node.error(format!("not a condition; accepted: {CONDITIONS}")));
+            let accepted = Domain::of(&plain).examples();
+            return Err(node.error(format!("not a condition; accepted: {accepted}")));
         };
         if key == "control" {
             self.control = Some(text.clone());
             return Ok(());
         }
-        let plain: Vec<_> = key.split('.').filter(|step| step.parse::<usize>().is_err()).collect();
-        let plain = plain.join(".");
         if of_measure(key).is_none() && !KNOWN_FIELDS.contains(&plain) {
             let names = MEASURES.iter().map(|measure| measure.column.name);
             return Err(unknown_key(
@@ -192,7 +194,7 @@ pub fn measured(run: &RunResult, field: &str) -> Result<Vec<(String, Value)>, se
     let json = serde_json::to_value(run)?;
     let mut found = Vec::new();
     if field == "utilization" {
-        found.push((field.to_owned(), Value::from(utilization(run))));
+        found.push((field.to_owned(), Value::from(run.utilization)));
     } else if let Some((measure, only)) = of_measure(field) {
         found = of_flows(run, measure, only);
     } else {
@@ -229,18 +231,6 @@ fn of_flows(run: &RunResult, measure: &Measure, only: Option<usize>) -> Vec<(Str
     }
     let flows = run.flows.iter().enumerate().filter(|(id, _)| only.is_none_or(|only| only == *id));
     flows.map(|(id, flow)| (format!("flows.{id}.{name}"), json(flow))).collect()
-}
-
-/// The utilization of a run: that of a single flow over its own life, or that of several flows
-/// together over the whole run. Over their own lives, flows that come and go would add up to more
-/// than the link carries.
-fn utilization(run: &RunResult) -> f64 {
-    if let [flow] = run.flows.as_slice() {
-        return flow.utilization;
-    }
-    let over_run = |flow: &FlowResult| flow.delivered_bytes as f64 * 8.0 / run.duration_s;
-    let busy = run.flows.iter().filter(|flow| flow.throughput_bps > 0.0);
-    busy.map(|flow| flow.utilization * over_run(flow) / flow.throughput_bps).sum()
 }
 
 /// Every value at the dotted `path` below `json`; a list without an index stands for all items.
@@ -326,6 +316,7 @@ mod tests {
             flows: vec![flow(0), flow(2)],
             duration_s: 20.0,
             total_throughput_bps: 3.6e7,
+            utilization: 0.9,
             ..RunResult::default()
         }
     }
@@ -387,18 +378,6 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_come_and_go_do_not_use_more_than_there_is() {
-        let mut run = run();
-        run.duration_s = 80.0;
-        let found = measured(&run, "utilization").unwrap();
-        assert_eq!(found, [("utilization".to_owned(), Value::from(0.225))]);
-        run.flows.push(FlowResult::default());
-        assert_eq!(measured(&run, "utilization").unwrap(), found, "one that sent nothing");
-        run.flows.truncate(1);
-        assert_eq!(measured(&run, "utilization").unwrap()[0].1, Value::from(0.45));
-    }
-
-    #[test]
     fn a_condition_may_be_for_one_control_only() {
         let text = "[[expect]]\ncontrol = 'newreno'\nutilization = '< 0.3'\n\
             [[expect]]\ncontrol = 'astart+westwood'\nutilization = '< 0.3'";
@@ -412,9 +391,12 @@ mod tests {
         assert!(unknown.starts_with("x.toml:2: expect.utilisation: unknown key, did you mean "));
         assert!(unknown.contains("`utilization`; accepted: "));
         let sign = problem("[expect]\nutilization = '~ 1'");
-        assert!(sign.contains("\"~ 1\": not a condition; accepted: \">= 0.9\""), "{sign}");
+        assert!(
+            sign.contains("\"~ 1\": not a condition; accepted: a share of 0 to 1, \">="),
+            "{sign}"
+        );
         assert!(problem("[expect]\nutilization = 1").contains("= 1: not a condition"));
-        assert!(problem("[expect]\njain_index = '>= NaN'").contains("not a condition"));
+        assert!(problem("[expect]\njain_index = '>= NaN'").contains("`NaN` is no such number"));
     }
 
     #[test]

@@ -256,8 +256,15 @@ impl Scenario {
             let problem = format!("no effect with profile {profile}; accepted: with profile ns2");
             return Err(self.error_at("ns2_release", problem));
         }
+        let mut by_group: Vec<Vec<&Runs>> = Vec::new();
+        for run in runs {
+            by_group.resize_with(by_group.len().max(run.group + 1), Vec::new);
+            by_group[run.group].push(run);
+        }
         for Set { group, place, key, text } in self.set() {
-            let concerned = || runs.iter().filter(|runs| group.is_none_or(|i| runs.group == i));
+            // Of all flows, or of one group.
+            let groups = group.map_or(0..by_group.len(), |i| i..i + 1);
+            let concerned = || by_group.get(groups.clone()).into_iter().flatten().flatten();
             if concerned().next().is_none()
                 || concerned().any(|runs| key.heeded.allows_in(runs, &text))
             {

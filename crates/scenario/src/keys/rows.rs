@@ -115,13 +115,13 @@ keys! {
     rto_initial: Time = [ms(1_000), ms(1_000), ms(3_000), ms(999)], v2_26 ms(6_000);
         Heeded::SIMULATED;
 
-    /// Smallest RTO.
+    /// Smallest RTO, 100 us or more.
     // TCP_RTO_MIN; RFC 6298 section 2.4; minrto_, changed in October 2004, before 2003 0, where
     // two ticks of the clock are the least all the same (TcpAgent::rtt_timeout); kGranularity.
     rto_min: Time = [ms(200), ms(1_000), ms(200), ms(1)], v2_26 ms(1_000), v2_1b6 ms(200);
         Heeded::SIMULATED.and(Kernel);
 
-    /// Largest RTO.
+    /// Largest RTO, 100 us or more.
     // TCP_RTO_MAX; RFC 6298 section 2.5; maxrto_.
     rto_max: Time = [ms(120_000), ms(60_000), ms(60_000), ms(60_000)];
         Heeded::SIMULATED;

@@ -2,7 +2,7 @@
 
 use firstflight_control::quantity::{Buffer, Fraction, Time};
 
-use super::limits::{HOUR, NANOSECOND};
+use super::limits::{HALF_DAY, HOUR, NANOSECOND, SHORTEST};
 use super::{Resolver, bdp_packets};
 use crate::error::ScenarioError;
 use crate::resolved::{
@@ -10,7 +10,7 @@ use crate::resolved::{
     ResolvedLink, ResolvedPolicer, ResolvedRate, ResolvedReorder,
 };
 use crate::scenario::{Back, DelayStep, Elements, Jitter, RateStep, Reorder};
-use crate::trace::Rates;
+use crate::trace::{Rates, Trace};
 
 impl Resolver<'_> {
     /// The elements of the link whose table has this name, of this rate and two-way propagation.
@@ -24,6 +24,7 @@ impl Resolver<'_> {
             let key = format!("{table}.{key}");
             time.map(|time| self.time(&key, time, NANOSECOND..=HOUR)).transpose()
         };
+        let period = |time| self.time(&format!("{table}.rates_period"), time, SHORTEST..=HOUR);
         let rate =
             |step: &RateStep| ResolvedRate { at_ns: step.at.ns(), rate_bps: step.rate.bps() };
         let delay = |(i, step): (usize, &DelayStep)| {
@@ -42,7 +43,7 @@ impl Resolver<'_> {
                 bucket_bytes: policer.bucket.bytes(),
             }),
             rates: elements.rates.iter().map(rate).collect(),
-            rates_period_ns: span("rates_period", elements.rates_period)?,
+            rates_period_ns: elements.rates_period.map(period).transpose()?,
             rate_trace: elements.rate_trace.clone(),
             delays: elements.delays.iter().enumerate().map(delay).collect::<Result<_, _>>()?,
             delays_period_ns: span("delays_period", elements.delays_period)?,
@@ -60,8 +61,15 @@ impl Resolver<'_> {
         let rates: Vec<u64> = resolved.rates.iter().map(|step| step.at_ns).collect();
         let trace = resolved.rate_trace.as_ref().map(|trace| match &trace.said {
             Rates::Opportunities(_) => (true, 0),
-            Rates::Steps(steps) => (false, steps.last().map_or(0, |(at, _)| *at)),
+            Rates::Steps { steps, period_ns } => {
+                (period_ns.is_some(), steps.last().map_or(0, |(at, _)| *at))
+            }
         });
+        if let Some(Trace { said: Rates::Steps { period_ns: Some(own), .. }, .. }) =
+            resolved.rate_trace
+        {
+            self.time(&format!("{table}.rate_trace"), Time::from_ns(own), SHORTEST..=HALF_DAY)?;
+        }
         self.schedule((table, "rates", "rate_trace"), &rates, resolved.rates_period_ns, trace)?;
         if !rates.is_empty() && resolved.rates.iter().all(|step| step.rate_bps == 0) {
             let problem = "nothing would ever be sent; accepted: a rate above none";

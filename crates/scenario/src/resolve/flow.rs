@@ -1,9 +1,11 @@
 //! Groups of flows and constant-rate sources: when they run, where they go, what they are given.
 
+use std::collections::HashSet;
+
 use firstflight_control::hint;
 use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
 
-use super::limits::{HOUR, NANOSECOND};
+use super::limits::{HOUR, NANOSECOND, SHORTEST};
 use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
 use crate::profile::{FastOpen, Profile, Recovery};
@@ -235,7 +237,7 @@ impl Resolver<'_> {
             let problem = "a source pauses or is a Poisson process; accepted: one of the two";
             return Err(self.error(&format!("{key}.poisson"), problem));
         }
-        let on = self.time(&format!("{key}.on"), on, NANOSECOND..=HOUR)?;
+        let on = self.time(&format!("{key}.on"), on, SHORTEST..=HOUR)?;
         Ok(Some([on, self.time(&format!("{key}.off"), off, NANOSECOND..=HOUR)?]))
     }
 
@@ -248,21 +250,22 @@ impl Resolver<'_> {
         if names.is_empty() && links.len() == 1 {
             return Ok(vec![0]);
         }
-        let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        let known = || links.iter().map(|link| link.name.as_str());
+        let all = || known().collect::<Vec<_>>().join(", ");
         if names.is_empty() {
-            let problem = format!("`path` is missing; accepted: a list of {}", known.join(", "));
+            let problem = format!("`path` is missing; accepted: a list of {}", all());
             return Err(self.error(key, problem));
         }
-        let mut path = Vec::new();
+        let (mut path, mut taken) = (Vec::new(), HashSet::new());
         for (i, name) in names.iter().enumerate() {
-            let place = format!("{key}.path[{i}]");
-            let index = known.iter().position(|link| link == name).ok_or_else(|| {
-                let hint = hint(name, known.iter().copied());
-                self.error(&place, format!("no such link{hint}; accepted: {}", known.join(", ")))
+            let place = || format!("{key}.path[{i}]");
+            let index = self.links.get(name.as_str()).copied().ok_or_else(|| {
+                let hint = hint(name, known());
+                self.error(&place(), format!("no such link{hint}; accepted: {}", all()))
             })?;
-            if path.contains(&index) {
+            if !taken.insert(index) {
                 let problem = "the path takes this link twice; accepted: each link once";
-                return Err(self.error(&place, problem));
+                return Err(self.error(&place(), problem));
             }
             path.push(index);
         }

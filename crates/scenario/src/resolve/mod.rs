@@ -8,13 +8,17 @@ mod writes;
 
 pub(crate) use self::flow::default_access_rate;
 
+use std::collections::HashMap;
+
 use firstflight_control::quantity::{Buffer, MarkFrom, Rate, Size, Time, Window};
 
-use self::limits::{HALF_DAY, HOUR, NANOSECOND};
+use self::limits::{HALF_DAY, HOUR, NANOSECOND, SHORTEST};
 use crate::error::ScenarioError;
 use crate::profile::{Constants, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
-use crate::resolved::{Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets};
-use crate::scenario::{Dumbbell, Link, MOST_FLOWS, Scenario};
+use crate::resolved::{
+    Line, Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets,
+};
+use crate::scenario::{Dumbbell, Elements, Link, MOST_FLOWS, Scenario};
 
 impl Scenario {
     /// Base units and all defaults: the Astart paper's path (40 Mbps, 100 ms, a buffer of one BDP,
@@ -34,6 +38,8 @@ struct Resolver<'a> {
     duration: Time,
     packet: Size,
     headers: Size,
+    /// The places of the links by their names; of two of one name, that of the first.
+    links: HashMap<&'a str, usize>,
 }
 
 /// The release of ns-2 that is written, which means nothing to another profile.
@@ -46,8 +52,16 @@ impl<'a> Resolver<'a> {
     fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
         let profile = scenario.endpoint.profile.unwrap_or_default();
         let usual = if profile == Profile::Quic { QUIC_PACKET } else { PACKET };
+        let mut links = HashMap::new();
+        for (place, link) in scenario.links.iter().enumerate() {
+            links.entry(link.name.as_str()).or_insert(place);
+        }
+        if links.is_empty() {
+            links.insert(DUMBBELL, 0);
+        }
         let resolver = Self {
             scenario,
+            links,
             constants: release(scenario).map_or_else(|| profile.constants(), Ns2Release::constants),
             duration: scenario.duration.unwrap_or(DURATION),
             packet: scenario.packet.unwrap_or(usual),
@@ -94,6 +108,33 @@ impl<'a> Resolver<'a> {
         })
     }
 
+    /// The rate of the link whose table has this name: what is written, the mean of its schedule or
+    /// trace, or the default.
+    fn rate(
+        &self,
+        table: &str,
+        written: Option<Rate>,
+        elements: &Elements,
+    ) -> Result<u64, ScenarioError> {
+        if let Some(rate) = written {
+            return Ok(rate.bps());
+        }
+        let Some(line) = Line::written(elements) else { return Ok(RATE.bps()) };
+        // What is no schedule is refused with its elements.
+        let is_none =
+            !elements.rates.is_empty() && elements.rates.iter().all(|it| it.rate.bps() == 0);
+        match line.usual_bps(self.duration.ns()) {
+            0 if is_none => Ok(RATE.bps()),
+            0 => {
+                let key = if elements.rates.is_empty() { "rate_trace" } else { "rates" };
+                let problem = "nothing would be sent within the run, so that its mean is no rate; \
+                               accepted: `rate` beside it, or a rate above 0 before the end";
+                Err(self.error(&format!("{table}.{key}"), problem))
+            }
+            bps => Ok(bps),
+        }
+    }
+
     fn endpoint(&self) -> Result<ResolvedEndpoint, ScenarioError> {
         let own = &self.scenario.endpoint;
         let mut base = self.constants.switches;
@@ -103,7 +144,8 @@ impl<'a> Resolver<'a> {
         }
         let switches = own.switches.or(&base);
         for (key, time) in switches.times() {
-            self.time(key, time, NANOSECOND..=HOUR)?;
+            let least = if matches!(key, "rto_min" | "rto_max") { SHORTEST } else { NANOSECOND };
+            self.time(key, time, least..=HOUR)?;
         }
         let profile = own.profile.unwrap_or_default();
         if switches.fast_open != FastOpen::Off && !switches.syn {
@@ -159,9 +201,9 @@ impl<'a> Resolver<'a> {
         let default = Dumbbell::default();
         let path = path.unwrap_or(&default);
         let rtt = self.time("path.rtt", path.rtt.unwrap_or(RTT), NANOSECOND..=HOUR)?;
-        let rate_bps = path.rate.unwrap_or(RATE).bps();
+        let rate_bps = self.rate("path", path.rate, &path.elements)?;
         Ok(ResolvedLink {
-            name: "bottleneck".to_owned(),
+            name: DUMBBELL.to_owned(),
             rate_bps,
             delay_ns: rtt / 2,
             return_delay_ns: rtt - rtt / 2,
@@ -175,17 +217,17 @@ impl<'a> Resolver<'a> {
     }
 
     fn link(&self, index: usize, link: &Link) -> Result<ResolvedLink, ScenarioError> {
-        let earlier = &self.scenario.links[..index];
         let key = format!("link[{index}].name");
-        if link.name.is_empty() || earlier.iter().any(|other| other.name == link.name) {
+        if link.name.is_empty() || self.links.get(link.name.as_str()) != Some(&index) {
             return Err(
                 self.error(&key, "no name of its own; accepted: a name that no other link has")
             );
         }
         let delay = self.time(&format!("link[{index}].delay"), link.delay, Time::ZERO..=HOUR)?;
+        let rate_bps = self.rate(&format!("link[{index}]"), link.rate, &link.elements)?;
         Ok(ResolvedLink {
             name: link.name.clone(),
-            rate_bps: link.rate.bps(),
+            rate_bps,
             delay_ns: delay,
             return_delay_ns: delay,
             buffer: UNSIZED,
@@ -196,7 +238,7 @@ impl<'a> Resolver<'a> {
             elements: self.elements(
                 &format!("link[{index}]"),
                 &link.elements,
-                (link.rate.bps(), 2 * delay),
+                (rate_bps, 2 * delay),
             )?,
         })
     }
@@ -302,6 +344,8 @@ fn rising(packets: &[u64]) -> Vec<u64> {
     packets
 }
 
+/// The name of the only link of a dumbbell.
+const DUMBBELL: &str = "bottleneck";
 /// `1 / JIFFY_RATIO` of its `tcp-linux.cc`.
 const TICK_OF_NS2_LINUX: Time = Time::from_ms(1);
 /// The path of the Astart paper, section V.

@@ -54,6 +54,13 @@ pub struct Elements {
     pub back: Option<Box<Back>>,
 }
 
+impl Elements {
+    /// Whether the rate changes.
+    pub(crate) fn has_rates(&self) -> bool {
+        !self.rates.is_empty() || self.rate_trace.is_some()
+    }
+}
+
 /// How late each packet is: `2ms` (up to), `uniform:1ms,3ms`, `normal:20ms,5ms`, or
 /// `recorded:FILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -80,7 +80,12 @@ impl Read for Link {
         let drop = fields.list::<Nth>("drop")?.into_iter().map(|Nth(n)| n).collect();
         let elements = Elements::read(&mut fields)?;
         let name = name.ok_or_else(|| fields.missing("name", "name = \"satellite\""));
-        let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"40Mbps\""));
+        let rate = match rate {
+            None if !elements.has_rates() => {
+                Err(fields.missing("rate", "rate = \"40Mbps\", or `rates` or `rate_trace`"))
+            }
+            rate => Ok(rate),
+        };
         let delay = delay.ok_or_else(|| fields.missing("delay", "delay = \"50ms\", one way"));
         fields.finish()?;
         let (name, rate, delay) = (name?, rate?, delay?);

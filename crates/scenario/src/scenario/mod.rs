@@ -109,7 +109,7 @@ pub struct Endpoint {
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Dumbbell {
-    /// Bottleneck rate.
+    /// Bottleneck rate; the mean of `rates` or `rate_trace` when only those are written.
     pub rate: Option<Rate>,
     /// Two-way propagation of the bottleneck alone.
     pub rtt: Option<Time>,
@@ -142,8 +142,8 @@ pub struct Dumbbell {
 pub struct Link {
     /// The name by which flows refer to it.
     pub name: String,
-    /// The rate, of bits on the link.
-    pub rate: Rate,
+    /// The rate, of bits on the link; the mean of `rates` or `rate_trace` when not written.
+    pub rate: Option<Rate>,
     /// One-way propagation; ACKs take as long back and do not queue.
     pub delay: Time,
     /// Room for waiting packets; one BDP when not written.

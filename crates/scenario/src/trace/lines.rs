@@ -72,6 +72,17 @@ impl Lines {
         }
     }
 
+    /// The next line that is neither empty nor a comment, which `#` begins.
+    pub(super) fn entry(&mut self) -> Result<Option<String>, Problem> {
+        while let Some(line) = self.next()? {
+            let said = line.split('#').next().unwrap_or_default().trim();
+            if !said.is_empty() {
+                return Ok(Some(said.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
     /// A problem with the line read last, or with the first of an empty file.
     pub(super) fn wrong(&self, problem: impl Into<String>) -> Problem {
         Problem::Line(self.number.max(1), problem.into())

@@ -4,13 +4,12 @@
 use super::Rates;
 use super::lines::{Lines, Problem};
 
-pub(super) fn read(mut lines: Lines) -> Result<(Rates, String), Problem> {
+pub(super) fn read(first: String, mut lines: Lines) -> Result<(Rates, String), Problem> {
     let mut all: Vec<(u64, u32)> = Vec::new();
-    while let Some(line) = lines.next()? {
-        let Some(at) = line.parse().ok().filter(|at| *at <= MOST_MS) else {
-            let text = line.to_owned();
-            return Err(lines.found(&text, ACCEPTED));
-        };
+    let time = |line: &str| line.parse().ok().filter(|at| *at <= MOST_MS);
+    let mut next = (!first.is_empty()).then(|| time(&first).ok_or(first));
+    while let Some(at) = next {
+        let at: u64 = at.map_err(|text| lines.found(&text, ACCEPTED))?;
         match all.last_mut() {
             Some((last, _)) if at < *last => {
                 let problem = format!("{at} after {last}: earlier than the line before");
@@ -19,6 +18,7 @@ pub(super) fn read(mut lines: Lines) -> Result<(Rates, String), Problem> {
             Some((last, count)) if at == *last => *count = count.saturating_add(1),
             _ => all.push((at, 1)),
         }
+        next = lines.next()?.map(|line| time(line).ok_or_else(|| line.to_owned()));
     }
     match all.last() {
         None => Err(lines.wrong(format!("the file is empty; accepted: {ACCEPTED}"))),
@@ -29,6 +29,7 @@ pub(super) fn read(mut lines: Lines) -> Result<(Rates, String), Problem> {
     }
 }
 
-const ACCEPTED: &str = "whole milliseconds of an opportunity, 0 to 43200000";
+const ACCEPTED: &str = "whole milliseconds of an opportunity, 0 to 43200000, or in all lines a \
+    time and a rate, such as `0.5 3.2` (s and Mbit/s) or `0.5s 3.2Mbps`";
 /// Twelve hours, as long as a run is.
 const MOST_MS: u64 = 12 * 3_600_000;

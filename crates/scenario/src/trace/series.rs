@@ -7,10 +7,11 @@ use super::lines::{Lines, Problem};
 use super::{Delays, Recorded};
 
 /// One-way delays, each of which holds for ten milliseconds.
-pub(super) fn delays(mut lines: Lines) -> Result<(Delays, String), Problem> {
+pub(super) fn delays(first: String, mut lines: Lines) -> Result<(Delays, String), Problem> {
     let mut steps: Vec<(u64, u64)> = Vec::new();
     let mut at = 0;
-    while let Some(delay) = next(&mut lines)? {
+    for delay in each(first, &mut lines) {
+        let delay = delay?;
         if steps.last().is_none_or(|(_, last)| *last != delay) {
             steps.push((at, delay));
         }
@@ -23,27 +24,29 @@ pub(super) fn delays(mut lines: Lines) -> Result<(Delays, String), Problem> {
 }
 
 /// Delays without times.
-pub(super) fn recorded(mut lines: Lines) -> Result<(Recorded, String), Problem> {
-    let mut all = Vec::new();
-    while let Some(delay) = next(&mut lines)? {
-        all.push(delay);
-    }
+pub(super) fn recorded(first: String, mut lines: Lines) -> Result<(Recorded, String), Problem> {
+    let all: Vec<u64> = each(first, &mut lines).collect::<Result<_, _>>()?;
     if all.is_empty() {
         return Err(lines.wrong(format!("the file is empty; accepted: {ACCEPTED}")));
     }
     Ok((all.into(), lines.digest()))
 }
 
-fn next(lines: &mut Lines) -> Result<Option<u64>, Problem> {
-    let Some(line) = lines.next()? else { return Ok(None) };
-    let time: Option<Time> = format!("{line}ms").parse().ok();
-    match time.filter(|time| *time <= HOUR) {
-        Some(time) => Ok(Some(time.ns())),
-        None => {
-            let text = line.to_owned();
-            Err(lines.found(&text, ACCEPTED))
-        }
-    }
+/// The numbers of all lines, in nanoseconds.
+fn each(first: String, lines: &mut Lines) -> impl Iterator<Item = Result<u64, Problem>> {
+    let mut first = Some(first).filter(|line| !line.is_empty());
+    std::iter::from_fn(move || {
+        let line = match first.take() {
+            Some(line) => line,
+            None => match lines.next() {
+                Ok(line) => line?.to_owned(),
+                Err(problem) => return Some(Err(problem)),
+            },
+        };
+        let time: Option<Time> = format!("{line}ms").parse().ok();
+        let time = time.filter(|time| *time <= HOUR).map(Time::ns);
+        Some(time.ok_or_else(|| lines.found(&line, ACCEPTED)))
+    })
 }
 
 const ACCEPTED: &str = "a number of milliseconds, 0 to 3600000";

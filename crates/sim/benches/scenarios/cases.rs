@@ -144,7 +144,7 @@ impl Case {
             window_opens: None,
             answer_delay: Span(0),
             files: None,
-            bdp_bytes: self.rate_mbps * rtt / 8000,
+            bdp_bytes: Some(self.rate_mbps * rtt / 8000),
         }
     }
 }

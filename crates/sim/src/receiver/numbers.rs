@@ -36,7 +36,7 @@ impl Receiver {
             self.end -= u32::from(!empty);
             return false;
         }
-        let empty = empty && at <= self.end_of_run;
+        let empty = empty && at <= self.counts_until;
         let nothing = seq - expected + u32::from(empty);
         numbers.skipped += nothing;
         numbers.expected = (seq > expected).then_some(expected);

@@ -5,6 +5,9 @@ use firstflight_core::units::Bytes;
 use super::*;
 use crate::tcp::GrowingWindow;
 
+/// What arrives counts at all times.
+const ALWAYS: (Instant, Instant) = (Instant(u64::MAX), Instant(u64::MAX));
+
 fn receiver(every: u32) -> Receiver {
     let endpoint = Endpoint {
         delayed_ack: every,
@@ -12,7 +15,7 @@ fn receiver(every: u32) -> Receiver {
         recovery: Recovery::Sack,
         ..Endpoint::rfc(Bytes(1000))
     };
-    Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX), true)
+    Receiver::new(&endpoint, false, Some(1000), ALWAYS, true)
 }
 
 #[test]
@@ -77,7 +80,7 @@ fn the_sink_of_ns2_answers_packet_0_at_once() {
             delay_repeated,
             ..Endpoint::rfc(Bytes(1000))
         };
-        let mut receiver = Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX), true);
+        let mut receiver = Receiver::new(&endpoint, false, Some(1000), ALWAYS, true);
         let told = [0, 1, 2].map(|seq| receiver.receive(seq, Instant(1)).1.is_some());
         assert_eq!(told, answered);
     }
@@ -107,7 +110,7 @@ fn sixteen_more_are_answered_at_once_when_the_window_has_grown() {
         }),
         ..Endpoint::rfc(Bytes(1000))
     };
-    let mut receiver = Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX), true);
+    let mut receiver = Receiver::new(&endpoint, false, Some(1000), ALWAYS, true);
     let mut held = (0..30).filter(|seq| receiver.receive(*seq, Instant(1)).1.is_none());
     assert_eq!(held.next(), Some(20));
 }
@@ -121,7 +124,7 @@ fn linux() -> Receiver {
         linux_acks: Some(LinuxAcks { compress: true }),
         ..Endpoint::rfc(Bytes(1000))
     };
-    Receiver::new(&endpoint, false, Some(1000), Instant(u64::MAX), true)
+    Receiver::new(&endpoint, false, Some(1000), ALWAYS, true)
 }
 
 const fn tenth_ms(tenths: u64) -> Instant {
@@ -181,7 +184,7 @@ fn packet_numbers_are_acknowledged_in_pairs_and_gaps_at_once() {
         recovery: Recovery::Quic,
         ..Endpoint::rfc(Bytes(1000))
     };
-    let mut receiver = Receiver::new(&endpoint, false, Some(6), Instant(u64::MAX), true);
+    let mut receiver = Receiver::new(&endpoint, false, Some(6), ALWAYS, true);
     let mut told = |seq: u32, ms: u64| {
         let (overdue, own) = receiver.receive(seq, Instant(ms * 1_000_000));
         [overdue, own].map(|ack| ack.map(|ack| (ack.next, ack.cause)))

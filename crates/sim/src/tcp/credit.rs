@@ -180,7 +180,7 @@ mod tests {
         let first_data = u32::from(drawn.syn && !counts_syn);
         let mut tcp = Tcp::new(&drawn.spec(), drawn.fast_paths);
         let endpoint = drawn.spec().endpoint;
-        let end = Instant(u64::MAX);
+        let end = (Instant(u64::MAX), Instant(u64::MAX));
         let mut receiver =
             Receiver::new(&endpoint, drawn.syn, Some(drawn.packets), end, drawn.fast_paths);
         let mut path = Path {

@@ -64,7 +64,8 @@ impl Tcb {
         self.ahead += early;
         if self.ahead > 0 {
             let known = (self.una..next).filter(|seq| self.log.has(*seq, Mark::ARRIVED)).count();
-            self.ahead -= known as u32;
+            // Where there was nothing left to send, some came that were not counted.
+            self.ahead = self.ahead.saturating_sub(known as u32);
         }
         let taken = (next + self.ahead).saturating_sub(self.first_data);
         self.limit = match taken < self.offer.packets {

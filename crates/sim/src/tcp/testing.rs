@@ -29,7 +29,7 @@ pub(super) fn flow(startup: &str, avoidance: &str, endpoint: Endpoint) -> FlowSp
         window_opens: None,
         answer_delay: Span(0),
         files: None,
-        bdp_bytes: 100_000,
+        bdp_bytes: Some(100_000),
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSp
         window_opens: None,
         answer_delay: Span(0),
         files: None,
-        bdp_bytes: 500_000,
+        bdp_bytes: Some(500_000),
     }
 }
 
