@@ -41,7 +41,7 @@ pub(crate) fn read<R: Read + Seek + Send>(
     let id = chosen.id;
     let mut direction = Direction::new(chosen);
     // The same packets are told apart in the same way.
-    let mut flows = Flows::default();
+    flows = Flows::default();
     blocks(file, source, |at_ns, packet| {
         if flows.take(at_ns, packet) == Some(id) {
             direction.take(at_ns, packet);

@@ -148,10 +148,24 @@ impl Sample {
         [last(0), last(1), last(2), busy].into_iter().flatten().max().unwrap_or(0)
     }
 
-    /// Whether this is of another connection between the same ends: what only grows has fallen.
-    pub(crate) fn begins_anew(&self, before: &Self) -> bool {
+    /// What only grows.
+    pub(crate) fn sum(&self) -> Sum {
+        Sum { sent: self.sent, acked: self.acked }
+    }
+}
+
+/// Bytes that a connection has sent, and that were acknowledged, as far as they are told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sum {
+    sent: Option<u64>,
+    acked: Option<u64>,
+}
+
+impl Sum {
+    /// Whether it is of the same connection as one before it: then it has not fallen.
+    pub(crate) fn continues(&self, before: &Self) -> bool {
         let fell = |now: Option<u64>, before| now.zip(before).is_some_and(|(now, it)| now < it);
-        fell(self.sent, before.sent) || fell(self.acked, before.acked)
+        !fell(self.sent, before.sent) && !fell(self.acked, before.acked)
     }
 }
 

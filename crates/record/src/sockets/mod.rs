@@ -21,7 +21,7 @@ use firstflight_qlog::{Listed, Skipped, word};
 
 use crate::{Form, RecordError, Recorded, choose};
 use clock::{Clock, Stamp, UnitSearch, stamp};
-use line::{Sample, algorithm, is_heading, is_numbers, socket};
+use line::{Sample, Sum, algorithm, is_heading, is_numbers, socket};
 use samples::{Samples, Told};
 
 /// Whether a line begins so as one of a record of `ss`.
@@ -102,7 +102,8 @@ struct Reading {
     /// It is connected.
     connected: bool,
     queued: u64,
-    places: HashMap<String, (usize, Sample)>,
+    /// The connection of each pair of ends, and what it had sent.
+    places: HashMap<String, (usize, Sum)>,
     begun: usize,
     skipped: Skipped,
     /// Numbers came before any time, or of a socket that is not connected yet; sockets came.
@@ -202,15 +203,16 @@ impl Reading {
         };
         let numbers = Sample { queued: self.queued, ..Sample::of(text)? };
         let known = self.places.get_mut(&self.socket);
-        let place = match known.filter(|(_, before)| !numbers.begins_anew(before)) {
+        let sum = numbers.sum();
+        let place = match known.filter(|(_, before)| sum.continues(before)) {
             Some((place, before)) => {
-                *before = numbers;
+                *before = sum;
                 *place
             }
             None if self.begun >= MOST => return Err(format!("more than {MOST} sockets")),
             None => {
                 self.begun += 1;
-                self.places.insert(self.socket.clone(), (self.begun - 1, numbers));
+                self.places.insert(self.socket.clone(), (self.begun - 1, sum));
                 self.begun - 1
             }
         };
