@@ -251,6 +251,9 @@ fn a_sender_without_data_is_limited_by_its_application() {
         format!("cwnd:58 bytes_acked:{} unacked:3 busy:{}ms notsent:0", 1 + at * 100, at * 100)
     });
     assert!(held(&few, Limit::Application) > 2.8, "{:?}", few.connection.limits);
+    // Nothing that waits is told, by a version that would tell it.
+    let flag = sampled(|_| "cwnd:58 unacked:3 app_limited".to_owned());
+    assert!(held(&flag, Limit::Application) > 2.8, "{:?}", flag.connection.limits);
     // An old kernel: what is queued beyond what is in flight waits.
     let old = sampled(|at| format!("cwnd:58 unacked:3 lastsnd:{at}"));
     assert_eq!(held(&old, Limit::Application), 0.0, "500 kB wait");

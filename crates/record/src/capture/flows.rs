@@ -34,6 +34,8 @@ pub(crate) struct Flows {
     over: Vec<Flow>,
     begun: u64,
     left_out: u64,
+    /// Most connections carry data, so that looking for others again and again is in vain.
+    crowded: bool,
 }
 
 impl Flow {
@@ -118,10 +120,9 @@ impl Flows {
 
     /// Makes room where many connections were tried and none answered, as in a scan.
     fn forget_empty(&mut self) {
-        if self.left_out == 0 {
+        if !self.crowded {
             self.open.retain(|_, flow| flow.bytes != [0; 2]);
-            // Otherwise each packet would walk through all of them again.
-            self.left_out = u64::from(self.open.len() + self.over.len() > MOST / 2);
+            self.crowded = self.open.len() + self.over.len() > MOST / 2;
         }
     }
 

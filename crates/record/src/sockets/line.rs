@@ -71,6 +71,8 @@ pub(crate) struct Sample {
     /// The receiver's window.
     pub(crate) window: Option<u64>,
     pub(crate) not_sent: Option<u64>,
+    /// The newest measure of the rate was of an application that had nothing to send.
+    pub(crate) app_limited: bool,
     /// For how long there were data, and the receiver's window or the send buffer held them back,
     /// milliseconds.
     pub(crate) busy_ms: Option<u64>,
@@ -87,8 +89,9 @@ impl Sample {
     pub(crate) fn of(line: &str) -> Result<Self, String> {
         let mut sample = Self::default();
         for word in line.split_ascii_whitespace() {
-            if let Some((key, value)) = word.split_once(':') {
-                sample.take(key, value)?;
+            match word.split_once(':') {
+                Some((key, value)) => sample.take(key, value)?,
+                None => sample.app_limited |= word == "app_limited",
             }
         }
         match sample {

@@ -39,7 +39,11 @@ impl Told {
             segments: self.segments || sample.segments.is_some(),
             received: self.received || sample.received.is_some(),
             busy: self.busy || sample.busy_ms.unwrap_or(0) > before.busy_ms.unwrap_or(0),
-            not_sent: self.not_sent || sample.not_sent.is_some(),
+            // What tells the other two tells this one too: it is older.
+            not_sent: self.not_sent
+                || sample.not_sent.is_some()
+                || sample.busy_ms.is_some()
+                || sample.app_limited,
         }
     }
 }
