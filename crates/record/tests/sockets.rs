@@ -259,6 +259,15 @@ fn a_sender_without_data_is_limited_by_its_application() {
     assert_eq!(held(&old, Limit::Application), 0.0, "500 kB wait");
 }
 
+/// As in a record that somebody wrote together: it cannot be so, and is not believed.
+#[test]
+fn a_counter_that_stands_still_while_data_pass_tells_nothing() {
+    let still = sampled(|at| {
+        format!("cwnd:58 bytes_acked:{} unacked:58 busy:132ms notsent:335936", 1 + at * 80_000)
+    });
+    assert!(still.connection.limits.intervals().is_empty(), "{:?}", still.connection.limits);
+}
+
 #[test]
 fn a_fast_sender_takes_no_more_memory_than_its_lines() {
     let found = sampled(|at| {
