@@ -114,6 +114,34 @@ fn an_application_that_pauses_is_seen_and_its_rounds_do_not_count() {
     assert!((2.7..2.9).contains(&held), "{held}");
 }
 
+/// Answers of a few bytes on a short path, whose ACKs are delayed.
+#[test]
+fn a_conversation_has_no_end_of_start_up() {
+    let mut wire = Wire::new();
+    wire.transfer(0, Transfer { segments: 0, rtt_us: 200, ..Transfer::default() });
+    for turn in 0..40_u32 {
+        let (at_us, sequence) = (10_000 + u64::from(turn) * 60_000, 1 + turn * 60);
+        wire.push(at_us, Segment { sequence, ack: 1, payload: 60, ..Segment::default() });
+        let ack = Segment { sequence: 1, ack: sequence + 60, ..Segment::default() };
+        let delayed_us = if turn % 2 == 0 { 200 } else { 40_000 };
+        wire.push(at_us + delayed_us, Segment { to_receiver: false, ..ack });
+    }
+    let found = shown(wire);
+    assert_eq!(found.connection.summary.exit, None);
+    let all = limits(&found);
+    assert!(!all.is_empty() && all.iter().all(|(by, ..)| *by == Limit::Application), "{all:?}");
+}
+
+#[test]
+fn a_connection_without_data_hides_nothing() {
+    let mut wire = Wire::new();
+    wire.push(0, Segment { flags: SYN, ..Segment::default() });
+    let refused = Segment { to_receiver: false, flags: 20, ack: 1, ..Segment::default() };
+    wire.push(10, refused);
+    let found = shown(wire);
+    assert_eq!((found.connection.hidden, found.connection.summary.packets_sent), (None, None));
+}
+
 #[test]
 fn a_capture_from_the_middle_has_no_start_up() {
     let mut wire = Wire::new();

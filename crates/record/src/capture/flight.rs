@@ -120,7 +120,7 @@ impl Rounds {
             return;
         }
         self.without_growth += 1;
-        if self.without_growth >= IDLE {
+        if self.without_growth >= IDLE && self.best.0 > FIRST_WINDOW * path.segment {
             let flight = self.best.0.max(round.most);
             self.end.get_or_insert(End { at_ns: self.best.1, reason: GREW, flight });
         }
@@ -188,8 +188,11 @@ const IDLE: u32 = 3;
 /// of eight rounds (the gain cycle of draft-cardwell-iccrg-bbr-congestion-control-00), and
 /// congestion avoidance adds a segment in each (RFC 5681, section 3.1).
 const FLAT: u32 = 10;
+/// Segments of the first window (RFC 6928). No start-up ends below it without a loss: less in flight
+/// is what there was to send.
+const FIRST_WINDOW: u64 = 10;
 /// What an RTT may vary without a queue, nanoseconds, beside a tenth of it.
-const JITTER_NS: u64 = 100_000;
+pub(crate) const JITTER_NS: u64 = 100_000;
 
 #[cfg(test)]
 mod tests {
@@ -216,6 +219,7 @@ mod tests {
     fn three_rounds_without_a_quarter_more_end_it_when_the_last_growth_was_over() {
         let end = after(&[10, 20, 40, 44, 45, 46], 1_000_000, None).0.unwrap();
         assert_eq!((end.at_ns, end.reason), (3, "flight no longer grew"));
+        assert_eq!(after(&[5, 10, 10, 10, 10, 9], 1_000_000, None).0, None, "the first window");
         assert_eq!(after(&[10, 20, 40, 44, 45, 80], 1_000_000, None).0, None, "it grew again");
     }
 

@@ -75,10 +75,15 @@ impl Flow {
     /// Which end sends the data: the one that sends more; where the capture has only ACKs, the one
     /// that does not send these.
     pub(crate) fn sender(&self) -> usize {
-        if self.bytes == [0; 2] && self.packets[1] == 0 {
-            return 1;
+        if self.bytes == [0; 2] {
+            return usize::from(self.acknowledged(0) > self.acknowledged(1));
         }
         usize::from(self.bytes[1] > self.bytes[0])
+    }
+
+    /// How far the ACKs of an end went, without the SYN's.
+    pub(crate) fn acknowledged(&self, by: usize) -> u32 {
+        self.acks[by].map_or(0, |(first, newest)| newest.wrapping_sub(first))
     }
 
     /// The ends in the direction of the data.

@@ -11,6 +11,16 @@ pub(crate) struct Held {
     /// not use to the last byte.
     flat: Limits,
     full_window: Option<FullWindow>,
+    pauses: Option<Pauses>,
+}
+
+/// Times near each other in which nothing was in flight.
+#[derive(Clone, Copy, Debug)]
+struct Pauses {
+    from_ns: u64,
+    to_ns: u64,
+    all_ns: u64,
+    times: u64,
 }
 
 /// A time in which the receiver's window had no room.
@@ -50,8 +60,25 @@ impl Held {
 
     /// Nothing was in flight, and nothing was sent.
     pub(crate) fn by_application(&mut self, from_ns: u64, to_ns: u64, gap_ns: u64) {
-        let why = format!("nothing was in flight for {:.3} s", ms(to_ns - from_ns) / 1e3);
-        self.application.add(Limit::Application, ms(from_ns), ms(to_ns), ms(gap_ns), why);
+        if let Some(pauses) = &mut self.pauses {
+            if from_ns <= pauses.to_ns.saturating_add(gap_ns) {
+                pauses.to_ns = to_ns;
+                pauses.all_ns += to_ns - from_ns;
+                pauses.times += 1;
+                return;
+            }
+            self.end_pauses();
+        }
+        self.pauses = Some(Pauses { from_ns, to_ns, all_ns: to_ns - from_ns, times: 1 });
+    }
+
+    fn end_pauses(&mut self) {
+        let Some(Pauses { from_ns, to_ns, all_ns, times }) = self.pauses.take() else { return };
+        let why = match times {
+            1 => format!("nothing was in flight for {:.2} ms", ms(all_ns)),
+            _ => format!("nothing was in flight {times} times, for {:.2} ms in all", ms(all_ns)),
+        };
+        self.application.add(Limit::Application, ms(from_ns), ms(to_ns), 0.0, why);
     }
 
     /// As much was in flight in every round.
@@ -62,6 +89,7 @@ impl Held {
     /// All intervals, in order of their begin.
     pub(crate) fn finish(mut self) -> Limits {
         self.end_full_window();
+        self.end_pauses();
         let all = [&self.receiver, &self.application, &self.flat];
         let mut all: Vec<_> = all.iter().flat_map(|limits| limits.intervals()).collect();
         all.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));

@@ -2,7 +2,7 @@
 
 use firstflight_qlog::{Event, Evidence, Exit, Lost, Metrics, Watch, What};
 
-use super::flight::{Path, Rounds};
+use super::flight::{JITTER_NS, Path, Rounds};
 use super::flows::Flow;
 use super::held::Held;
 use super::packet::{Ends, Packet, Tcp};
@@ -137,17 +137,16 @@ impl Direction {
     /// Data leave: if nothing was in flight, the application may have paused.
     fn resume(&mut self) {
         let Some(since_ns) = self.idle_ns.take() else { return };
-        let rtt_ns = self.rtt_ns.map_or(self.path().least_rtt_ns, |(smoothed, _)| smoothed);
+        let path = self.path();
         // The ACK of all that is in flight lets a sender send at once. Where requests and answers
         // take turns it waits for an RTT.
-        if self.now_ns - since_ns <= rtt_ns / 2 {
+        if self.now_ns - since_ns <= path.least_rtt_ns / 2 + JITTER_NS {
             return;
         }
-        let path = self.path();
         self.rounds.paused(path, &mut self.held);
         // A window without room is the receiver's doing.
         if self.full_window_ns.is_none() {
-            self.held.by_application(since_ns, self.now_ns, rtt_ns);
+            self.held.by_application(since_ns, self.now_ns, path.least_rtt_ns);
         }
     }
 
@@ -290,6 +289,10 @@ fn hidden(flow: &Flow, loops: Option<Loops>) -> Option<String> {
         return Some(only.to_owned());
     }
     let (sender, receiver) = (flow.sender(), 1 - flow.sender());
+    if flow.bytes == [0; 2] && flow.acknowledged(receiver) == 0 {
+        // Nothing is there that could be hidden.
+        return None;
+    }
     if flow.packets[receiver] == 0 {
         let only = "the capture has the data of one direction and no ACKs: what is in flight and \
                     its RTT cannot be seen";
