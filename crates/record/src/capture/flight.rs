@@ -188,8 +188,8 @@ const IDLE: u32 = 3;
 /// of eight rounds (the gain cycle of draft-cardwell-iccrg-bbr-congestion-control-00), and
 /// congestion avoidance adds a segment in each (RFC 5681, section 3.1).
 const FLAT: u32 = 10;
-/// Segments of the first window (RFC 6928). No start-up ends below it without a loss: less in flight
-/// is what there was to send.
+/// Segments of the first window (RFC 6928). No start-up ends below it without a loss: less in
+/// flight is what there was to send.
 const FIRST_WINDOW: u64 = 10;
 /// What an RTT may vary without a queue, nanoseconds, beside a tenth of it.
 pub(crate) const JITTER_NS: u64 = 100_000;

@@ -146,7 +146,8 @@ impl Direction {
         self.rounds.paused(path, &mut self.held);
         // A window without room is the receiver's doing.
         if self.full_window_ns.is_none() {
-            self.held.by_application(since_ns, self.now_ns, path.least_rtt_ns);
+            let gap_ns = self.rtt_ns.map_or(path.least_rtt_ns, |(smoothed, _)| smoothed);
+            self.held.by_application(since_ns, self.now_ns, gap_ns);
         }
     }
 
