@@ -98,6 +98,7 @@ fn what_is_nearly_a_record_is_refused_by_name_with_the_way_out() {
             "tcpdump -w",
         ),
         (b"  1 0.0 10.0.0.1 \xe2\x86\x92 10.0.0.2 TCP 74\n", "packets as text", "tcpdump -w"),
+        (b"[ ID] Interval  Transfer  Bitrate\n", "the text of iperf3", "iperf3 --json"),
         (b"snoop\0\0\0", "Solaris' snoop", "editcap"),
         (b"GMBU\0", "Network Monitor", "editcap"),
         (b"\xfd7zXZ\0", "packed with xz", "xz -d"),
