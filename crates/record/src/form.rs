@@ -44,7 +44,7 @@ pub(crate) fn of(first: &[u8]) -> Result<Form, Other> {
     }
     let text = String::from_utf8_lossy(first);
     let text = text.trim_start_matches(['\u{feff}', '\u{1e}']).trim_start();
-    if text.contains("[ ID]") && text.contains("Interval") {
+    if !text.starts_with('{') && text.contains("[ ID]") && text.contains("Interval") {
         return Err(("the text of iperf3".to_owned(), "its JSON: iperf3 --json".to_owned()));
     }
     match text.as_bytes().first() {
