@@ -73,6 +73,7 @@ class Path(TypedDict, total=False):
     ack_compression: bool | str
     quick_acks: bool | str
     growth_limit: bool | str
+    segment_per_ack: bool | str
     ecn: bool | str
     ecn_feedback: str
     slow_start_after_idle: bool | str

@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use firstflight_model::{Conditions, MiniCycle, ModelError, Prediction, predict as apply};
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, short, wrapped};
-use firstflight_scenario::{Loss, PathFlags, Rate, Resolved, ResolvedBuffer, Scenario, Size, Time};
+use firstflight_scenario::{
+    Loss, PathFlags, Rate, Recovery, Resolved, ResolvedBuffer, Scenario, Size, Time,
+};
 
 use serde::Serialize;
 
@@ -134,6 +136,9 @@ fn conditions(resolved: &Resolved) -> Conditions {
         ResolvedBuffer::Packets(packets) => packets,
         ResolvedBuffer::Bytes(bytes) => bytes / resolved.wire_bytes().max(1),
     };
+    // QUIC's senders count packets, whatever else is said.
+    let quic = flow.recovery.value == Recovery::Quic;
+    let counts_acks = resolved.endpoint.switches.segment_per_ack && !quic;
     let in_service = u64::from(resolved.endpoint.switches.buffer_counts_in_service);
     Conditions {
         rate_bps: link.rate_bps,
@@ -143,7 +148,7 @@ fn conditions(resolved: &Resolved) -> Conditions {
         buffer_packets: places.saturating_sub(in_service),
         ssthresh_bytes: flow.ssthresh_bytes.value,
         initial_window_bytes: flow.iw_bytes.value,
-        packets_per_ack: flow.delayed_ack.value,
+        packets_per_ack: if counts_acks { flow.delayed_ack.value } else { 1 },
         flows: resolved.flow_count(),
         transfer_bytes: flow.size_bytes,
     }

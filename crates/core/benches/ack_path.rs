@@ -49,6 +49,7 @@ fn run(startup: &str, avoidance: &str, (window, gap): (u64, u64)) -> f64 {
         initial_ssthresh: Bytes(window * MSS),
         max_cwnd: Bytes(1 << 40),
         limit_growth_to_flight: false,
+        segment_per_ack: true,
         paces: false,
     };
     let mut sender = Sender::new(startup, avoidance, config);

@@ -20,6 +20,11 @@ pub struct Config {
     /// (draft-ietf-ccwg-ratelimited-increase). Off, only an ACK marked
     /// application-limited stops growth, as in ns-2. Off for a control that listens to routers.
     pub limit_growth_to_flight: bool,
+    /// An ACK opens the window by one segment at most in slow start (RFC 5681 section 3.1). Off, by
+    /// all that it acknowledges ([`crate::view::View::slow_start_growth`]). A transport that
+    /// reports an ACK frame packet by packet sets it, because there no report is of more than a
+    /// packet, and so all of the frame counts (RFC 9002 section 7.3.1).
+    pub segment_per_ack: bool,
     /// Packets are paced by default ([`crate::sender::Sender::pacing`]).
     pub paces: bool,
 }

@@ -17,6 +17,7 @@
 //!     initial_ssthresh: Bytes(32_000),
 //!     max_cwnd: Bytes(1 << 30),
 //!     limit_growth_to_flight: false,
+//!     segment_per_ack: true,
 //!     paces: false,
 //! };
 //! let startup = AnyStartup::by_name("slow-start").unwrap();

@@ -69,7 +69,7 @@ impl LinearGrowth {
 pub(crate) fn additive_increase(linear: &mut LinearGrowth, ack: &Ack, view: &View) -> Step {
     let window = view.window;
     if window.cwnd < window.ssthresh {
-        return window.grow(ack.acked.min(view.mss));
+        return window.grow(view.slow_start_growth(ack));
     }
     window.grow(linear.per_ack(view))
 }

@@ -82,6 +82,7 @@ impl Mechanism {
             beta: 0,
             round: 0,
             round_start: false,
+            segment_per_ack: config.segment_per_ack,
         };
         let mut mechanism = Self {
             view,

@@ -29,6 +29,7 @@ pub(crate) fn view(cwnd: u64, ssthresh: Bytes) -> View {
         beta: 500_000,
         round: 0,
         round_start: false,
+        segment_per_ack: true,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What every policy and estimator may read. Only the sender writes it.
 
+use crate::event::Ack;
 use crate::units::{Bytes, Instant, Rate, Span};
 
 /// The two numbers congestion control is about. Policies read it and return a new one.
@@ -115,6 +116,29 @@ pub struct View {
     pub round: u64,
     /// The ACK being processed ends a round, and begins the next.
     pub round_start: bool,
+    /// An ACK opens the window by one segment at most in slow start
+    /// ([`crate::sender::Config::segment_per_ack`]).
+    pub segment_per_ack: bool,
+}
+
+impl View {
+    /// By how much slow start opens the window on this ACK: what it acknowledges, one segment at
+    /// most where the endpoint says so ([`View::segment_per_ack`]; RFC 5681 section 3.1, equation
+    /// 2).
+    ///
+    /// Otherwise everything counts that no earlier ACK told of, so that a delayed ACK, or one that
+    /// stands for many, does not slow the start; the window then stops at ssthresh (Linux's
+    /// `tcp_slow_start()`, with what `tcp_newly_delivered()` counts). An ACK that fills a gap
+    /// acknowledges all that had arrived beyond it, which SACK had told of before: RFC 3465 section
+    /// 2.3 goes back to one segment there, because bytes alone cannot tell.
+    #[inline(always)]
+    pub fn slow_start_growth(&self, ack: &Ack) -> Bytes {
+        if self.segment_per_ack {
+            return ack.acked.min(self.mss);
+        }
+        let room = self.window.ssthresh - self.window.cwnd;
+        ack.acked.min(ack.credited.min(room).max(self.mss))
+    }
 }
 
 impl Rtt {

@@ -117,6 +117,7 @@ fn config() -> Config {
         initial_ssthresh: Bytes::MAX,
         max_cwnd: Bytes::MAX,
         limit_growth_to_flight: false,
+        segment_per_ack: true,
         paces: false,
     }
 }

@@ -66,6 +66,7 @@ impl Path {
             initial_ssthresh: Bytes(32 * MSS),
             max_cwnd: Bytes(1 << 30),
             limit_growth_to_flight: true,
+            segment_per_ack: true,
             paces: false,
         };
         let mut sender = Sender::new(startup, avoidance, config);

@@ -22,6 +22,7 @@ fn config() -> Config {
         initial_ssthresh: MSS * 32,
         max_cwnd: MSS * 1_000,
         limit_growth_to_flight: true,
+        segment_per_ack: true,
         paces: false,
     }
 }

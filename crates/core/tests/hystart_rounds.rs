@@ -141,6 +141,7 @@ fn begun(percent: u16) -> HyStart {
         initial_ssthresh: Bytes::MAX,
         max_cwnd: Bytes::MAX,
         limit_growth_to_flight: true,
+        segment_per_ack: true,
         paces: false,
     };
     let mut sender = Sender::new(HyStartPp::default(), NewReno::default(), config);

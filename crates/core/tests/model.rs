@@ -99,13 +99,14 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    (1u64..3_000, any_size(), any_size(), 1_000u64..1 << 40, any::<bool>()).prop_map(
-        |(mss, initial_window, initial_ssthresh, max_cwnd, limit_growth_to_flight)| Config {
+    (1u64..3_000, any_size(), any_size(), 1_000u64..1 << 40, any::<(bool, bool)>()).prop_map(
+        |(mss, initial_window, initial_ssthresh, max_cwnd, (to_flight, segment_per_ack))| Config {
             mss: Bytes(mss),
             initial_window: Bytes(initial_window),
             initial_ssthresh: Bytes(initial_ssthresh),
             max_cwnd: Bytes(max_cwnd),
-            limit_growth_to_flight,
+            limit_growth_to_flight: to_flight,
+            segment_per_ack,
             paces: false,
         },
     )

@@ -21,6 +21,7 @@ fn sender<S: Startup + Clone, A: Avoidance + Clone>(
         initial_ssthresh: MSS * 32,
         max_cwnd: MSS * 1_000,
         limit_growth_to_flight: true,
+        segment_per_ack: true,
         paces: false,
     };
     Sender::new(startup, avoidance, config)

@@ -20,6 +20,7 @@ fn config(ssthresh: u64) -> Config {
         initial_ssthresh: Bytes(ssthresh * MSS),
         max_cwnd: Bytes(1_000 * MSS),
         limit_growth_to_flight: false,
+        segment_per_ack: true,
         paces: false,
     }
 }

@@ -15,6 +15,7 @@ const CONFIG: Config = Config {
     initial_ssthresh: Bytes(30 * MSS),
     max_cwnd: Bytes(200 * MSS),
     limit_growth_to_flight: true,
+    segment_per_ack: true,
     paces: false,
 };
 

@@ -36,6 +36,7 @@
 //!     initial_ssthresh: Bytes::MAX,
 //!     max_cwnd: Bytes::MAX,
 //!     limit_growth_to_flight: true,
+//!     segment_per_ack: true,
 //!     paces: true,
 //! };
 //! let sender = Sender::new(control.startup, control.avoidance, config);

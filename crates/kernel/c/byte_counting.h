@@ -7,7 +7,6 @@
 #ifndef FF_BYTE_COUNTING_H
 #define FF_BYTE_COUNTING_H
 
-#include "slow_start.h"
 #include "view.h"
 
 struct byte_counting {
@@ -30,12 +29,11 @@ FF_INLINE void byte_counting_enter(struct byte_counting *b, ff_knobs *k, enum en
 FF_INLINE struct ff_step byte_counting_step(struct byte_counting *b, ff_knobs *k,
                                             const struct ff_ack *ack, const struct ff_view *v)
 {
-    u64 most;
+    u64 limit = b->after_timeout ? 1 : k->byte_counting.limit;
 
-    if (b->after_timeout || v->window.cwnd >= v->window.ssthresh)
-        return double_window(ack, v->mss, v->window);
-    most = times(v->mss, k->byte_counting.limit);
-    return until_threshold(grow(v->window, min_of(ack->acked, most)));
+    if (v->window.cwnd >= v->window.ssthresh)
+        return until_threshold(hold(v->window));
+    return until_threshold(grow(v->window, min_of(ack->acked, times(v->mss, limit))));
 }
 
 #endif

@@ -273,7 +273,7 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
 
     /* CUBIC 2.1 is still in slow start at ssthresh. */
     if (cwnd < v->window.ssthresh || (is_21(k) && cwnd == v->window.ssthresh))
-        return grow(v->window, min_of(ack->acked, v->mss));
+        return grow(v->window, slow_start_growth(ack, v->mss, v->window));
     if (c->stage < STAGE_RUNNING)
         cubic_begin(c, k, v);
     if (ack->app_limited) {

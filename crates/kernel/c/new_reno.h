@@ -26,7 +26,7 @@ FF_INLINE struct ff_step additive_increase(struct linear *linear, const struct f
                                            const struct ff_view *v)
 {
     if (v->window.cwnd < v->window.ssthresh)
-        return grow(v->window, min_of(ack->acked, v->mss));
+        return grow(v->window, slow_start_growth(ack, v->mss, v->window));
     return grow(v->window, linear_per_ack(linear, v));
 }
 

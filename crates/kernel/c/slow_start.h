@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * Slow start (RFC 5681 section 3.1): one segment more for every ACK until cwnd reaches ssthresh.
+ * Slow start (RFC 5681 section 3.1): cwnd grows by what ACKs acknowledge until it reaches ssthresh.
  */
 #ifndef FF_SLOW_START_H
 #define FF_SLOW_START_H
@@ -28,22 +28,24 @@ FF_INLINE u64 slow_start_initial_window(ff_knobs *k, u64 given, u64 mss)
     return amount(k->slow_start.iw_unit, k->slow_start.iw, given, mss);
 }
 
-/* The rule itself, which other policies use below their thresholds: at most one segment an ACK. */
+/* The rule itself, which other policies use below their thresholds. */
 FF_INLINE struct ff_step double_window(const struct ff_ack *ack, u64 mss, struct ff_window window)
 {
     if (window.cwnd >= window.ssthresh)
         return until_threshold(hold(window));
-    return until_threshold(grow(window, min_of(ack->acked, mss)));
+    return until_threshold(grow(window, slow_start_growth(ack, mss, window)));
 }
 
 FF_INLINE struct ff_step slow_start_step(struct slow_start *s, ff_knobs *k,
                                          const struct ff_ack *ack, const struct ff_view *v)
 {
-    struct ff_ack whole = { .acked = v->mss };
+    struct ff_ack segment = { .acked = v->mss };
 
-    if (k->slow_start.count == SLOW_START_COUNT_ACKS)
-        return double_window(&whole, v->mss, v->window);
-    return double_window(ack, v->mss, v->window);
+    if (k->slow_start.count == SLOW_START_COUNT_BYTES)
+        segment.acked = min_of(ack->acked, v->mss);
+    else if (k->slow_start.count != SLOW_START_COUNT_ACKS)
+        return double_window(ack, v->mss, v->window);
+    return double_window(&segment, v->mss, v->window);
 }
 
 #endif

@@ -172,6 +172,17 @@ struct ff_answer {
     u8 kind;
 };
 
+/* By how much slow start opens this window on an ACK: by all that no earlier ACK told of, up to
+ * ssthresh, as the kernel does itself (tcp_slow_start, tcp_newly_delivered). An ACK that fills a
+ * gap acknowledges more than that.
+ */
+FF_INLINE u64 slow_start_growth(const struct ff_ack *ack, u64 mss, struct ff_window window)
+{
+    u64 most = min_of(ack->credited, minus(window.ssthresh, window.cwnd));
+
+    return min_of(ack->acked, max_of(most, mss));
+}
+
 FF_INLINE struct ff_step hold(struct ff_window window)
 {
     struct ff_step step = { .window = window };

@@ -27,7 +27,8 @@ pub struct Conditions {
     pub ssthresh_bytes: Option<u64>,
     /// Initial window, in bytes; counted in whole packets, at least one.
     pub initial_window_bytes: u64,
-    /// Packets per ACK.
+    /// Packets that an ACK stands for and is counted as one: one where slow start grows by all that
+    /// an ACK acknowledges.
     pub packets_per_ack: u64,
     /// Flows on the path.
     pub flows: u64,

@@ -137,6 +137,8 @@ impl<P: Policies + Clone> Factory<P> {
             initial_ssthresh: Bytes(self.initial_ssthresh),
             max_cwnd: Bytes(self.max_window),
             limit_growth_to_flight: true,
+            // The core hears of each packet.
+            segment_per_ack: true,
             // Where no policy sets a rate, quinn's pacer has its own.
             paces: false,
         };

@@ -61,6 +61,7 @@ pub(crate) fn endpoint(
         overhead_bytes: if quic { overhead_bytes(resolved) } else { 0 },
         ack_bytes: if quic { QUIC_ACK_BYTES + resolved.header_bytes } else { ACK_BYTES },
         limit_growth_to_flight: set.growth_limit,
+        segment_per_ack: set.segment_per_ack,
         ecn: set.ecn,
         ecn_feedback: match set.ecn_feedback {
             EcnFeedback::Rfc3168 => firstflight_sim::EcnFeedback::Classic,

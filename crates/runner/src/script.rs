@@ -94,6 +94,7 @@ impl Player {
             initial_ssthresh: initial_ssthresh(flow, control),
             max_cwnd: Bytes(flow.receiver_window_bytes.unwrap_or(u64::MAX)),
             limit_growth_to_flight: resolved.endpoint.switches.growth_limit,
+            segment_per_ack: resolved.endpoint.switches.segment_per_ack,
             paces: false,
         };
         let bits = u128::from(resolved.wire_bytes()) * 8 * 1_000_000_000;
@@ -219,10 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn delayed_acks_halve_what_a_round_tells() {
-        let windows: Vec<f64> =
-            rows("newreno", "delayed_ack = 2", 4).iter().map(|row| row[1]).collect();
+    fn delayed_acks_halve_what_a_round_tells_but_not_what_linux_counts() {
+        let windows = |more: &str| -> Vec<f64> {
+            rows("newreno", more, 4).iter().map(|row| row[1]).collect()
+        };
         // One packet, then two: an ACK each; then three: two ACKs.
-        assert_eq!(windows, [1.0, 2.0, 3.0, 4.0, 5.0]);
+        let per_ack = windows("delayed_ack = 2\nsegment_per_ack = true");
+        assert_eq!(per_ack, [1.0, 2.0, 3.0, 4.0, 5.0]);
+        // One packet, two, and four: an ACK for each two.
+        assert_eq!(windows("delayed_ack = 2"), [1.0, 2.0, 4.0, 6.0, 8.0]);
     }
 }

@@ -59,6 +59,10 @@ pub struct Endpoint {
     /// The window grows no further than the flight justifies
     /// ([`firstflight_core::sender::Config::limit_growth_to_flight`]).
     pub limit_growth_to_flight: bool,
+    /// An ACK opens the window by one segment at most in slow start
+    /// ([`firstflight_core::sender::Config::segment_per_ack`]). Not with [`Recovery::Quic`], which
+    /// tells the control of each packet.
+    pub segment_per_ack: bool,
     /// Explicit congestion notification (RFC 3168), both ends willing: new data is ECN-capable, the
     /// receiver echoes marks until it hears that the window was reduced.
     pub ecn: bool,
@@ -164,6 +168,7 @@ impl Endpoint {
             overhead_bytes: 0,
             ack_bytes: ACK_BYTES,
             limit_growth_to_flight: true,
+            segment_per_ack: true,
             ecn: false,
             ecn_feedback: EcnFeedback::Classic,
             slow_start_after_idle: true,

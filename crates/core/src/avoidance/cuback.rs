@@ -154,7 +154,7 @@ impl Avoidance for Cuback {
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
         if window.cwnd < window.ssthresh {
-            return window.grow(ack.acked.min(view.mss));
+            return window.grow(view.slow_start_growth(ack));
         }
         if self.stage != Stage::Running || self.epoch.mss != view.mss {
             self.begin(view);

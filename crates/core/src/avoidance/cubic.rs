@@ -182,7 +182,7 @@ impl Avoidance for Cubic {
         // CUBIC 2.1 is still in slow start at ssthresh (`snd_cwnd <= snd_ssthresh`).
         let starts = window.cwnd == window.ssthresh && matches!(self.source, Source::Version21(_));
         if window.cwnd < window.ssthresh || starts {
-            return window.grow(ack.acked.min(view.mss));
+            return window.grow(view.slow_start_growth(ack));
         }
         if self.stage != Stage::Running {
             self.begin(view);

@@ -45,7 +45,7 @@ impl Avoidance for Hybla {
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
         if window.cwnd < window.ssthresh {
-            return window.grow(ack.acked.min(view.mss));
+            return window.grow(view.slow_start_growth(ack));
         }
         // `hybla_cong_avoid()`: `rho^2 / cwnd` segments per ACK.
         let rho = self.rho.eighths();

@@ -105,7 +105,7 @@ impl Avoidance for Prague {
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
         if window.cwnd < window.ssthresh {
-            return window.grow(ack.acked.min(view.mss));
+            return window.grow(view.slow_start_growth(ack));
         }
         // Section 2.4.3: marked bytes add nothing; by alpha, as `prague.c` does it.
         let one = self.share.one();

@@ -268,6 +268,7 @@ mod tests {
             beta: 0,
             round: 0,
             round_start: false,
+            segment_per_ack: true,
         }
     }
 

@@ -10,8 +10,9 @@
 //!
 //! With an ACK for every second segment and L = 2 the window doubles per RTT instead of growing by
 //! half: the short-transfers paper (section 4.2) calls that taking d from 2 to 1. RFC 3465 section
-//! 2.3 asks for L = 1 after a timeout, because one ACK may then cover much that had arrived before;
-//! that is slow start as it stands in RFC 5681.
+//! 2.3 asks for L = 1 after a timeout, because one ACK may then cover much that had arrived before.
+//! L = 1 is slow start as it stands in RFC 5681; no limit at all is that of Linux and QUIC, which
+//! `slow-start` has where the endpoint does.
 //!
 //! Departure: RFC 3465 counts bytes in congestion avoidance too. The paper changes slow start alone
 //! and so does this policy; the avoidance beside it is unchanged.
@@ -22,7 +23,6 @@ use crate::knob::{Knob, KnobOf, Knobs};
 use crate::needs::Needs;
 use crate::opening::{Opening, opening};
 use crate::policy::{Entry, Observer, Startup, Step};
-use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -69,11 +69,12 @@ impl Startup for ByteCounting {
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         let window = view.window;
-        if self.after_timeout || window.cwnd >= window.ssthresh {
-            return double(ack, view);
+        if window.cwnd >= window.ssthresh {
+            return window.hold().until_threshold();
         }
         // RFC 3465 section 2.2: by the bytes acknowledged, at most L segments (section 2.3: L = 2).
-        window.grow(ack.acked.min(view.mss * self.limit)).until_threshold()
+        let limit = if self.after_timeout { 1 } else { self.limit };
+        window.grow(ack.acked.min(view.mss * limit)).until_threshold()
     }
 }
 
@@ -110,6 +111,7 @@ mod tests {
             initial_ssthresh: Bytes(ssthresh),
             max_cwnd: Bytes::MAX,
             limit_growth_to_flight: false,
+            segment_per_ack: true,
             paces: false,
         };
         let policy = ByteCounting { limit, ..ByteCounting::default() };

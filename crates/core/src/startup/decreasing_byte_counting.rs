@@ -250,6 +250,7 @@ mod tests {
             initial_ssthresh: Bytes(MSS.saturating_mul(ssthresh)),
             max_cwnd: Bytes::MAX,
             limit_growth_to_flight: false,
+            segment_per_ack: true,
             paces: false,
         };
         Sender::new(policy, NewReno::default(), config)
@@ -300,6 +301,7 @@ mod tests {
             initial_ssthresh: Bytes(4_000_001),
             max_cwnd: Bytes::MAX,
             limit_growth_to_flight: false,
+            segment_per_ack: true,
             paces: false,
         };
         let mut sender = Sender::new(policy, NewReno::default(), config);

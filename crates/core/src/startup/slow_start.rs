@@ -1,14 +1,25 @@
-//! Slow start (RFC 5681 section 3.1): one segment more for every ACK until cwnd reaches ssthresh.
+//! Slow start (RFC 5681 section 3.1): the window grows by what ACKs acknowledge until it reaches
+//! ssthresh.
 //!
-//! What it believes: the path holds ssthresh. What it does: doubles the window every RTT when every
-//! segment is acknowledged, and grows by half with delayed ACKs. The presets are the initial
-//! windows TCP has had: one segment (RFC 2001), two (RFC 2581), about 4 KB (RFC 3390, RFC 5681),
-//! ten (RFC 6928).
+//! What it believes: the path holds ssthresh. What it does: doubles the window every RTT. The
+//! presets are the initial windows TCP has had: one segment (RFC 2001), two (RFC 2581), about 4 KB
+//! (RFC 3390, RFC 5681), ten (RFC 6928).
 //!
-//! An ACK for part of a segment grows the window by that part, as RFC 5681 recommends since an ACK
-//! costs a receiver nothing: one that acknowledges each segment in k pieces would make the sender
-//! k times as fast ("ACK division", Savage and others, 1999). `count=acks` is the older rule, a
-//! segment for every ACK for new data, which such a receiver can abuse.
+//! How much one ACK may count for is the endpoint's ([`View::slow_start_growth`]), unless the knob
+//! `count` says it:
+//!
+//! - `bytes`: what it acknowledges, one segment at most, as RFC 5681 has it. With an ACK for every
+//!   second segment the window grows by half in an RTT, with one for a hundred by a hundredth. An
+//!   ACK for part of a segment grows the window by that part, since an ACK costs a receiver
+//!   nothing: one that acknowledges each segment in k pieces would make the sender k times as fast
+//!   ("ACK division", Savage and others, 1999).
+//! - `all`: all that it acknowledges, as Linux has it since 3.13 (`tcp_slow_start()`). QUIC has it
+//!   too (RFC 9002 section 7.3.1): there every acknowledged packet counts for itself, so that
+//!   `bytes` and `all` are one.
+//! - `acks`: the older rule, one segment for every ACK for new data, which a receiver that divides
+//!   ACKs can abuse.
+//!
+//! Between `bytes` and `all` lies RFC 3465, whose L is a knob of `bc`.
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
@@ -24,8 +35,21 @@ use crate::view::{View, Window};
 pub struct SlowStart {
     iw: InitialWindow,
     ssthresh: Option<Amount>,
-    /// Every ACK counts for a segment.
-    counts_acks: bool,
+    count: Count,
+}
+
+/// What an ACK counts for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Count {
+    /// What the endpoint says.
+    #[default]
+    Endpoint,
+    /// What it acknowledges, one segment at most.
+    Bytes,
+    /// All that it acknowledges.
+    All,
+    /// One segment.
+    Acks,
 }
 
 /// Where the initial window comes from.
@@ -40,7 +64,7 @@ enum InitialWindow {
 
 impl Listed for SlowStart {
     const CARD: Card =
-        Card::new("slow-start", "one segment more per ACK until ssthresh", "RFC 5681 section 3.1")
+        Card::new("slow-start", "twice the window per RTT until ssthresh", "RFC 5681 section 3.1")
             .with("newreno")
             .about(
                 "Nothing but the ACKs.",
@@ -72,11 +96,16 @@ impl Startup for SlowStart {
 
     #[inline(always)]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        // RFC 2581 section 3.1: a segment for every ACK for new data.
-        if self.counts_acks {
-            return double(&Ack { acked: view.mss, ..*ack }, view);
-        }
-        double(ack, view)
+        let (ack, segment_per_ack) = match self.count {
+            Count::Endpoint => return double(ack, view),
+            // RFC 5681 section 3.1, equation 2.
+            Count::Bytes => (*ack, true),
+            // `tcp_slow_start()`.
+            Count::All => (*ack, false),
+            // RFC 2581 section 3.1: a segment for every ACK for new data.
+            Count::Acks => (Ack { acked: view.mss, ..*ack }, true),
+        };
+        double(&ack, &View { segment_per_ack, ..*view })
     }
 }
 
@@ -110,8 +139,19 @@ impl Knobs for SlowStart {
         ),
         SSTHRESH.if_set(|p| &mut p.ssthresh),
         Knob::new("count")
-            .means("growth per ACK: what it acknowledges, a segment at most; or a segment always")
-            .word(words!(|p| p.counts_acks, ["bytes" = false, "acks" = true])),
+            .means(
+                "growth per ACK: the endpoint's (`segment_per_ack`); what it acknowledges, a \
+                 segment at most; all of it; or a segment always",
+            )
+            .word(words!(
+                |p| p.count,
+                [
+                    "endpoint" = Count::Endpoint,
+                    "bytes" = Count::Bytes,
+                    "all" = Count::All,
+                    "acks" = Count::Acks
+                ]
+            )),
     ];
 }
 
@@ -125,20 +165,20 @@ fn preset(word: &str) -> InitialWindow {
     }
 }
 
-/// The rule itself, which other policies use below their thresholds: at most one segment an ACK.
+/// The rule itself, which other policies use below their thresholds.
 #[inline(always)]
 pub(crate) fn double(ack: &Ack, view: &View) -> Step {
     let window = view.window;
     if window.cwnd >= window.ssthresh {
         return window.hold().until_threshold();
     }
-    // RFC 5681 section 3.1, equation 2: `cwnd += min(N, SMSS)`.
-    window.grow(ack.acked.min(view.mss)).until_threshold()
+    window.grow(view.slow_start_growth(ack)).until_threshold()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Exit;
 
     fn first_window(preset: &'static str, mss: u64) -> u64 {
         let mut policy = SlowStart::default();
@@ -155,6 +195,37 @@ mod tests {
         assert_eq!(policy.step(&quarter, &view).window.cwnd, MSS * 4 + MSS / 4);
         assert!(policy.set("count", KnobValue::Word("acks")));
         assert_eq!(policy.step(&quarter, &view).window.cwnd, MSS * 5);
+    }
+
+    #[test]
+    fn an_ack_of_many_segments_counts_for_one_for_all_or_as_the_endpoint_says() {
+        use crate::testing::{MSS, ack, view};
+        let grown = |count, segment_per_ack, acked| {
+            let view = View { segment_per_ack, ..view(20, MSS * 64) };
+            let mut policy = SlowStart::default();
+            assert!(policy.set("count", KnobValue::Word(count)));
+            let step = policy.step(&ack(&view, acked), &view);
+            (step.window.cwnd.0 / MSS.0, step.exit)
+        };
+        for (endpoint, many) in [(true, (21, None)), (false, (32, None))] {
+            assert_eq!(grown("endpoint", endpoint, 12), many);
+            assert_eq!(grown("bytes", endpoint, 12), (21, None));
+            assert_eq!(grown("all", endpoint, 12), (32, None));
+            assert_eq!(grown("acks", endpoint, 12), (21, None));
+        }
+        // `tcp_slow_start()` does not pass ssthresh.
+        assert_eq!(grown("all", true, 44), (64, Some(Exit::Threshold)));
+        assert_eq!(grown("all", true, 50), (64, Some(Exit::Threshold)));
+    }
+
+    #[test]
+    fn what_sack_had_told_of_counts_once() {
+        use crate::testing::{MSS, ack, view};
+        let view = View { segment_per_ack: false, ..view(4, MSS * 32) };
+        let of = |credited| Ack { credited: MSS * credited, ..ack(&view, 20) };
+        let grown = |credited| view.slow_start_growth(&of(credited)).0 / MSS.0;
+        // A gap is filled, and 19 segments beyond it had been reported; or 16 of them.
+        assert_eq!([grown(1), grown(4)], [1, 4]);
     }
 
     #[test]

@@ -67,6 +67,7 @@ impl Path {
             initial_ssthresh: Bytes::MAX,
             max_cwnd: Bytes(1 << 40),
             limit_growth_to_flight: true,
+            segment_per_ack: true,
             paces: false,
         };
         let (startup, avoidance) = (AnyStartup::by_name("bbr"), AnyAvoidance::by_name("bbr"));

@@ -199,6 +199,7 @@ proptest! {
     fn no_policy_and_no_event_leads_outside_the_rules(
         seed in any::<u64>(),
         limit_growth_to_flight in any::<bool>(),
+        segment_per_ack in any::<bool>(),
         paces in any::<bool>(),
         events in prop::collection::vec(event(), 1..80),
     ) {
@@ -206,7 +207,8 @@ proptest! {
         let initial_window = mss * 10;
         let initial_ssthresh = Bytes::MAX;
         let config = Config {
-            mss, initial_window, initial_ssthresh, max_cwnd, limit_growth_to_flight, paces
+            mss, initial_window, initial_ssthresh, max_cwnd, limit_growth_to_flight,
+            segment_per_ack, paces,
         };
         let mut sender = Sender::new(Dice(seed), Dice(!seed), config);
         let (mut exit, mut sent) = (None, Bytes(0));

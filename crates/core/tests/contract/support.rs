@@ -253,6 +253,7 @@ pub(crate) fn config() -> Config {
         initial_ssthresh: Bytes::MAX,
         max_cwnd: MSS * 10_000,
         limit_growth_to_flight: false,
+        segment_per_ack: true,
         paces: false,
     }
 }

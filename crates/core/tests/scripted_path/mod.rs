@@ -40,6 +40,7 @@ impl Path {
             initial_ssthresh: Bytes(32 * MSS),
             max_cwnd: Bytes::MAX,
             limit_growth_to_flight: false,
+            segment_per_ack: true,
             paces: false,
         };
         let mut sender = Sender::new(astart, westwood, config);

@@ -24,5 +24,6 @@ pub(crate) fn view(cwnd: u64, srtt: u64, rtt_min: u64) -> View {
         beta: 500_000,
         round: 0,
         round_start: false,
+        segment_per_ack: true,
     }
 }

@@ -161,6 +161,7 @@ void BPF_PROG(ff_cong_avoid, struct sock *sk, u32 number, u32 acked)
     if (!acked)
         return;
     ack.acked = acked * s.view.mss;
+    ack.credited = ack.acked;
     if (!s.view.recovering && s.view.mss == tp->mss_cache && is_worth(&s, cwnd)) {
         take_ack(c, tp, s, cwnd, &ack);
         return;

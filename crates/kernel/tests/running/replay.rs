@@ -117,6 +117,7 @@ impl Replay {
             max_cwnd,
             // Both are the kernel's: it says by app_limited that a window is not used.
             limit_growth_to_flight: false,
+            segment_per_ack: false,
             paces: false,
         };
         Sender::new(Recorder::around(startup, PROVIDES), avoidance, config)

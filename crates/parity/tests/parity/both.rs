@@ -50,6 +50,7 @@ impl Both {
             initial_ssthresh: if draw.once_in(2) { Bytes::MAX } else { mss * draw.between(2, 99) },
             max_cwnd: if draw.once_in(9) { mss * draw.between(0, 200) } else { Bytes(1 << 40) },
             limit_growth_to_flight: false,
+            segment_per_ack: false,
             paces: false,
         };
         let rust = Sender::new(control.startup, control.avoidance, config);

@@ -192,6 +192,14 @@ keys! {
     growth_limit: bool = [true, true, false, true];
         Heeded::SIMULATED;
 
+    /// Whether an ACK opens the window by one segment at most in slow start (RFC 5681).
+    ///
+    /// `false`: by all that it acknowledges, however many packets it stands for.
+    // RFC 5681 section 3.1, equation 2; ns-2 counts ACKs; tcp_slow_start, since Linux 3.13; RFC
+    // 9002 section 7.3.1.
+    segment_per_ack: bool = [false, true, true, false], usual hidden;
+        Heeded::TCP.quinn_does("false");
+
     /// Whether endpoints use explicit congestion notification (RFC 3168).
     ///
     /// The ends have agreed on it; not with `ns2`.

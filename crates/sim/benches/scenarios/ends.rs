@@ -88,6 +88,7 @@ impl Ends {
                 delayed_ack_ties: Span(ROUNDING_NS),
                 delay_repeated: true,
                 limit_growth_to_flight: false,
+                segment_per_ack: true,
                 ..base
             },
         }

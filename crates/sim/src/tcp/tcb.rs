@@ -107,6 +107,7 @@ impl Tcb {
             initial_ssthresh: endpoint.initial_ssthresh,
             max_cwnd: Bytes(mss * u64::from(spec.largest_window())),
             limit_growth_to_flight: endpoint.limit_growth_to_flight && !rests,
+            segment_per_ack: endpoint.segment_per_ack || quic,
             // QUIC paces by a rule of its own.
             paces: endpoint.paces && !quic,
         };
