@@ -30,6 +30,37 @@ fn every_scenario_of_the_repository_meets_its_expectations() {
     }
 }
 
+/// One ACK for ten packets, over ten round trips of an empty path: RFC 5681 and ns-2 count a
+/// segment of it, Linux and QUIC all ten. The knob of a control outweighs its profile's rule.
+#[test]
+fn what_slow_start_counts_of_an_ack_is_the_profiles() {
+    let grown = |profile: &str, control: &str, more: &str| {
+        let text = format!(
+            "controls = ['{control}']\nprofile = '{profile}'\nduration = '2s'\niw = '10pkt'\n\
+             ssthresh = 'none'\ndelayed_ack = 10\nquick_acks = false\n{more}\n\
+             [path]\nrate = '1Gbps'\nrtt = '195ms'"
+        );
+        let scenario = Scenario::parse(&text, "example.toml").unwrap();
+        let report = run(&scenario, &Options::default()).unwrap();
+        let sent = report.runs[0].result.flows[0].sent_packets;
+        // Every round trip doubles 10 packets, to thousands; or it adds a tenth and a packet.
+        match sent {
+            5_000.. => "all",
+            ..200 => "one",
+            _ => panic!("{profile} {control} {more}: {sent} packets"),
+        }
+    };
+    let profiles = ["linux", "rfc", "ns2", "quic"];
+    let own = profiles.map(|profile| grown(profile, "newreno", ""));
+    assert_eq!(own, ["all", "one", "one", "all"]);
+    assert_eq!(grown("linux", "newreno", "segment_per_ack = true"), "one");
+    assert_eq!(grown("rfc", "newreno", "segment_per_ack = false"), "all");
+    for profile in ["linux", "rfc", "ns2"] {
+        assert_eq!(grown(profile, "slow-start(count=all)+newreno", ""), "all");
+        assert_eq!(grown(profile, "slow-start(count=bytes)+newreno", ""), "one");
+    }
+}
+
 /// Halfback's packets are sent again before they are known to be lost, which Linux's repair can.
 #[test]
 fn what_a_recovery_cannot_carry_is_refused_with_the_reason() {

@@ -46,6 +46,9 @@ struct File {
 struct Pair {
     sim: String,
     linux: String,
+    /// On the paths whose way back thins ACKs, instead of on the others.
+    #[serde(default)]
+    thinned: bool,
 }
 
 #[derive(Clone, PartialEq, serde::Deserialize)]
@@ -55,9 +58,26 @@ struct Route {
     rtt: String,
     buffer: String,
     duration: String,
+    /// The way back, where it is so slow that most ACKs find no room.
+    back: Option<Back>,
     /// Why a difference above [`points::ACCEPTED`] stands, by the control in the simulator.
     #[serde(default)]
     explained: std::collections::BTreeMap<String, String>,
+}
+
+/// Rate and buffer of a way back.
+#[derive(Clone, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Back {
+    rate: String,
+    buffer: String,
+}
+
+impl File {
+    /// The paths of a pair.
+    fn paths(&self, pair: &Pair) -> Vec<&Route> {
+        self.path.iter().filter(|route| route.back.is_some() == pair.thinned).collect()
+    }
 }
 
 /// What was asked for.
@@ -160,7 +180,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let Some(rows) = &rows else { return goes_on() };
     last::write(&root.join(VALUES), &lab.kernel, rows)?;
     println!("lab: {VALUES} is written");
-    if tables.iter().any(|table| table.points.len() < file.path.len()) {
+    if tables.iter().any(|table| table.points.len() < file.paths(&table.pair).len()) {
         return goes_on();
     }
     match tables.iter().flat_map(|table| &table.points).filter(|it| it.is_unexplained()).count() {

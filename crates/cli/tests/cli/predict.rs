@@ -119,7 +119,11 @@ fn the_profile_and_the_endpoint_flags_count() {
             (&Value::Null, &10.into())
         );
     }
-    assert_eq!(of(&["--delayed-ack", "2"])["d"], 2.0);
+    // RFC 5681 counts ACKs, Linux and QUIC what they acknowledge.
+    let delayed = |profile| of(&["--delayed-ack", "2", "--profile", profile])["d"].clone();
+    assert_eq!(["rfc", "ns2", "linux", "quic"].map(delayed), [2.0, 2.0, 1.0, 1.0]);
+    let quic = ["--delayed-ack", "2", "--recovery", "quic", "--profile", "rfc"];
+    assert_eq!(of(&quic)["d"], 1.0);
     assert_eq!(of(&["--buffer-counts-in-service", "true"])["buffer_packets"], 19);
     assert_eq!(of(&["--access-delay", "10ms"])["bdp_packets"].as_f64().unwrap().round(), 84.0);
 }
@@ -152,7 +156,7 @@ fn what_fits_runs_and_loses_nothing_as_it_ends() {
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
     for (flag, value, part) in [
-        ("--delayed-ack", "100", "accepted: 1 to 64"),
+        ("--delayed-ack", "1001", "accepted: 1 to 1000"),
         ("--rate", "5", "accepted: 9600bps"),
         ("--buffer", "0pkt", "zero"),
     ] {
@@ -161,6 +165,8 @@ fn what_cannot_be_is_refused_in_one_line() {
         assert_eq!(outcome.stderr.lines().count(), 1, "{outcome:?}");
         assert!(outcome.stderr.contains(flag) && outcome.stderr.contains(part), "{outcome:?}");
     }
+    let outcome = run(&["predict", "--delayed-ack", "100", "--profile", "rfc"]);
+    assert!(outcome.code == 2 && outcome.stderr.contains("accepted: 1 to 64"), "{outcome:?}");
     assert_eq!(run(&["predict", "newreno"]).code, 2);
 }
 

@@ -109,6 +109,36 @@ fn the_labs_link_has_schedules_jitter_and_a_slow_way_back_as_the_simulator_has()
     }
 }
 
+/// One ACK comes back for a hundred packets, and each counts for all of them, in Linux as in the
+/// simulator (`tcp_slow_start`); `docs/lab.md` has ten such paths.
+#[test]
+fn slow_start_counts_all_that_a_thinned_ack_acknowledges_as_linux_does() {
+    let place = Place::new();
+    let took = |control: &str, more: &str, flags: &[&str]| -> Option<f64> {
+        place.write("thinned.toml", format!("controls = ['{control}']\n{more}\n{THINNED}"));
+        let outcome = place.run(&[&["run", "thinned.toml", "--json"], flags].concat());
+        if !able(&outcome) {
+            return None;
+        }
+        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+        let results: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        results["runs"][0]["flows"][0]["completion_time_s"].as_f64()
+    };
+    let simulated = |more| took("slow-start+newreno", more, &[]).unwrap();
+    let (all, one) = (simulated(""), simulated("segment_per_ack = true"));
+    assert!(one > 1.5 * all, "{all} s, a segment per ACK {one} s");
+    let flags = ["--on", "linux", "--virtual-time", "--link", "tun"];
+    let Some(kernel) = took("linux-reno", "", &flags) else { return };
+    assert!((kernel / all - 1.0).abs() < 0.02, "{kernel} s in the kernel, {all} s simulated");
+}
+
+const THINNED: &str = "
+packet = '1448B'
+headers = '52B'
+path = { rate = '50Mbps', rtt = '60ms', buffer = '4bdp', back = { rate = '50kbps', buffer = '3pkt' } }
+flow = [{ size = '2MB' }]
+";
+
 const PATH: &str = "
 packet = \"1448B\"
 headers = \"52B\"

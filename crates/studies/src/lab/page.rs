@@ -82,17 +82,16 @@ fn of_rows(rows: &[Value]) -> String {
 
 fn points(page: &mut String, table: &Table, file: &File) {
     let (sim, linux) = (&table.pair.sim, &table.pair.linux);
-    let _ = writeln!(page, "\n### `{sim}` simulated, `{linux}` in the kernel\n");
+    let (thinned, about) = if table.pair.thinned { (", ACKs thinned", THINNED) } else { ("", "") };
+    let _ = writeln!(page, "\n### `{sim}` simulated, `{linux}` in the kernel{thinned}\n{about}");
     let head = "| path | simulator, Mbit/s | kernel | difference | drops | 99 % late by | |";
     let _ = writeln!(page, "{head}\n|---|---|---|---|---|---|---|");
     for point in &table.points {
         let (route, sim, linux) = (&point.route, &point.sim, &point.linux);
         let _ = writeln!(
             page,
-            "| {}, {}, {}, {} | {:.3} | {:.3} | {:+.1} % | {}, {} | {:.0} us | {} |",
-            route.rate,
-            route.rtt,
-            route.buffer,
+            "| {}, {} | {:.3} | {:.3} | {:+.1} % | {}, {} | {:.0} us | {} |",
+            route.name(", "),
             route.duration,
             sim.mbps,
             linux.mbps,
@@ -104,10 +103,9 @@ fn points(page: &mut String, table: &Table, file: &File) {
         );
     }
     let measured = |route: &Route| table.points.iter().any(|point| point.route == *route);
-    for Route { rate, rtt, buffer, duration, .. } in
-        file.path.iter().filter(|route| !measured(route))
-    {
-        let _ = writeln!(page, "| {rate}, {rtt}, {buffer}, {duration} | | | | | | not measured |");
+    for route in file.paths(&table.pair).into_iter().filter(|route| !measured(route)) {
+        let (name, duration) = (route.name(", "), &route.duration);
+        let _ = writeln!(page, "| {name}, {duration} | | | | | | not measured |");
     }
     let most = table.points.iter().map(|point| point.percent().abs()).fold(0.0, f64::max);
     let _ = writeln!(page, "\nThe largest difference is {most:.1} %.");
@@ -145,6 +143,12 @@ const POINTS: &str = "\
 One flow over 25 round trips, packets of 1448 bytes, no ssthresh, ten packets to begin with, delayed
 ACKs, firstflight's link; the simulator with `--profile linux`. Drops are the simulator's and the
 kernel's.";
+
+const THINNED: &str = "
+Slow start without HyStart, over 12 round trips. The way back carries one ACK for 2 to 100 packets as the path
+fills; those that find no room in its buffer are lost, and the next one acknowledges their packets too. Linux's
+slow start and profile `linux` count all that an ACK acknowledges.
+";
 
 const ROWS_HEAD: &str = "## The papers' lab\n\n";
 const ROWS: &str = "\

@@ -1,10 +1,13 @@
 //! The simulator and the running kernel's TCP on the same paths.
 
+use std::fs;
+use std::path::PathBuf;
+
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::{File, Lab, Pair, Route};
+use super::{Back, File, Lab, Pair, Route};
 use crate::kept::Kept;
 use crate::{Stop, step};
 
@@ -20,6 +23,17 @@ pub(super) struct Point {
     pub(super) sim: Measured,
     pub(super) linux: Measured,
     explained: Option<String>,
+}
+
+impl Route {
+    /// Rate, RTT and buffer, and the way back if it thins ACKs.
+    pub(super) fn name(&self, between: &str) -> String {
+        let mut parts = vec![self.rate.clone(), self.rtt.clone(), self.buffer.clone()];
+        if let Some(Back { rate, buffer }) = &self.back {
+            parts.push(format!("back {rate} {buffer}"));
+        }
+        parts.join(between)
+    }
 }
 
 impl Point {
@@ -62,7 +76,8 @@ pub(super) fn measure(lab: &Lab<'_>, file: &File, pair: &Pair, kept: &Kept) -> R
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| Stop::failed(&error.to_string()))?;
     let points: Result<Vec<Option<Point>>, Stop> = pool.install(|| {
-        file.path.par_iter().with_max_len(1).map(|route| point(lab, pair, route, kept)).collect()
+        let paths = file.paths(pair);
+        paths.par_iter().with_max_len(1).map(|route| point(lab, pair, route, kept)).collect()
     });
     Ok(Table { pair: pair.clone(), points: points?.into_iter().flatten().collect() })
 }
@@ -70,7 +85,7 @@ pub(super) fn measure(lab: &Lab<'_>, file: &File, pair: &Pair, kept: &Kept) -> R
 /// One point, `None` if there is no time for it or other work disturbed every try.
 fn point(lab: &Lab<'_>, pair: &Pair, route: &Route, kept: &Kept) -> Result<Option<Point>, Stop> {
     let (sim, _) = run(lab, &pair.sim, route, &["--profile", "linux"])?;
-    let name = format!("{} {} {}", route.rate, route.rtt, route.buffer);
+    let name = route.name(" ");
     let Some(linux) = on_linux(lab, pair, route, kept)? else {
         println!("{name:<28} {:>9.3}", sim.mbps);
         return Ok(None);
@@ -95,9 +110,9 @@ fn on_linux(
     route: &Route,
     kept: &Kept,
 ) -> Result<Option<Measured>, Stop> {
-    let Route { rate, rtt, buffer, duration, .. } = route;
     let (kernel, control, ends) = (&lab.kernel, &pair.linux, ENDS.join(" "));
-    let key = format!("{kernel} {control} {rate} {rtt} {buffer} {duration} {ends}");
+    let (name, duration) = (route.name(" "), &route.duration);
+    let key = format!("{kernel} {control} {name} {duration} {ends}");
     if let Some(kept) = kept.get(&key) {
         return Ok(Some(kept));
     }
@@ -113,7 +128,7 @@ fn on_linux(
             kept.put(&key, &measured)?;
             return Ok(Some(measured));
         }
-        println!("{rate} {rtt} {buffer}: timing {timing}");
+        println!("{name}: timing {timing}");
     }
     Ok(None)
 }
@@ -125,8 +140,14 @@ fn run(
     route: &Route,
     more: &[&str],
 ) -> Result<(Measured, String), Stop> {
-    let output = step::bound(&lab.program)
-        .args(["compare", control, "--json", "--duration", &route.duration])
+    let mut command = step::bound(&lab.program);
+    match &route.back {
+        None => command.args(["compare", control]),
+        // Only a file says what the way back is like.
+        Some(back) => command.arg("run").arg(scenario(lab, control, back)?),
+    };
+    let output = command
+        .args(["--json", "--duration", &route.duration])
         .args(["--rate", &route.rate, "--rtt", &route.rtt, "--buffer", &route.buffer])
         .args(ENDS)
         .args(more)
@@ -139,6 +160,20 @@ fn run(
     }
     read(&String::from_utf8_lossy(&output.stdout))
         .ok_or_else(|| Stop::failed("firstflight compare --json: no results in its document"))
+}
+
+/// Writes a scenario with the control and the way back.
+fn scenario(lab: &Lab<'_>, control: &str, back: &Back) -> Result<PathBuf, Stop> {
+    let Back { rate, buffer } = back;
+    let text = format!(
+        "controls = ['{control}']\n[path]\nback = {{ rate = '{rate}', buffer = '{buffer}' }}\n"
+    );
+    let folder = lab.root.join(SCENARIOS);
+    let path = folder.join(format!("{control} {rate} {buffer}.toml"));
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&path, text))
+        .map_err(|error| step::unable(&path.display().to_string(), &error))?;
+    Ok(path)
 }
 
 /// The first run of a document of results.
@@ -155,6 +190,8 @@ fn read(text: &str) -> Option<(Measured, String)> {
 
 /// What real receivers do, and a full packet of an Ethernet.
 const ENDS: [&str; 4] = ["--delayed-ack", "2", "--packet", "1448B"];
+/// The files that points need.
+const SCENARIOS: &str = "target/lab-scenarios";
 /// Per cent of throughput.
 pub(super) const ACCEPTED: f64 = 5.0;
 
