@@ -244,6 +244,7 @@ mod tests {
     #[test]
     fn the_file_of_paths_is_read() {
         let file: File = toml::from_str(include_str!("../../../oracles/lab.toml")).unwrap();
-        assert_eq!((file.path.len(), file.pair.len()), (12, 3));
+        let paths: Vec<usize> = file.pair.iter().map(|pair| file.paths(pair).len()).collect();
+        assert_eq!(paths, [12, 12, 12, 10]);
     }
 }

@@ -135,8 +135,13 @@ fn slow_start_counts_all_that_a_thinned_ack_acknowledges_as_linux_does() {
 const THINNED: &str = "
 packet = '1448B'
 headers = '52B'
-path = { rate = '50Mbps', rtt = '60ms', buffer = '4bdp', back = { rate = '50kbps', buffer = '3pkt' } }
-flow = [{ size = '2MB' }]
+[path]
+rate = '50Mbps'
+rtt = '60ms'
+buffer = '4bdp'
+back = { rate = '50kbps', buffer = '3pkt' }
+[[flow]]
+size = '2MB'
 ";
 
 const PATH: &str = "

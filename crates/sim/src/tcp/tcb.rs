@@ -97,20 +97,8 @@ pub(super) struct Tcb {
 impl Tcb {
     pub(super) fn new(spec: &FlowSpec, syn: bool, fast_paths: bool) -> Self {
         let endpoint = spec.endpoint.clone();
-        let quic = endpoint.recovery == Recovery::Quic;
         let mss = spec.payload_bytes;
-        let late = endpoint.rules.late_initial_window;
-        let rests = spec.files.is_some_and(|files| files.keep_alive) || !spec.writes.is_empty();
-        let config = Config {
-            mss: Bytes(mss),
-            initial_window: if late { Bytes(mss) } else { endpoint.initial_window },
-            initial_ssthresh: endpoint.initial_ssthresh,
-            max_cwnd: Bytes(mss * u64::from(spec.largest_window())),
-            limit_growth_to_flight: endpoint.limit_growth_to_flight && !rests,
-            segment_per_ack: endpoint.segment_per_ack || quic,
-            // QUIC paces by a rule of its own.
-            paces: endpoint.paces && !quic,
-        };
+        let rests = rests(spec);
         // Its SYN is a packet of the window like any other.
         let first_data = u32::from(syn && endpoint.recovery != Recovery::Ns2Linux);
         let wants = Wants::of(&spec.control);
@@ -118,7 +106,7 @@ impl Tcb {
         let writes_headers = !wants.listens().is_empty() || feedback.is_some();
         let listens = writes_headers || rests;
         let tso = endpoint.tso;
-        let core = core(spec, config);
+        let core = core(spec);
         let repeats = wants.repeats() && endpoint.recovery == Recovery::Rack;
         // ns-2's timer times a segment, and every ACK may be that segment's.
         let always_slow = listens || repeats || tso || endpoint.rto.timer.ticks();
@@ -310,10 +298,10 @@ impl Tcb {
 }
 
 /// The congestion controller of a flow, as its endpoint has it.
-fn core(spec: &FlowSpec, config: Config) -> Core {
+fn core(spec: &FlowSpec) -> Core {
     let endpoint = &spec.endpoint;
     let quic = endpoint.recovery == Recovery::Quic;
-    let mut core = Core::of(spec.control.policies(), config);
+    let mut core = Core::of(spec.control.policies(), config(spec));
     if endpoint.linux_pacing {
         core.pace_as_linux();
     }
@@ -324,6 +312,28 @@ fn core(spec: &FlowSpec, config: Config) -> Core {
         core.endpoint_paces(super::quic::PACER_PERCENT);
     }
     core
+}
+
+/// Whether its connection may have nothing to send for a while.
+fn rests(spec: &FlowSpec) -> bool {
+    spec.files.is_some_and(|files| files.keep_alive) || !spec.writes.is_empty()
+}
+
+/// What its endpoint fixes for the control.
+fn config(spec: &FlowSpec) -> Config {
+    let (endpoint, mss) = (&spec.endpoint, spec.payload_bytes);
+    let (quic, late) = (endpoint.recovery == Recovery::Quic, endpoint.rules.late_initial_window);
+    Config {
+        mss: Bytes(mss),
+        initial_window: if late { Bytes(mss) } else { endpoint.initial_window },
+        initial_ssthresh: endpoint.initial_ssthresh,
+        max_cwnd: Bytes(mss * u64::from(spec.largest_window())),
+        limit_growth_to_flight: endpoint.limit_growth_to_flight && !rests(spec),
+        // QUIC tells of each packet.
+        segment_per_ack: endpoint.segment_per_ack || quic,
+        // QUIC paces by a rule of its own.
+        paces: endpoint.paces && !quic,
+    }
 }
 
 /// More packets than any run can send.

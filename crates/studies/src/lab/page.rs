@@ -145,9 +145,9 @@ ACKs, firstflight's link; the simulator with `--profile linux`. Drops are the si
 kernel's.";
 
 const THINNED: &str = "
-Slow start without HyStart, over 12 round trips. The way back carries one ACK for 2 to 100 packets as the path
-fills; those that find no room in its buffer are lost, and the next one acknowledges their packets too. Linux's
-slow start and profile `linux` count all that an ACK acknowledges.
+Slow start without HyStart, over 12 round trips. The way back carries one ACK for 2 to 100 packets
+as the path fills; those that find no room in its buffer are lost, and the next one acknowledges
+their packets too. Linux's slow start and profile `linux` count all that an ACK acknowledges.
 ";
 
 const ROWS_HEAD: &str = "## The papers' lab\n\n";
@@ -157,6 +157,7 @@ const ROWS: &str = "\
 
 #[cfg(test)]
 mod tests {
+    use super::super::Pair;
     use super::*;
 
     #[test]
@@ -167,7 +168,7 @@ mod tests {
         let rows =
             [serde_json::json!({"id": "S0-X", "what": "w", "expected": "1", "measured": "2",
             "unit": "", "verdict": "fail", "note": "why"})];
-        let pair = super::super::Pair { sim: "newreno".to_owned(), linux: "reno".to_owned() };
+        let pair: Pair = toml::from_str("sim = 'newreno'\nlinux = 'reno'").unwrap();
         let table = Table { pair, points: Vec::new() };
         let written = |kernel, link, tables: &[Table], rows| {
             write(&path, kernel, &file, link, tables, rows).unwrap();
@@ -183,5 +184,28 @@ mod tests {
         [LINK_HEAD, ROWS_HEAD].into_iter().for_each(stays);
         assert!(part(&second, POINTS_HEAD).contains("Measured on Linux 6.1."), "{second}");
         assert_eq!(second.matches("\n## ").count(), 4);
+    }
+
+    #[test]
+    fn a_pair_for_thinned_acks_has_the_paths_with_a_slow_way_back_and_no_other() {
+        let path = |rate: &str, back: &str| {
+            format!(
+                "[[path]]\nrate = '{rate}'\nrtt = '9ms'\nbuffer = '1bdp'\nduration = '1s'\n{back}\n"
+            )
+        };
+        let back = "back = { rate = '30kbps', buffer = '4pkt' }";
+        let text = format!("rows = []\npair = []\n{}{}", path("1Mbps", ""), path("2Mbps", back));
+        let file: File = toml::from_str(&text).unwrap();
+        let page = |more: &str| {
+            let pair: Pair = toml::from_str(&format!("sim = 'a'\nlinux = 'b'\n{more}")).unwrap();
+            let mut page = String::new();
+            points(&mut page, &Table { pair, points: Vec::new() }, &file);
+            page
+        };
+        let (plain, thinned) = (page(""), page("thinned = true"));
+        assert!(plain.contains("| 1Mbps, 9ms, 1bdp, 1s |") && !plain.contains("2Mbps"), "{plain}");
+        let line = "| 2Mbps, 9ms, 1bdp, back 30kbps 4pkt, 1s |";
+        assert!(thinned.contains(line) && !thinned.contains("1Mbps"), "{thinned}");
+        assert!(thinned.contains("in the kernel, ACKs thinned\n\nSlow start without"), "{thinned}");
     }
 }

@@ -354,12 +354,16 @@ mod tests {
         assert!((0.3..0.7).contains(&at_90), "{at_90}");
         assert!(measured.peak_queue_bytes <= case.bdp(), "the buffer holds one BDP");
         let thin = Case { ends: Ends::Thinned(4), ..case };
-        let thin = Scenario::parse(&thin.scenario(&["slow-start+newreno".to_owned()]), "case.toml");
-        let report = run(&thin.unwrap(), &options).unwrap();
-        let thin = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
-        // Slow start grows by a packet per ACK: a quarter of the ACKs costs round trips of 100 ms.
-        let later = thin.completion_s.unwrap() - completion;
-        assert!(later > 0.2, "{later} s");
+        let later = |control: &str| {
+            let thin = Scenario::parse(&thin.scenario(&[control.to_owned()]), "case.toml");
+            let report = run(&thin.unwrap(), &options).unwrap();
+            let thin = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
+            thin.completion_s.unwrap() - completion
+        };
+        // A quarter of the ACKs costs one that grows by a packet per ACK round trips of 100 ms.
+        let per_ack = later("slow-start(count=bytes)+newreno");
+        let by_bytes = later("slow-start+newreno");
+        assert!(per_ack > 0.2 && by_bytes < 0.1, "{per_ack} s, {by_bytes} s");
         let (reason, window) = measured.exit.clone().unwrap();
         assert!(reason == "loss" && window > 1.0, "{reason} {window}");
         // A quarter of a BDP is 22 packets, at which start-up is left before the buffer is full.
