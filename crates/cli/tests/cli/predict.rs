@@ -156,7 +156,7 @@ fn what_fits_runs_and_loses_nothing_as_it_ends() {
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
     for (flag, value, part) in [
-        ("--delayed-ack", "1001", "accepted: 1 to 1000"),
+        ("--delayed-ack", "1001", "from 1 to 1000"),
         ("--rate", "5", "accepted: 9600bps"),
         ("--buffer", "0pkt", "zero"),
     ] {
