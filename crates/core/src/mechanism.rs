@@ -296,7 +296,7 @@ impl Mechanism {
         self.view.window.ssthresh = ssthresh;
         if self.timed || matches!(step.pace, Pace::Set(_)) || step.wake.is_some() {
             // Not the whole step, which would then be in memory on every ACK.
-            self.apply_timing(step.pace.after(self.pace), step.wake);
+            self.apply_timing(step.pace.after(&self.pace), step.wake);
         }
     }
 
@@ -333,7 +333,7 @@ impl Mechanism {
     pub(crate) fn apply_unprompted(&mut self, step: Step) {
         self.set_cwnd(step.window.cwnd);
         self.view.window.ssthresh = step.window.ssthresh;
-        self.apply_timing(step.pace.after(self.pace), step.wake);
+        self.apply_timing(step.pace.after(&self.pace), step.wake);
         self.max_flight = self.view.window.cwnd;
     }
 

@@ -164,12 +164,13 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// The pacing that a policy has set after the step, where it was `before`.
+    /// The pacing that a policy has set after the step, where it was `before`, which is copied only
+    /// where it stays.
     #[inline(always)]
-    pub(crate) fn after(self, before: Option<Pacing>) -> Option<Pacing> {
+    pub(crate) fn after(self, before: &Option<Pacing>) -> Option<Pacing> {
         match self {
             Self::Default => None,
-            Self::Unchanged => before,
+            Self::Unchanged => *before,
             Self::Set(pacing) => Some(pacing),
         }
     }
