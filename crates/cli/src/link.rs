@@ -135,8 +135,11 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
     let rtt = time("--rtt", &args.rtt)?;
     let (rate, elements) = match &args.rate_trace {
         Some(path) => {
-            let rates = Rates::load(path)
-                .map_err(|problem| Failure::Usage(format!("--rate-trace {problem}")))?;
+            let rates = Rates::load(path).map_err(|problem| {
+                let said = problem.contains("; accepted: ");
+                let accepted = if said { "" } else { "; accepted: a file of lines `0s 40Mbps`" };
+                Failure::Usage(format!("--rate-trace {problem}{accepted}"))
+            })?;
             let schedule = firstflight_runner::traced(&rates, None);
             (Some(Rate::constant(rates.mean_bps())), schedule.into_iter().collect())
         }
