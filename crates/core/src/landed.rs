@@ -1,7 +1,7 @@
-//! `landed(x)`: the climb of any start-up, and one landing for all of them, so that climbs can be
+//! `landed(x)`: the growth of any start-up, and one landing for all of them, so that growth can be
 //! compared.
 //!
-//! What it believes: how a start-up climbs and what it does at the end of the climb are two
+//! What it believes: how a start-up grows and what it does when it has overshot are two
 //! questions. Many start-ups end with the window they happened to have, which is some rounds too
 //! old or holds a queue. What the path delivered says more. What it does, in the first slow start:
 //!
@@ -21,7 +21,7 @@
 //! packet in ten.
 //!
 //! Known before: the landing by counting (draft-kazuho-ccwg-rapid-start section 3.3), and a window
-//! of rate times minrtt (TCP Westwood). Ours: both behind any climb. Scout has them built in.
+//! of rate times minrtt (TCP Westwood). Ours: both behind any growth. Scout has them built in.
 //!
 //! A start-up that ends at a given ssthresh, retreats from a hint or ignores a loss has its way.
 
@@ -45,22 +45,22 @@ pub struct Landed<S> {
     history: AckHistory,
     /// The recovery of the first loss.
     landing: Option<Landing>,
-    /// What the path holds, once the climb has ended without a loss.
+    /// What the path holds, once start-up has ended without a loss.
     pipe: Option<Bytes>,
 }
 
 impl<S> Landed<S> {
-    /// The climb of this start-up.
+    /// The growth of this start-up.
     pub const fn new(startup: S) -> Self {
         Self { startup, first: true, history: AckHistory::new(), landing: None, pipe: None }
     }
 
-    /// The start-up that climbs.
+    /// The start-up inside.
     pub const fn startup(&self) -> &S {
         &self.startup
     }
 
-    /// The start-up that climbs, to set its knobs.
+    /// The start-up inside, to set its knobs.
     pub const fn startup_mut(&mut self) -> &mut S {
         &mut self.startup
     }
@@ -80,7 +80,7 @@ impl<S> Landed<S> {
         newest.max(Bytes(self.history.within_span(min_rtt.0).into()))
     }
 
-    /// The end of the climb, if this is one.
+    /// The end of start-up, if this is one.
     fn land(&mut self, step: Step, view: &View) -> Step {
         if step.exit != Some(Exit::Heuristic) || !self.first || view.rtt.min == Span::MAX {
             return step;
@@ -93,7 +93,7 @@ impl<S> Landed<S> {
     }
 }
 
-/// What it does beside the climb when it is told or asked; of the rest the climb alone hears.
+/// What it does beside the start-up inside when it is told or asked; of the rest that alone hears.
 macro_rules! around_the_start_up {
     ({} $self:ident.needs()) => {
         $self.startup.needs() | Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW)
@@ -159,8 +159,8 @@ impl<S: Startup> Startup for Landed<S> {
     fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
         let answer = self.startup.answer(loss, view);
         let ends = matches!(answer, Answer::Leave | Answer::Land(_));
-        let in_climb = self.first && view.phase == Phase::Startup;
-        if !ends || !in_climb || loss.kind == LossKind::Timeout {
+        let in_first = self.first && view.phase == Phase::Startup;
+        if !ends || !in_first || loss.kind == LossKind::Timeout {
             return answer;
         }
         let landing = Landing::from_outstanding(loss, view, BETA);

@@ -3,9 +3,9 @@
 //!
 //! A struct of `crates/kernel/c` is the twin of the Rust file that is called as it is
 //! (`scout_train` is `scout/train.rs`) or whose card names it, with that file's folder and the
-//! modules of the core that it uses. Each of its fields has the name of one there. Where C lacks
-//! what Rust has, that name leads: `has_pipe` for an `Option`, `acks_at` for a part, `ere` for a
-//! variant `Ere(Ere)`. `tidy.toml` may excuse a struct or a field, with the reason.
+//! estimators. Each of its fields has the name of one there. Where C lacks what Rust has, that name
+//! leads: `has_pipe` for an `Option`, `acks_at` for a part, `ere` for a variant `Ere(Ere)`.
+//! `tidy.toml` may excuse a struct or a field, with the reason.
 
 use std::collections::BTreeSet;
 
@@ -36,15 +36,11 @@ pub(super) fn check(sources: &[Source], excused: &Excused, findings: &mut Vec<Fi
     }
 }
 
-/// `has_` and a field's name, or a field's name and a part of it, or the name itself.
+/// It is the name of a field, with `has_` before it or a part behind it.
 fn is_known(field: &str, known: &BTreeSet<String>) -> bool {
     let field = field.strip_prefix("has_").unwrap_or(field);
-    let leads = |name: &String| field.strip_prefix(name.as_str()).is_some_and(is_end_of_name);
+    let leads = |name: &String| field == name || field.starts_with(&format!("{name}_"));
     known.iter().any(leads)
-}
-
-fn is_end_of_name(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with('_')
 }
 
 /// The structs of a header, each with the lines and the names of its fields.
@@ -57,61 +53,33 @@ fn structs(source: &Source) -> Vec<(String, Vec<(usize, String)>)> {
             found.push((name.to_owned(), Vec::new()));
         } else if line.starts_with('}') {
             open = false;
-        } else if let (true, Some(field), Some(last)) = (open, field_in_c(line), found.last_mut()) {
-            last.1.push((at, field.to_owned()));
+        } else if let Some((_, fields)) = found.last_mut().filter(|_| open)
+            && let Some((_, name)) = line.strip_suffix(';').and_then(|it| it.rsplit_once(' '))
+        {
+            fields.push((at, name.split('[').next().unwrap_or(name).to_owned()));
         }
     }
     found
 }
 
-/// `    u64 at[3];` declares `at`.
-fn field_in_c(line: &str) -> Option<&str> {
-    let declared = line.strip_suffix(';')?.strip_prefix("    ")?;
-    let (_, name) = declared.rsplit_once(' ')?;
-    name.split('[').next()
-}
-
 /// The names of all fields and of the types of variants in the Rust twin, if there is one.
 fn twin(name: &str, sources: &[Source]) -> Option<BTreeSet<String>> {
-    let core: Vec<&Source> =
-        sources.iter().filter(|it| it.path.starts_with("crates/core/src/")).collect();
-    let card = format!(".in_kernel(\"{name}\")");
-    let mut twins: Vec<&Source> = core
-        .iter()
-        .copied()
-        .filter(|it| it.lines.iter().any(|line| line.contains(&card)))
-        .collect();
-    if twins.is_empty() {
-        let as_path = |it: &Source| it.path.trim_end_matches(".rs").replace('/', "_");
-        let ends = format!("_{name}");
-        twins.extend(core.iter().copied().filter(|it| as_path(it).ends_with(&ends)));
-    }
-    let folders: Vec<String> =
-        twins.iter().map(|it| it.path.trim_end_matches(".rs").to_owned() + "/").collect();
-    let used: Vec<String> = twins.iter().flat_map(|it| estimators(it)).collect();
-    let belongs = |it: &Source| {
-        let below = folders.iter().any(|folder| it.path.starts_with(folder));
-        below && !it.path.contains("/tests") || used.contains(&it.path)
+    let core = || sources.iter().filter(|it| it.path.starts_with("crates/core/src/"));
+    let stem = |it: &Source| it.path.trim_end_matches(".rs").to_owned();
+    let has_card = |it: &&Source| {
+        let card = format!(".in_kernel(\"{name}\")");
+        it.lines.iter().any(|line| line.contains(&card))
     };
-    twins.extend(core.iter().copied().filter(|it| belongs(it)));
-    let known: BTreeSet<String> = twins.iter().flat_map(|it| fields_in_rust(it)).collect();
-    (!known.is_empty()).then_some(known)
-}
-
-/// The files of the modules that it uses, without policies.
-fn estimators(source: &Source) -> Vec<String> {
-    let modules = ["use crate::estimate::", "use crate::"];
-    let of = |line: &String| {
-        let (from, rest) = modules.iter().find_map(|it| Some((it, line.strip_prefix(it)?)))?;
-        let folder = if *from == modules[0] { "estimate/" } else { "" };
-        Some(format!("crates/core/src/{folder}{}.rs", rest.split("::").next()?))
+    let is_called_so = |it: &&Source| stem(it).replace('/', "_").ends_with(&format!("_{name}"));
+    let twin = core().find(has_card).or_else(|| core().find(is_called_so))?;
+    let folder = stem(twin) + "/";
+    let shared = ["estimate/", "curve.rs", "landing.rs", "linear.rs"];
+    let belongs = |it: &&Source| {
+        it.path == twin.path
+            || it.path.starts_with(&folder)
+            || shared.iter().any(|path| it.path.starts_with(&format!("crates/core/src/{path}")))
     };
-    let named = |path: &String| {
-        !["knob", "view", "units", "policy"]
-            .iter()
-            .any(|it| path.ends_with(&format!("src/{it}.rs")))
-    };
-    source.lines[..source.before_tests()].iter().filter_map(of).filter(named).collect()
+    Some(core().filter(belongs).flat_map(fields_in_rust).collect())
 }
 
 /// `    pub(super) pipe: Bytes,` is `pipe`, `    Ere(Ere),` is `ere`.
@@ -128,7 +96,7 @@ fn fields_in_rust(source: &Source) -> Vec<String> {
         let words = inside.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
         found.extend(words.filter_map(|it| it.strip_suffix(':')).map(str::to_owned));
         if let Some((_, of)) = inside.strip_suffix("),").and_then(|it| it.split_once('(')) {
-            found.push(in_snake_case(of.rsplit("::").next().unwrap_or(of)));
+            found.push(in_snake_case(of));
         }
     }
     found
@@ -170,6 +138,5 @@ mod tests {
                  struct long_way long_way;\n    u64 depth;\n    u64 pip;\n    u64 rest;\n";
         let none = "has no field of that name in the Rust twin";
         assert_eq!(found(c, rust), [format!("8 `abc.pip` {none}"), format!("9 `abc.rest` {none}")]);
-        assert!(found("    u64 rest;\n", "fn no_struct() {}\n").is_empty());
     }
 }
