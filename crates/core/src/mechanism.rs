@@ -231,18 +231,14 @@ impl Mechanism {
         if ack.acked == Bytes(0) {
             return;
         }
-        let before = self.view.window.cwnd;
         if self.view.phase == Phase::Startup {
-            let step = if self.view.plain_slow_start {
-                self.plain_step(ack)
+            let ended = if self.view.plain_slow_start {
+                self.grow_plainly(ack, startup, avoidance)
             } else {
                 let step = startup.step(ack, &self.view);
-                self.apply(step, ack, self.max_flight * startup.growth());
-                step
+                self.do_startup_step(step, ack, startup.growth(), startup, avoidance)
             };
-            let Some(why) = step.exit else { return };
-            self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
-            if step.window.cwnd != before {
+            if !ended {
                 return;
             }
         }
@@ -261,10 +257,31 @@ impl Mechanism {
 
     /// Slow start decides in the place of a start-up that was for the first one only.
     #[cold]
-    fn plain_step(&mut self, ack: &Ack) -> Step {
-        let step = double(ack, &self.view);
-        self.apply(step, ack, self.max_flight * 2);
-        step
+    fn grow_plainly(
+        &mut self,
+        ack: &Ack,
+        startup: &impl Startup,
+        avoidance: &mut impl Avoidance,
+    ) -> bool {
+        self.do_startup_step(double(ack, &self.view), ack, 2, startup, avoidance)
+    }
+
+    /// Does what start-up has decided on an ACK. Whether it ends there with the window as it was,
+    /// so that the avoidance decides on the same ACK.
+    #[inline(always)]
+    fn do_startup_step(
+        &mut self,
+        step: Step,
+        ack: &Ack,
+        growth: u64,
+        startup: &impl Startup,
+        avoidance: &mut impl Avoidance,
+    ) -> bool {
+        let before = self.view.window.cwnd;
+        self.apply(step, ack, self.max_flight * growth);
+        let Some(why) = step.exit else { return false };
+        self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
+        step.window.cwnd == before
     }
 
     #[inline(never)]
