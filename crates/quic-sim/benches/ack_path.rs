@@ -174,7 +174,7 @@ where
 }
 
 fn setup() -> Setup {
-    let control = Control::QuinnNewReno;
+    let control = Control::Quinns(firstflight_quic::OfQuinn::NewReno);
     Setup { delayed_ack: Some(1), ..Setup::new(control, 1_000_000) }
 }
 

@@ -9,7 +9,7 @@ use firstflight_core::hint::Learned;
 use firstflight_core::sender::{Sender, StartupExit};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_qlog::{Header, Tap};
-use firstflight_quic::Build;
+use firstflight_quic::{Build, OfQuinn};
 use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, SenderState, Way};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
@@ -101,7 +101,7 @@ impl Pair {
 
         let mut transport = setup.transport(packet);
         transport.congestion_controller_factory(watching.clone());
-        let tells = !matches!(setup.control, Control::QuinnBbr);
+        let tells = !matches!(setup.control, Control::Quinns(OfQuinn::Bbr));
         let log = log.map(|(header, to)| watching.log(header, to, tells));
         if let Some(log) = &log {
             let mut config = QlogConfig::default();

@@ -1,10 +1,7 @@
 //! What one flow is given.
 
-use std::sync::Arc;
-
 use firstflight_control::ControlProblem;
-use firstflight_quic::{Build, Constants, Factory};
-use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+use firstflight_quic::{Build, Constants, Factory, OfQuinn};
 use quinn_proto::{TransportConfig, VarInt};
 
 /// A flow of quinn's: its control and its constants, in bytes.
@@ -44,12 +41,8 @@ pub struct Setup {
 pub enum Control {
     /// A control of firstflight.
     Ours(Box<Factory>),
-    /// quinn's NewReno.
-    QuinnNewReno,
-    /// quinn's CUBIC.
-    QuinnCubic,
-    /// quinn's BBR.
-    QuinnBbr,
+    /// One of quinn's own.
+    Quinns(OfQuinn),
 }
 
 /// A flow that cannot be.
@@ -73,11 +66,9 @@ impl Control {
     /// As of [`firstflight_quic::any`].
     pub fn named(name: &str) -> Result<Self, ControlProblem> {
         firstflight_quic::any(name)?;
-        Ok(match name.trim() {
-            "quinn-newreno" => Self::QuinnNewReno,
-            "quinn-cubic" => Self::QuinnCubic,
-            "quinn-bbr" => Self::QuinnBbr,
-            name => Self::Ours(Box::new(firstflight_quic::control(name)?)),
+        Ok(match OfQuinn::named(name.trim()) {
+            Some(own) => Self::Quinns(own),
+            None => Self::Ours(Box::new(firstflight_quic::control(name)?)),
         })
     }
 }
@@ -117,21 +108,7 @@ impl Setup {
             Control::Ours(factory) => {
                 Build::Ours(Box::new(Factory::clone(factory).opening(&self.constants())))
             }
-            Control::QuinnNewReno => {
-                let mut config = NewRenoConfig::default();
-                window.map(|window| config.initial_window(window));
-                Build::Other(Arc::new(config))
-            }
-            Control::QuinnCubic => {
-                let mut config = CubicConfig::default();
-                window.map(|window| config.initial_window(window));
-                Build::Other(Arc::new(config))
-            }
-            Control::QuinnBbr => {
-                let mut config = BbrConfig::default();
-                window.map(|window| config.initial_window(window));
-                Build::Other(Arc::new(config))
-            }
+            Control::Quinns(own) => Build::Other(own.factory(window)),
         }
     }
 
@@ -148,9 +125,7 @@ impl Setup {
     pub(crate) fn receiving(&self, packet: u16) -> TransportConfig {
         let mut transport = self.transport(packet);
         if let Some(window) = self.window_for_large_packets() {
-            let mut config = CubicConfig::default();
-            config.initial_window(window);
-            transport.congestion_controller_factory(Arc::new(config));
+            transport.congestion_controller_factory(OfQuinn::Cubic.factory(Some(window)));
         }
         transport
     }
@@ -196,7 +171,7 @@ const QUINNS_WINDOW: u64 = 12_000;
 const LEAST_PACKETS: u64 = 3;
 
 /// quinn pads the packets of a handshake, and has two bytes for their length (RFC 9000 section 16).
-const MAX_PACKET: u64 = 16_383;
+pub(crate) const MAX_PACKET: u64 = 16_383;
 
 /// Start-up may fill the path twice before it learns of a loss, and repair takes RTTs in which the
 /// stream waits.

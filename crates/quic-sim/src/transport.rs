@@ -1,5 +1,7 @@
 //! QUIC as a transport of the runner: flows of a scenario become pairs.
 
+use std::ops::RangeInclusive;
+
 use firstflight_control::ControlProblem;
 use firstflight_control::own::OF_QUINN;
 use firstflight_core::needs::Facilities;
@@ -13,7 +15,7 @@ use firstflight_sim::{Ends, FileDraws};
 use crate::applies::applies;
 use crate::files::Files;
 use crate::pair::Pair;
-use crate::setup::{Control, MIN_PACKET, Setup, SetupError};
+use crate::setup::{Control, MAX_PACKET, MIN_PACKET, Setup, SetupError};
 use crate::shared::LogFile;
 
 /// quinn's QUIC over the simulator's network.
@@ -48,8 +50,8 @@ impl Foreign for Quic<'_> {
         "quic"
     }
 
-    fn smallest_packet(&self) -> u64 {
-        MIN_PACKET
+    fn packets(&self) -> RangeInclusive<u64> {
+        MIN_PACKET..=MAX_PACKET
     }
 
     fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {

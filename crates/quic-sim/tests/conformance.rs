@@ -81,7 +81,10 @@ where
     let factory = hint.into_iter().fold(factory, Factory::hint);
     let sums = Sums::default();
     let summed = Arc::new(Summed { inner: Arc::new(factory), sums: sums.clone() });
-    let setup = Setup { size: Some(1_000_000), ..Setup::new(Control::QuinnNewReno, 200_000) };
+    let setup = Setup {
+        size: Some(1_000_000),
+        ..Setup::new(Control::Quinns(firstflight_quic::OfQuinn::NewReno), 200_000)
+    };
     let pair = Pair::with_controller(&setup, summed).unwrap();
     let network = common::network(10, 40, buffer, 1, 20);
     let outcome = common::run(&network, vec![Box::new(pair)]);

@@ -64,7 +64,7 @@ pub use factory::{Factory, control};
 pub use firstflight_control::{ControlProblem, Named};
 pub use flow::Flow;
 pub use memory::{PathMemory, Remembered, Visit};
-pub use own::{OWN, any, own};
+pub use own::{OWN, OfQuinn, any};
 pub use quinn_proto::congestion::ControllerFactory;
 pub use watched::{Build, Built, Event, Seen, Watch, Watched};
 

@@ -41,8 +41,8 @@ pub const OWN: &[Own] = &[
 /// ```
 pub fn any(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, ControlProblem> {
     let name = name.trim();
-    match own(name, None) {
-        Some(own) => Ok(own),
+    match OfQuinn::named(name) {
+        Some(own) => Ok(own.factory(None)),
         None if name.starts_with(OF_QUINN) => {
             Err(Own::unknown(OWN, "controller of quinn's own", name, name))
         }
@@ -50,25 +50,43 @@ pub fn any(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, Contr
     }
 }
 
-/// quinn's own controller of that name, with this first window in bytes where one is given; `None`
-/// for a name that is none of [`OWN`].
-pub fn own(
-    name: &str,
-    initial_window: Option<u64>,
-) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
-    macro_rules! with_window {
-        ($config:ty) => {{
-            let mut config = <$config>::default();
-            initial_window.map(|window| config.initial_window(window));
-            Arc::new(config)
-        }};
+/// One of quinn's own controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfQuinn {
+    /// NewReno.
+    NewReno,
+    /// CUBIC.
+    Cubic,
+    /// BBR.
+    Bbr,
+}
+
+impl OfQuinn {
+    /// The one of a name of [`OWN`].
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "quinn-newreno" => Some(Self::NewReno),
+            "quinn-cubic" => Some(Self::Cubic),
+            "quinn-bbr" => Some(Self::Bbr),
+            _ => None,
+        }
     }
-    Some(match name {
-        "quinn-newreno" => with_window!(NewRenoConfig),
-        "quinn-cubic" => with_window!(CubicConfig),
-        "quinn-bbr" => with_window!(BbrConfig),
-        _ => return None,
-    })
+
+    /// Its factory, with this first window in bytes where one is given.
+    pub fn factory(self, window: Option<u64>) -> Arc<dyn ControllerFactory + Send + Sync> {
+        macro_rules! with_window {
+            ($config:ty) => {{
+                let mut config = <$config>::default();
+                window.map(|window| config.initial_window(window));
+                Arc::new(config)
+            }};
+        }
+        match self {
+            Self::NewReno => with_window!(NewRenoConfig),
+            Self::Cubic => with_window!(CubicConfig),
+            Self::Bbr => with_window!(BbrConfig),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use quinn_proto::congestion::{Controller as Quinns, ControllerFactory, Controlle
 use crate::constants::Constants;
 use crate::controller::Controller;
 use crate::factory::{Factory, control};
-use crate::own::{any, own};
+use crate::own::{OfQuinn, any};
 
 /// What builds a controller: firstflight's factory, whose controllers show their sender, or any
 /// other.
@@ -83,8 +83,8 @@ impl Build {
     /// # Errors
     /// As of [`any`].
     pub fn opening(name: &str, constants: &Constants) -> Result<Self, ControlProblem> {
-        if let Some(own) = own(name.trim(), constants.initial_window) {
-            return Ok(Self::Other(own));
+        if let Some(own) = OfQuinn::named(name.trim()) {
+            return Ok(Self::Other(own.factory(constants.initial_window)));
         }
         if name.trim().starts_with(OF_QUINN) {
             return any(name).map(Self::Other);

@@ -1,5 +1,7 @@
 //! Flows over another transport than the simulator's TCP, inside the same network.
 
+use std::ops::RangeInclusive;
+
 use firstflight_control::own::OF_QUINN;
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
@@ -15,8 +17,9 @@ pub trait Foreign: Sync {
     /// Its name in results.
     fn name(&self) -> &'static str;
 
-    /// The smallest packet it can send, in bytes: what a scenario that says nothing gets.
-    fn smallest_packet(&self) -> u64;
+    /// The sizes of packet that it can send, in bytes: a scenario that says nothing gets the
+    /// smallest.
+    fn packets(&self) -> RangeInclusive<u64>;
 
     /// A control that only this transport has, by its name; `None` for any other name.
     ///
@@ -105,10 +108,18 @@ pub(crate) fn control(on: Option<On<'_>>, spec: &ControlSpec) -> Result<Control,
 pub(crate) fn fitting(scenario: &Scenario, on: Option<On<'_>>) -> Result<Scenario, RunError> {
     let mut scenario = scenario.clone();
     let Some(transport) = on.map(|on| on.transport) else { return Ok(scenario) };
-    if scenario.packet.is_none() && is_any_foreign(&scenario, on)? {
-        scenario.packet = Some(Size::from_bytes(transport.smallest_packet()));
+    if !is_any_foreign(&scenario, on)? {
+        return Ok(scenario);
     }
-    Ok(scenario)
+    let packets = transport.packets();
+    let (least, most) = (*packets.start(), *packets.end());
+    let packet = *scenario.packet.get_or_insert(Size::from_bytes(least));
+    if packets.contains(&packet.bytes()) {
+        return Ok(scenario);
+    }
+    let name = transport.name();
+    let problem = format!("no packet of {name}; accepted over {name}: {least}B to {most}B");
+    Err(scenario.error_at("packet", problem).into())
 }
 
 /// What results say was in force: a flow that is foreign under every control repairs by RFC 9002,

@@ -77,8 +77,8 @@ impl Foreign for ByType {
         "quic"
     }
 
-    fn smallest_packet(&self) -> u64 {
-        MIN_PACKET
+    fn packets(&self) -> std::ops::RangeInclusive<u64> {
+        MIN_PACKET..=16_383
     }
 
     fn own(&self, _spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {

@@ -101,7 +101,14 @@ fn unknown_words_are_answered_with_the_nearest_one() {
 #[test]
 fn what_quic_cannot_carry_is_refused_with_what_it_can() {
     let small = run(&["compare", "astart", "--on", "quic", "--packet", "1000B"]);
-    refused(&small, 2, &["packet of 1000 bytes", "1200 to 16383"]);
+    refused(&small, 2, &["--packet 1000B: no packet of quic; accepted over quic: 1200B to 16383B"]);
+    let place = Place::new();
+    place.write(
+        "p.toml",
+        "controls = [\"hoe\"]\npacket = \"1kB\"\n[[flow]]\ntransport = \"quic\"\n",
+    );
+    let small = place.run(&["run", "p.toml"]);
+    refused(&small, 2, &["p.toml:2: packet = \"1kB\": no packet of quic; accepted over quic"]);
     let slip = run(&["compare", "quinn-cubix", "--on", "quic"]);
     refused(&slip, 2, &["did you mean `quinn-cubic`"]);
 }

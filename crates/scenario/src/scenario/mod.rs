@@ -284,7 +284,7 @@ impl Scenario {
     }
 
     /// An error about the value at a dotted key, with the place where it is written.
-    pub(crate) fn error_at(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
+    pub fn error_at(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
         self.origin.error(key, problem)
     }
 
