@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use firstflight_outside::{MAKE_ROOM, is_full};
 use firstflight_quic_sim::LogFile;
 use firstflight_runner::ForeignFlow;
 
+use crate::failure::Failure;
 use crate::output::file_name;
 
 /// A directory and the files opened in it.
@@ -17,20 +20,40 @@ use crate::output::file_name;
 pub(crate) struct Logs {
     directory: PathBuf,
     names: Mutex<BTreeSet<String>>,
+    /// Whether a file had no room.
+    full: Arc<AtomicBool>,
+}
+
+/// A file of which it is noticed that it has no room: a log that breaks off breaks no run.
+struct Noticed {
+    file: File,
+    full: Arc<AtomicBool>,
 }
 
 impl Logs {
     pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { directory, names: Mutex::default() }
+        Self { directory, names: Mutex::default(), full: Arc::default() }
     }
 
     /// The file of a flow: `astart.flow-0.quinn.sqlog`, with the seed where there are several.
     pub(crate) fn open(&self, flow: &ForeignFlow<'_>) -> Result<LogFile, String> {
         let seed = (flow.resolved.runs > 1).then_some(flow.resolved.seed);
         let path = self.path(flow.run, seed, flow.place)?;
-        let file = File::create(&path);
+        let file = noticed(&self.full, File::create(&path));
         let file = file.map_err(|error| format!("--qlog {}: {error}", path.display()))?;
-        Ok(Box::new(BufWriter::new(file)))
+        Ok(Box::new(BufWriter::new(Noticed { file, full: Arc::clone(&self.full) })))
+    }
+
+    /// # Errors
+    /// A log had no room.
+    pub(crate) fn check_room(&self) -> Result<(), Failure> {
+        match self.full.load(Ordering::Relaxed) {
+            true => Err(Failure::Lacks(format!(
+                "--qlog {}: no space left on device; {MAKE_ROOM}",
+                self.directory.display()
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Its place, in a directory that is there.
@@ -63,4 +86,20 @@ impl Logs {
             _ => format!("qlogs: {files} in {}", self.directory.display()),
         }
     }
+}
+
+impl Write for Noticed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        noticed(&self.full, self.file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        noticed(&self.full, self.file.flush())
+    }
+}
+
+fn noticed<T>(full: &AtomicBool, outcome: io::Result<T>) -> io::Result<T> {
+    outcome.inspect_err(|error| {
+        full.fetch_or(is_full(error), Ordering::Relaxed);
+    })
 }

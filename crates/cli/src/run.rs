@@ -67,7 +67,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let _held = args.common.hold()?;
     let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
     let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
-    let report = carry_out(&scenario, &transport, args.common.purpose(false), Some(&quic))?;
+    let report = carry_out(&scenario, &transport, args.common.purpose(false), Some(&quic));
+    let has_room = || logs.as_ref().map_or(Ok(()), |logs| logs.check_room());
+    let report = report.or_else(|failure| has_room().and(Err(failure)))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let checked = expectations::check(&scenario, &runs);
     let failed = checked.as_ref().is_some_and(|checked| !checked.unmet.is_empty());
@@ -98,6 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(logs) = &logs {
         output::note(&logs.summary());
     }
+    has_room()?;
     Ok(match (report.interrupted, failed) {
         (true, _) => Status::Interrupted,
         (false, true) => Status::Unmet,

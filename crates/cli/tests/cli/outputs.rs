@@ -117,3 +117,42 @@ fn too_many_traces_for_figures_are_refused_in_words() {
     let page = fs::read_to_string(place.path("o/report.html")).unwrap();
     assert!(page.contains(why));
 }
+
+/// Each command that writes, on a file system of its own that is full before the command ends.
+#[test]
+fn a_full_disk_ends_every_command_with_exit_code_3() {
+    let place = Place::new();
+    place.write("ok.toml", "controls = [\"hoe\"]\nduration = \"1s\"\n");
+    fs::create_dir(place.path("small")).unwrap();
+    let commands = [
+        "run ok.toml --out small/a",
+        "run ok.toml --trace small/b",
+        "run ok.toml --on quic --qlog small/c",
+        "compare hoe --duration 1s --out small/d",
+        "compare hoe newreno --duration 1s --flows 99 --csv small/e.csv",
+        "judge hoe --only A1,A2,A3 --quick --out small/f",
+        "reproduce table1 --out small/g",
+        "manual small/h",
+        "list",
+    ];
+    let mut script = "mount -t tmpfs -o size=12k none small || exit 9\n".to_owned();
+    for command in commands {
+        let to = if command == "list" { "small/list" } else { "/dev/null" };
+        // What is left of one leaves no room for the next.
+        script += &format!("\"$0\" {command} > {to}; echo \"{command}: $?\" >&2; rm -rf small/*\n");
+    }
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", &script, env!("CARGO_BIN_EXE_firstflight")]);
+    let output = command.current_dir(place.path("")).output();
+    let Ok(output) = output.map_err(|error| println!("skipped: no unshare: {error}")) else {
+        return;
+    };
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.contains("unshare:") || said.contains("mount:") {
+        println!("skipped: no file system of one's own: {said}");
+        return;
+    }
+    for command in commands {
+        assert!(said.contains(&format!("\n{command}: 3\n")), "{command}: {said}");
+    }
+}
