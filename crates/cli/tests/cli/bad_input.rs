@@ -308,7 +308,7 @@ fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_aske
     let to = ["send", "127.0.0.1:9", "--pin", &pin];
     let send = |more: &[&'static str]| [&to[..], more].concat();
     let place = Place::new();
-    place.write("rates.txt", "0s 40\n");
+    place.write("rates.txt", "0s often\n");
     place.write("grid.toml", "scenario.controls = ['hoe']\ngrid.seed = [1, 2]\n");
     let cases: &[(&[&str], &[&str])] = &[
         (&["reproduce", "tabl1"], &["`tabl1`", "did you mean `table1`"]),
@@ -349,7 +349,7 @@ fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_aske
         (&["recv", "--pin", "5f"], &["--pin", "`5f`", "accepted: "]),
         (&["link", "--rate", "40"], &["--rate 40: ", "accepted: "]),
         (&["link", "--rate-trace", "none"], &["--rate-trace none", "accepted: "]),
-        (&["link", "--rate-trace", "rates.txt"], &["rates.txt", "line 1", "accepted: "]),
+        (&["link", "--rate-trace", "rates.txt"], &["rates.txt:1: ", "accepted: "]),
         (&["link", "--loss", "1"], &["--loss", "1", "accepted: "]),
         (&["link", "--back-buffer", "1"], &["--back-buffer 1: ", "accepted: "]),
         (&["link", "--mtu", "x"], &["--mtu", "'x'", "accepted: "]),
