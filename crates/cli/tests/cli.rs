@@ -37,5 +37,7 @@ mod reproduce;
 mod show;
 #[path = "cli/sweep.rs"]
 mod sweep;
+#[path = "cli/user_files.rs"]
+mod user_files;
 #[path = "cli/virtual_time.rs"]
 mod virtual_time;

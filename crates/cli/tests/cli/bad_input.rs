@@ -1,14 +1,12 @@
 //! Wrong words and wrong files: one message on standard error, nothing on standard output,
 //! nothing written.
 
-use std::fs::{File, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
+use std::fs::File;
 
 use crate::process::{Outcome, Place, run};
 
 /// One line, from the program, naming all of `parts`; nothing else anywhere.
-fn refused(outcome: &Outcome, code: i32, parts: &[&str]) {
+pub(crate) fn refused(outcome: &Outcome, code: i32, parts: &[&str]) {
     assert_eq!(outcome.code, code, "{outcome:?}");
     assert_eq!(outcome.stdout, "", "{outcome:?}");
     assert!(outcome.stderr.starts_with("firstflight: "), "{outcome:?}");
@@ -242,63 +240,6 @@ fn a_rate_trace_that_never_ends_is_refused() {
     long.set_len((256 << 20) + 1).unwrap();
     let outcome = place.run(&["link", "--rate-trace", "long"]);
     refused(&outcome, 2, &["--rate-trace long:1: the file is larger than 256 MiB", "accepted: "]);
-}
-
-/// Every file that a user names, by what names it: a device that never ends, one that is not there,
-/// a directory, a FIFO that nobody writes to, and a file longer than any of its kind.
-#[test]
-fn a_file_that_a_user_names_is_a_regular_one_with_a_bound_and_is_told_with_what_names_it() {
-    let place = Place::new();
-    let made = rcgen::generate_simple_self_signed(["recv".to_owned()]).unwrap();
-    place.write("recv.pem", made.cert.pem());
-    let long = File::create(place.path("long")).unwrap();
-    long.set_len(1 << 30).unwrap();
-    long.set_permissions(Permissions::from_mode(0o600)).unwrap();
-    let made = Command::new("mkfifo").arg(place.path("fifo")).status();
-    assert!(made.unwrap().success());
-    let pin = ["sha256:", &"5f".repeat(32)].concat();
-    let send = ["send", "127.0.0.1:9", "--size", "5B"];
-    let known = [&send[..], &["--pin", &pin]].concat();
-    let recv = ["recv", "--listen", "0", "--discard"];
-    let measure = ["measure", "--to", "9", "--controls", "hoe,hoe"];
-    let jump = [&known[..], &["--control", "jump-start"]].concat();
-    let cases: &[(&[&str], &str)] = &[
-        (&[&send[..], &["--trust"]].concat(), "--trust "),
-        (&[&recv[..], &["--trust"]].concat(), "--trust "),
-        (&[&measure[..], &["--trust"]].concat(), "--trust "),
-        (&[&known[..], &["--key", "recv.pem", "--cert"]].concat(), "--cert "),
-        (&[&recv[..], &["--key", "recv.pem", "--cert"]].concat(), "--cert "),
-        (&[&recv[..], &["--cert", "recv.pem", "--key"]].concat(), "--key "),
-        (&[&known[..], &["--secret-file"]].concat(), "--secret-file "),
-        (&[&recv[..], &["--secret-file"]].concat(), "--secret-file "),
-        (&[&measure[..], &["--pin", &pin, "--secret-file"]].concat(), "--secret-file "),
-        (&[&jump[..], &["--paths"]].concat(), "--paths "),
-        (&["run"], ""),
-        (&["sweep"], ""),
-    ];
-    for (words, names) in cases {
-        for (file, problem) in [
-            ("/dev/zero", "no regular file"),
-            ("fifo", "no regular file"),
-            (".", "this is a directory"),
-            ("none", "no such file"),
-            ("long", "the file is larger than "),
-        ] {
-            if file == "none" && *names == "--paths " {
-                continue; // It is made.
-            }
-            let outcome = place.run(&[words, &[file][..]].concat());
-            refused(&outcome, 2, &[&format!("{names}{file}: {problem}"), "accepted: "]);
-        }
-    }
-    // What a grid file names.
-    for file in ["/dev/zero", "fifo", "long"] {
-        for key in ["points", "scenario"] {
-            let other = if key == "points" { "scenario = { controls = ['hoe'] }\n" } else { "" };
-            place.write("g.toml", format!("{other}{key} = '{file}'\n"));
-            refused(&place.run(&["sweep", "g.toml"]), 2, &[file, ": ", "accepted: "]);
-        }
-    }
 }
 
 /// Whoever reads standard output gets a document or nothing, and the message says what to type.
