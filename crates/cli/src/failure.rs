@@ -67,11 +67,19 @@ said_as! {
     ScenarioError => Usage "",
     ControlProblem => Usage "",
     QlogError => Usage "",
-    RecordError => Usage "",
     NotInKernel => Usage "",
     Lack => Lacks "kernel: ",
     serde_json::Error => Broke "the results cannot be printed: ",
     TableError => Broke "the results cannot be written: ",
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::NoRoom { .. } => Self::Lacks(error.to_string()),
+            _ => Self::Usage(error.to_string()),
+        }
+    }
 }
 
 impl From<ReportError> for Failure {

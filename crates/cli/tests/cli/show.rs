@@ -1,6 +1,7 @@
 //! `firstflight show`, on logs of simulated flows and of other stacks.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -423,4 +424,26 @@ fn a_start_up_that_took_far_longer_than_the_references_is_slow() {
         place.run(&["show", "slow.sqlog", "--rate", "20Mbps", "--rtt", "100ms", "--json"]);
     let shown: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(shown["judged"]["findings"][0]["finding"], "slow", "{shown}");
+}
+
+/// What comes through a pipe is kept in the folder for temporary files.
+#[test]
+fn a_full_disk_is_told_where_a_pipe_is_kept() {
+    let place = Place::new();
+    fs::create_dir(place.path("small")).unwrap();
+    let script = "mount -t tmpfs -o size=64k none small && \
+        head -c 1000000 /dev/zero | TMPDIR=small \"$0\" show -";
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_firstflight")]);
+    let output = command.current_dir(place.path("")).output();
+    let Ok(output) = output.map_err(|error| println!("skipped: no unshare: {error}")) else {
+        return;
+    };
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    if stderr.contains("unshare:") || stderr.contains("mount:") {
+        println!("skipped: no file system of one's own: {stderr}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("standard input: no room to unpack or to keep it in"), "{stderr}");
 }
