@@ -124,7 +124,7 @@ pub struct View {
 impl View {
     /// By how much slow start opens the window on this ACK: what it acknowledges, one segment at
     /// most where the endpoint says so ([`View::segment_per_ack`]; RFC 5681 section 3.1, equation
-    /// 2).
+    /// 2). A start-up whose source has a growth of its own keeps to that.
     ///
     /// Otherwise everything counts that no earlier ACK told of, so that a delayed ACK, or one that
     /// stands for many, does not slow the start; the window then stops at ssthresh (Linux's

@@ -68,7 +68,7 @@ FF_INLINE struct ff_step astart_step(struct astart *a, ff_knobs *k, const struct
     window.ssthresh = astart_raised(a, k, window.ssthresh, v);
     if (window.cwnd >= window.ssthresh)
         return grow(window, linear_per_ack(&a->linear, v));
-    return grow(window, slow_start_growth(ack, v->mss, window));
+    return grow(window, min_of(ack->acked, v->mss));
 }
 
 #endif

@@ -85,7 +85,7 @@ FF_INLINE struct ff_step vegas_start_step(struct vegas_start *s, ff_knobs *k,
     }
     if (!s->growing || unused(v) > times(v->mss, UNUSED_SEGMENTS))
         return hold(v->window);
-    return until_threshold(grow(v->window, slow_start_growth(ack, v->mss, v->window)));
+    return until_threshold(grow(v->window, min_of(ack->acked, v->mss)));
 }
 
 #endif

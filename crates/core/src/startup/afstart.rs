@@ -61,7 +61,7 @@ impl AfStart {
             self.round_growth = ((threshold - cwnd) / 2, cwnd);
         }
         let (step, from) = self.round_growth;
-        let share = ack.acked.scaled(step.0, from.0).max(view.slow_start_growth(ack));
+        let share = ack.acked.scaled(step.0, from.0).max(ack.acked.min(view.mss));
         (cwnd + share).min(threshold).max(cwnd)
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! What the paper leaves open: the first ssthresh is the endpoint's, as its figures show a plateau
 //! at NewReno's 32 KB; where the endpoint has none, 32 segments, because without a first threshold
-//! this is slow start. Delayed ACKs count as in the endpoint's slow start, in the paper's for one.
+//! this is slow start. Delayed ACKs count as one.
 
 use crate::card::{Card, Listed};
 use crate::estimate::ere::{Ere, EreKnobs};
@@ -91,8 +91,8 @@ impl Startup for Astart {
         if window.cwnd >= window.ssthresh {
             return window.grow(self.linear.per_ack(view));
         }
-        // Its mini exponential phase is slow start's, one segment per ACK.
-        window.grow(View { window, ..*view }.slow_start_growth(ack))
+        // Its mini exponential phase, one segment per ACK.
+        window.grow(ack.acked.min(view.mss))
     }
 }
 

@@ -87,7 +87,7 @@ impl Startup for Conservative {
         if level >= RATIO_ONE / 2 {
             return window.hold().threshold(window.cwnd).exit(Exit::Heuristic);
         }
-        let whole = view.slow_start_growth(ack);
+        let whole = ack.acked.min(view.mss);
         let share = whole.scaled(self.fraction, RATIO_ONE).scaled(RATIO_ONE - level, RATIO_ONE);
         window.grow(share.max(self.linear.per_ack(view).min(whole))).until_threshold()
     }

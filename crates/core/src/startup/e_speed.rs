@@ -117,7 +117,7 @@ impl Startup for ESpeed {
         let Choice::Fast(bdp) = self.choice else { return double(ack, view) };
         // Ours: `speed` segments for each one acknowledged, up to the BDP.
         let cwnd = view.window.cwnd;
-        let grown = (cwnd + view.slow_start_growth(ack) * self.speed).min(bdp).max(cwnd);
+        let grown = (cwnd + ack.acked.min(view.mss) * self.speed).min(bdp).max(cwnd);
         Window { cwnd: grown, ssthresh: bdp }.hold().until_threshold()
     }
 }

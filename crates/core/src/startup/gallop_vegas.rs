@@ -95,7 +95,7 @@ impl Startup for GallopVegas {
             return window.hold();
         }
         // Abstract: between exponential and linear. Ours: half a segment per ACK.
-        window.grow(view.slow_start_growth(ack) / self.acks).until_threshold()
+        window.grow(ack.acked.min(view.mss) / self.acks).until_threshold()
     }
 }
 

@@ -108,7 +108,7 @@ impl Startup for LedbatPp {
         }
         // Section 4.2: GAIN of what an ACK acknowledges, a segment at the most (RFC 5681 section
         // 3.1).
-        let increase = view.slow_start_growth(ack) / self.gain_divisor(base);
+        let increase = ack.acked.min(view.mss) / self.gain_divisor(base);
         let mut step = view.window.grow(increase);
         step.window.cwnd = step.window.cwnd.min(view.window.ssthresh.max(view.window.cwnd));
         step.until_threshold()

@@ -82,7 +82,7 @@ impl Startup for Prague {
         // the smallest, up to 610 ms.
         let mut step = view.window.hold();
         if step.window.cwnd < step.window.ssthresh {
-            let grown = view.slow_start_growth(ack);
+            let grown = ack.acked.min(view.mss);
             step.window.cwnd += Self::for_long_paths(grown, view.rtt.smoothed, MOST_GROWTH);
             let first = first.unwrap_or(Bytes(0));
             let opened = Self::for_long_paths(first, view.rtt.min, SATELLITE);

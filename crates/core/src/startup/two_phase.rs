@@ -74,7 +74,7 @@ impl Startup for TwoPhase {
         }
         // Its growth beyond dies away like a negative exponential; the law is ours.
         let left = window.ssthresh - window.cwnd;
-        let share = view.slow_start_growth(ack).scaled(left.0, half.0);
+        let share = ack.acked.min(view.mss).scaled(left.0, half.0);
         window.grow(share.max(self.linear.per_ack(view))).until_threshold()
     }
 }

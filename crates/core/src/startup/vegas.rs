@@ -124,7 +124,7 @@ impl Startup for Vegas {
         if !self.growing || !is_used(view) {
             return window.hold();
         }
-        window.grow(view.slow_start_growth(ack)).until_threshold()
+        window.grow(ack.acked.min(view.mss)).until_threshold()
     }
 }
 
