@@ -10,6 +10,8 @@ mod commands;
 mod contract;
 #[path = "cli/documented.rs"]
 mod documented;
+#[path = "cli/foreign_words.rs"]
+mod foreign_words;
 #[path = "cli/kernel.rs"]
 mod kernel;
 #[path = "cli/lab.rs"]
