@@ -121,6 +121,7 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     if let Some(out) = &args.out {
         output::check_directory("--out", out)?;
     }
+    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
     if args.list {
         return list(args);
     }

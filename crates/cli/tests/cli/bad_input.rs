@@ -206,6 +206,7 @@ fn two_commands_do_not_write_into_one_directory_at_once() {
         &["judge", "hoe", "--only", "A1", "--out", "out"],
         &["reproduce", "table1", "--out", "out"],
         &["measure", "--to", "9", "--controls", "hoe,hoe", "--iperf3", "--out", "out"],
+        &["show", "ok.toml", "--out", "out"],
     ] {
         let outcome = place.run(words);
         refused(&outcome, 2, &["--out out: another program writes there now", "accepted: another"]);
