@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use firstflight_lab::link::{LinkReport, LinkSpec};
 use firstflight_lab::{Namespace, Path};
-use firstflight_quic_sim::{MIN_PACKET, applies, constants};
+use firstflight_quic_sim::{applies, constants};
 use firstflight_runner::{Options, Report, Run, start};
 use firstflight_scenario::{Plan, Resolved, RunResult, Scenario};
 use firstflight_transfer::{LEAST_WINDOW, Tuning};
@@ -50,10 +50,6 @@ fn refuse(resolved: &Resolved) -> Result<(), Failure> {
         return no(format!(
             "each flow has two threads: accepted are 1 to {MOST_FLOWS}, not {found}"
         ));
-    }
-    if !(MIN_PACKET..=MOST_PACKET).contains(&resolved.packet_bytes) {
-        let found = resolved.packet_bytes;
-        return no(format!("packet: found {found}B; accepted: {MIN_PACKET}B to {MOST_PACKET}B"));
     }
     if let Some(window) = flow.receiver_window_bytes.filter(|window| *window < LEAST_WINDOW) {
         let accepted = format!("accepted: {LEAST_WINDOW}B or more, which has room for a message");
@@ -187,8 +183,6 @@ fn carry(near: &Namespace, far: &Namespace, flows: &[Flow<'_>]) -> Result<Vec<Mo
 
 /// The headers of IPv4 and UDP, bytes.
 const IP_AND_UDP: usize = 28;
-/// The largest payload of a UDP datagram over IPv4, bytes.
-const MOST_PACKET: u64 = 65_507;
 const MOST_FLOWS: u64 = 100;
 const SAMPLE: Duration = Duration::from_millis(10);
 /// Samples kept of one flow, so that long runs do not take the memory.

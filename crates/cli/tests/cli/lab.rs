@@ -39,7 +39,7 @@ fn wrong_words_are_refused_before_anything_is_made() {
         (&["compare", "linux-reno", "--on", "linux", "--recovery", "reno"], "tcp_sack"),
         (&["compare", "hoe", "--real-time"], "`--on quic`"),
         (&["compare", "hoe", "--on", "quic", "--real-time", "--flows", "200"], "1 to 100"),
-        (&["compare", "hoe", "--on", "quic", "--real-time", "--packet", "65508B"], "to 65507B"),
+        (&["compare", "hoe", "--on", "quic", "--real-time", "--packet", "16384B"], "to 16383B"),
         (
             &["compare", "hoe", "--on", "quic", "--real-time", "--receiver-window", "60KB"],
             "accepted: 65536B or more",
