@@ -93,7 +93,8 @@ impl<S> Landed<S> {
     }
 }
 
-/// What it does beside the start-up inside when it is told or asked; of the rest that alone hears.
+/// The calls of the contract in which `landed` does something besides passing the call on to the
+/// start-up inside. Calls that are not named here are only passed on.
 macro_rules! around_the_start_up {
     ({} $self:ident.needs()) => {
         $self.startup.needs() | Needs::required(Facilities::TIMES | Facilities::RECOVERY_WINDOW)

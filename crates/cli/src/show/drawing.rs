@@ -177,7 +177,7 @@ fn counted(packets: u64) -> String {
     format!("{packets} packet{}", if packets == 1 { "" } else { "s" })
 }
 
-/// A time with as many digits as it takes to be seen.
+/// Milliseconds with two decimals; a time below 0.1 ms in microseconds.
 fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms >= 0.1 || ms <= 0.0 => format!("{ms:.2} ms"),
