@@ -71,10 +71,13 @@ def test_a_number_with_its_unit_is_a_quantity():
 
 
 def test_what_is_expected_and_does_not_hold_is_told():
-    tree = {"duration": "1s", "controls": ["hoe"], "expect": [{"jain_index": "== 2"}]}
+    tree = {"duration": "1s", "controls": ["hoe"], "expect": [{"jain_index": "< 0.5"}]}
     assert len(ff.run(tree).unmet) == 1 and "jain_index" in ff.run(tree).unmet[0]
-    tree["expect"] = [{"jain_index": "<= 1"}]
+    tree["expect"] = [{"jain_index": ">= 0.9"}]
     assert ff.run(tree).unmet == []
+    tree["expect"] = [{"jain_index": "== 2"}]
+    with pytest.raises(ff.Error, match="no value is so"):
+        ff.run(tree)
 
 
 def test_predict_and_list_are_the_commands(command):
