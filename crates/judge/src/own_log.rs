@@ -196,7 +196,7 @@ fn limited(seen: &Seen) -> Option<Found> {
 fn slow(seen: &Seen) -> Option<Found> {
     let slowest_s = seen.slowest_reference_s?;
     let took_s = seen.exit_s.unwrap_or(seen.duration_s);
-    // Without an end the path may be full long since: the window alone does not tell.
+    // A start-up without an end in the log is slow only if the path was never full.
     let unfinished = seen.exit_s.is_none();
     let full = seen.most_in_flight.is_none_or(|flight| flight >= FULL * seen.bdp);
     if took_s <= SLOW * slowest_s + seen.rtt_s || (unfinished && full) {

@@ -182,7 +182,8 @@ impl Clock {
         Self { unit, newest: None, days_s: 0.0 }
     }
 
-    /// Seconds of a stamp, if it is of the form of those before it and not before any of them.
+    /// The time of a stamp in seconds. A stamp in another form than the ones before it, or earlier
+    /// than one of them, has none.
     pub(crate) fn seconds(&mut self, stamp: Stamp) -> Option<f64> {
         let before = self.newest;
         let seconds = match (stamp, before) {
