@@ -142,7 +142,8 @@ impl Study<'_> {
     fn kernel(&self, program: &Path, pair: &Pair, entry: &Entry) -> Result<(), Stop> {
         let mut command = step::bound(program);
         command.args(["judge", pair.linux, "--only", &entry.id, "--json"]).args(FLAGS);
-        let out = self.root.join(KEPT).join("judge");
+        // A folder for each run: one program at a time writes into one.
+        let out = self.root.join(KEPT).join("judge").join(format!("{}-{}", pair.linux, entry.id));
         let output = command.arg("--out").arg(&out).output();
         let output = output.map_err(|error| unable("firstflight", &error))?;
         let judged = serde_json::from_slice::<Value>(&output.stdout).ok();
