@@ -36,13 +36,13 @@
 //! not matter how many ACKs tell of them. Samples cover at least a millisecond, the granularity of
 //! QUIC's timers (RFC 9002 section 6.1.2): what is closer tells how the receiver's host batches
 //! packets. What it costs: with several flows a burst's rate is more than a flow's share.
-//! `docs/deviations.md` has both in figures.
+//! `papers/astart/deviations.md` has both in figures.
 //!
 //! What is chosen without a source, in every preset: RE is updated on every ACK (Load Gauge, which
 //! reads the same letters, updates its own once per RTT, and no source says which), and the filter
 //! is the trapezoid (the texts speak of Tustin's, the first ns-2 module has constant weights, the
-//! newer texts leave the mean of two samples out). `docs/deviations.md` has what each of these
-//! choices gives.
+//! newer texts leave the mean of two samples out). `papers/astart/deviations.md` has what each of
+//! these choices gives.
 //!
 //! An ACK is worth what the transport credits it with ([`Ack::credited`]). The ns-2 module bounds
 //! that by two packets per ACK, a guard against ACKs that were lost. Here there is no such knob:
