@@ -1,6 +1,6 @@
 //! Short names of the controls of one table: of several that differ only in knobs, these knobs.
 
-use firstflight_control::{ControlSpec, Part};
+use firstflight_control::{ControlSpec, NamedPolicy};
 
 /// Names for the rows of a table, and what all of them have in common if that is said once.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ fn common(group: &[ControlSpec]) -> String {
     let all: Vec<(&str, &str)> = knobs(first)
         .filter(|knob| group.iter().all(|other| knobs(other).any(|it| it == *knob)))
         .collect();
-    let with = |part: &Part| {
+    let with = |part: &NamedPolicy| {
         let own = part.knobs.iter().filter(|(key, value)| all.contains(&(key, value)));
         let own: Vec<String> = own.map(|(key, value)| format!("{key}={value}")).collect();
         within(part, &own.join(","))
@@ -74,7 +74,7 @@ fn common(group: &[ControlSpec]) -> String {
     }
 }
 
-fn within(part: &Part, knobs: &str) -> String {
+fn within(part: &NamedPolicy, knobs: &str) -> String {
     let named = match knobs {
         "" | "as it is" => part.name.clone(),
         knobs => format!("{}({knobs})", part.name),

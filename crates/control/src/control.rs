@@ -13,7 +13,7 @@ use crate::axis::Axis;
 use crate::nearest::hint;
 use crate::pair::policies;
 use crate::policy::{ChosenAvoidance, ChosenStartup};
-use crate::spec::{ControlError, ControlSpec, Part, shown};
+use crate::spec::{ControlError, ControlSpec, NamedPolicy, shown};
 use crate::value::{accepted, knob, read};
 
 /// A control ready to run.
@@ -309,7 +309,7 @@ impl Setter<'_> {
     fn set_all(
         &mut self,
         policy: &'static Card,
-        part: &Part,
+        part: &NamedPolicy,
         pair: Option<&'static Card>,
         mut set: impl FnMut(&str, KnobValue),
     ) -> Result<(), ControlProblem> {

@@ -28,7 +28,7 @@ pub use named::Named;
 pub use nearest::{hint, nearest};
 pub use own::Own;
 pub use policy::{add_avoidance, add_startup, put_startup};
-pub use spec::{ControlError, ControlSpec, Part};
+pub use spec::{ControlError, ControlSpec, NamedPolicy};
 pub use value::{accepted, default_text};
 
 /// The README's example compiles and runs.

@@ -3,7 +3,7 @@
 use firstflight_core::registry::Alias;
 
 use crate::axis::Axis;
-use crate::spec::{ControlSpec, Part};
+use crate::spec::{ControlSpec, NamedPolicy};
 use crate::value::{knob, read};
 
 /// The policies that a control names, each with its knobs under their own names.
@@ -12,7 +12,7 @@ use crate::value::{knob, read};
 /// Knobs written later win. Where no avoidance is written, the knobs are for the pair: after an
 /// alias each policy takes those it has; after a start-up's own name the avoidance takes those that
 /// the start-up does not.
-pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Part) {
+pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (NamedPolicy, NamedPolicy) {
     let landed = spec.startup.landed;
     let meant = alias.and_then(|alias| alias.control.parse::<ControlSpec>().ok());
     let (mut startup, usual) = match meant {
@@ -42,16 +42,16 @@ pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (Part, Part
     (startup, avoidance)
 }
 
-fn bare(name: &str) -> Part {
-    Part { name: name.to_owned(), knobs: Vec::new(), landed: false }
+fn bare(name: &str) -> NamedPolicy {
+    NamedPolicy { name: name.to_owned(), knobs: Vec::new(), landed: false }
 }
 
-fn takes(axis: Axis, part: &Part, key: &str, value: &str) -> bool {
+fn takes(axis: Axis, part: &NamedPolicy, key: &str, value: &str) -> bool {
     let knob = axis.card(&part.name).and_then(|card| knob(card, key));
     knob.is_some_and(|knob| read(knob.kind, value).is_some())
 }
 
-fn put(axis: Axis, part: &mut Part, key: &str, value: &str) {
+fn put(axis: Axis, part: &mut NamedPolicy, key: &str, value: &str) {
     let name = axis.card(&part.name).and_then(|card| knob(card, key));
     let name = name.map_or(key, |knob| knob.name);
     part.knobs.retain(|(known, _)| known != name);

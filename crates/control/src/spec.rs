@@ -14,9 +14,9 @@ use crate::own::{OF_LINUX, OF_QUINN};
 #[non_exhaustive]
 pub struct ControlSpec {
     /// The start-up, or an alias for a whole control.
-    pub startup: Part,
+    pub startup: NamedPolicy,
     /// The avoidance after `+`; `None` leaves it to the alias or the start-up's usual partner.
-    pub avoidance: Option<Part>,
+    pub avoidance: Option<NamedPolicy>,
     /// What was written, without surrounding blanks.
     pub text: String,
 }
@@ -24,7 +24,7 @@ pub struct ControlSpec {
 /// A name with its knobs, in the order written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Part {
+pub struct NamedPolicy {
     /// Letters, digits, `-`, `_` and `.`; never empty.
     pub name: String,
     /// Pairs of key and value, neither empty, keys distinct.
@@ -33,7 +33,7 @@ pub struct Part {
     pub landed: bool,
 }
 
-impl Part {
+impl NamedPolicy {
     /// The value of a knob, if it was given.
     pub fn knob(&self, key: &str) -> Option<&str> {
         self.knobs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
@@ -79,7 +79,7 @@ impl fmt::Display for ControlSpec {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for NamedPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.landed {
             write!(f, "{LANDED}(")?;
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A start-up, perhaps with another landing.
-    fn startup(&mut self) -> Result<Part, ControlError> {
+    fn startup(&mut self) -> Result<NamedPolicy, ControlError> {
         let before = self.at;
         if self.word("a start-up", is_name)? != LANDED {
             self.at = before;
@@ -159,10 +159,10 @@ impl<'a> Reader<'a> {
         if !self.accept(')') {
             return Err(self.error(format!("expected the `)` of `{LANDED}`")));
         }
-        Ok(Part { landed: true, ..part })
+        Ok(NamedPolicy { landed: true, ..part })
     }
 
-    fn part(&mut self, what: &str) -> Result<Part, ControlError> {
+    fn part(&mut self, what: &str) -> Result<NamedPolicy, ControlError> {
         let name = self.word(what, is_name)?.to_owned();
         let mut knobs = Vec::new();
         if self.accept('(') {
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        Ok(Part { name, knobs, landed: false })
+        Ok(NamedPolicy { name, knobs, landed: false })
     }
 
     fn knob(&mut self, earlier: &[(String, String)]) -> Result<(String, String), ControlError> {
@@ -284,8 +284,8 @@ mod tests {
             landed in any::<bool>(),
         ) {
             prop_assume!(name != LANDED);
-            let part = Part { name, knobs: knobs.into_iter().collect(), landed: false };
-            let startup = Part { landed, ..part.clone() };
+            let part = NamedPolicy { name, knobs: knobs.into_iter().collect(), landed: false };
+            let startup = NamedPolicy { landed, ..part.clone() };
             let text = format!("{startup}+{part}");
             let spec: ControlSpec = text.parse().unwrap();
             prop_assert_eq!(&spec.startup, &startup);

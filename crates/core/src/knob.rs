@@ -127,7 +127,7 @@ pub trait Knobs: Clone + 'static {
 }
 
 /// A part of a policy with knobs of its own. All that has [`Knobs`] can be one.
-pub trait Part {
+pub trait KnobGroup {
     /// [`Knobs::set`].
     fn set_knob_of_part(&mut self, name: &str, value: KnobValue) -> bool;
 
@@ -135,7 +135,7 @@ pub trait Part {
     fn knob_of_part(&self, name: &str) -> Option<KnobValue>;
 }
 
-impl<P: Knobs> Part for P {
+impl<P: Knobs> KnobGroup for P {
     fn set_knob_of_part(&mut self, name: &str, value: KnobValue) -> bool {
         self.set(name, value)
     }
@@ -150,7 +150,7 @@ pub struct KnobOf<P>(Row<P>);
 
 enum Row<P> {
     Own(Knob, Field<P>),
-    OfPart(&'static [Knob], fn(&mut P) -> &mut dyn Part),
+    OfGroup(&'static [Knob], fn(&mut P) -> &mut dyn KnobGroup),
 }
 
 /// Where a policy keeps the value of a knob.
@@ -306,14 +306,14 @@ macro_rules! presets {
 
 impl<P> KnobOf<P> {
     /// Knobs of a part of the policy, which has rows for them.
-    pub const fn part(knobs: &'static [Knob], at: fn(&mut P) -> &mut dyn Part) -> Self {
-        Self(Row::OfPart(knobs, at))
+    pub const fn part(knobs: &'static [Knob], at: fn(&mut P) -> &mut dyn KnobGroup) -> Self {
+        Self(Row::OfGroup(knobs, at))
     }
 
     fn set(&self, policy: &mut P, name: &str, value: KnobValue) -> bool {
         let (knob, field) = match &self.0 {
             Row::Own(knob, field) => (knob, field),
-            Row::OfPart(knobs, at) => {
+            Row::OfGroup(knobs, at) => {
                 return knobs.iter().any(|knob| knob.name == name)
                     && at(policy).set_knob_of_part(name, value);
             }
@@ -337,7 +337,7 @@ impl<P> KnobOf<P> {
 
     fn value(&self, policy: &mut P, name: &str) -> Option<KnobValue> {
         match &self.0 {
-            Row::OfPart(knobs, at) => {
+            Row::OfGroup(knobs, at) => {
                 knobs.iter().find(|knob| knob.name == name)?;
                 at(policy).knob_of_part(name)
             }
@@ -391,7 +391,7 @@ impl KnobList {
         while at < rows.len() {
             match &rows[at].0 {
                 Row::Own(knob, _) => list.push(*knob),
-                Row::OfPart(knobs, _) => {
+                Row::OfGroup(knobs, _) => {
                     let mut of_part = 0;
                     while of_part < knobs.len() {
                         list.push(knobs[of_part]);

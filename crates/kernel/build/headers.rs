@@ -142,12 +142,12 @@ pub(crate) fn knobs() -> String {
         let mut fields = String::new();
         for part in parts(card) {
             match part {
-                Part::Knob(knob) => {
+                KnobField::Knob(knob) => {
                     let name = plain(knob.name);
                     fields += &field(knob, &name);
                     enums += &words(knob, &format!("{header}_{name}"));
                 }
-                Part::Group(group, members) => {
+                KnobField::Group(group, members) => {
                     let mut body = String::new();
                     let mut named = String::new();
                     for (name, knob) in members {
@@ -178,33 +178,33 @@ pub(crate) fn knobs() -> String {
 }
 
 /// A knob by itself, or neighbours with one group's name before the dot.
-enum Part {
+enum KnobField {
     Knob(&'static Knob),
     Group(String, Vec<(String, &'static Knob)>),
 }
 
-fn parts(card: &'static Card) -> Vec<Part> {
+fn parts(card: &'static Card) -> Vec<KnobField> {
     let has_group = |name: &str| {
         card.knobs.iter().any(|knob| group(knob).is_some_and(|(group, _)| group == name))
     };
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<KnobField> = Vec::new();
     for knob in card.knobs {
         let (of, name) = match group(knob) {
             Some((of, name)) => (of, plain(name)),
             None if has_group(knob.name) => (knob.name, "on".to_owned()),
             None => {
-                parts.push(Part::Knob(knob));
+                parts.push(KnobField::Knob(knob));
                 continue;
             }
         };
         match parts.last_mut() {
-            Some(Part::Group(last, members)) if last == of => members.push((name, knob)),
-            _ => parts.push(Part::Group(of.to_owned(), vec![(name, knob)])),
+            Some(KnobField::Group(last, members)) if last == of => members.push((name, knob)),
+            _ => parts.push(KnobField::Group(of.to_owned(), vec![(name, knob)])),
         }
     }
     let mut seen: Vec<&str> = Vec::new();
     for part in &parts {
-        if let Part::Group(group, _) = part {
+        if let KnobField::Group(group, _) = part {
             assert!(!seen.contains(&&**group), "{}: knobs {group}.* lie apart", card.name);
             seen.push(group);
         }

@@ -21,7 +21,7 @@ use crate::tcp_info::{CaState, TcpInfo};
 use crate::traffic::FlowOutcome;
 
 /// Everything known about one run.
-pub(crate) struct Measured<'a> {
+pub(crate) struct LabRun<'a> {
     pub(crate) resolved: &'a Resolved,
     pub(crate) plan: &'a Plan,
     pub(crate) controls: &'a [LinuxControl],
@@ -33,7 +33,7 @@ pub(crate) struct Measured<'a> {
     pub(crate) wall: Duration,
 }
 
-impl Measured<'_> {
+impl LabRun<'_> {
     /// The result of the run.
     pub(crate) fn result(&self) -> RunResult {
         let flows: Vec<FlowResult> = self

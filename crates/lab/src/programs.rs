@@ -77,7 +77,7 @@ pub fn run(
     }
     let way = if programs.upload { &carried.link.forward } else { &carried.link.backward };
     let measured =
-        Measured { resolved: &resolved, carried: &carried, flow: way.largest_flow, seed };
+        TransferOnLink { resolved: &resolved, carried: &carried, flow: way.largest_flow, seed };
     let result = measured.result(way, begun.elapsed());
     let queues = samples.map(|_| trace::queue_series(&way.depth)).into_iter().collect();
     let run = Run::new(result, Vec::new(), queues);
@@ -164,14 +164,14 @@ fn make_folders(programs: &Programs, flow: &ResolvedFlow) -> Result<(), LabError
 }
 
 /// What the link saw of the transfer.
-struct Measured<'a> {
+struct TransferOnLink<'a> {
     resolved: &'a Resolved,
     carried: &'a Carried,
     flow: Option<FlowSeen>,
     seed: u64,
 }
 
-impl Measured<'_> {
+impl TransferOnLink<'_> {
     fn result(&self, way: &crate::link::DirectionReport, wall: Duration) -> RunResult {
         let (resolved, link) = (self.resolved, &self.carried.link);
         let spec = &resolved.links[0];

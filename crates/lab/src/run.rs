@@ -13,7 +13,7 @@ use crate::control::{LinuxControl, Loaded};
 use crate::error::LabError;
 use crate::job::{self, Job};
 use crate::netem::has_netem;
-use crate::outcome::Measured;
+use crate::outcome::LabRun;
 use crate::traffic::own::Own;
 use crate::traffic::udp::Source;
 use crate::traffic::{FlowOutcome, Schedule, iperf, shorten_problems};
@@ -168,7 +168,7 @@ impl One<'_> {
         if self.lab.generator == Generator::Own {
             check_thresholds(&job, &flows)?;
         }
-        let measured = Measured {
+        let measured = LabRun {
             resolved: self.resolved,
             plan: self.plan,
             controls: self.controls,

@@ -74,7 +74,7 @@ pub struct Controller<P = Named> {
     /// Bytes in flight when quinn last said so, less what was lost since, and all told since.
     in_flight: u64,
     /// Sent, and not told yet.
-    untold: u64,
+    unreported: u64,
     /// A packet that leaves is more than bytes: the first, one that the control wants to hear of,
     /// or one whose state is kept.
     notes_sending: bool,
@@ -115,7 +115,7 @@ impl<P: Policies> Controller<P> {
             mtu: u64::from(mtu).max(1),
             allowed: 0,
             in_flight: 0,
-            untold: 0,
+            unreported: 0,
             notes_sending: true,
             begun: false,
             tells_each: needs.has(Facilities::SENT),
@@ -249,8 +249,8 @@ impl<P: Policies> Controller<P> {
     }
 
     fn note_packet(&mut self, now: Instant, bytes: u64) {
-        let before = self.in_flight.saturating_add(self.untold);
-        self.untold = self.untold.saturating_add(bytes);
+        let before = self.in_flight.saturating_add(self.unreported);
+        self.unreported = self.unreported.saturating_add(bytes);
         if let Some(departures) = &mut self.departures {
             departures.on_sent(now, Bytes(before.saturating_add(bytes)), before == 0);
         }
@@ -259,7 +259,7 @@ impl<P: Policies> Controller<P> {
     /// Tells the core what has left since it last heard of it.
     #[inline]
     fn tell_sent(&mut self, now: Instant) {
-        let bytes = std::mem::take(&mut self.untold);
+        let bytes = std::mem::take(&mut self.unreported);
         self.in_flight = self.in_flight.saturating_add(bytes);
         let (bytes, in_flight) = (Bytes(bytes), Bytes(self.in_flight));
         self.sender.on_sent(&Sent { now, bytes, in_flight, again: false });

@@ -76,7 +76,7 @@ struct Stream {
     /// How much later the next interval is than its own time says: that begins again after those
     /// that were to be omitted.
     later_s: f64,
-    rows: Vec<Row>,
+    rows: Vec<StreamInterval>,
 }
 
 /// The begin of a test, or what is said of it as an event.
@@ -109,13 +109,13 @@ struct Connected {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Interval {
-    streams: Vec<Row>,
+    streams: Vec<StreamInterval>,
 }
 
 /// A stream in an interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-struct Row {
+struct StreamInterval {
     socket: i64,
     end: f64,
     bytes: f64,
@@ -250,7 +250,7 @@ impl<'de> Visitor<'de> for Intervals<'_> {
 }
 
 impl Stream {
-    fn take(&mut self, mut row: Row) {
+    fn take(&mut self, mut row: StreamInterval) {
         let before_s = self.rows.last().map_or(0.0, |before| before.end);
         row.end += self.later_s;
         if row.end < before_s {
@@ -274,7 +274,7 @@ impl Stream {
     fn recorded(self) -> Recorded {
         let hidden = self.hidden();
         let mut watch = Watch::new();
-        let mut before: Option<Row> = None;
+        let mut before: Option<StreamInterval> = None;
         let mut lost = None;
         for row in &self.rows {
             let at_ms = row.end * 1e3;
@@ -339,7 +339,7 @@ impl Stream {
     }
 }
 
-impl Row {
+impl StreamInterval {
     /// The receiver's window and the congestion window, bytes.
     fn window(&self) -> Option<(f64, f64)> {
         Some((self.snd_wnd.filter(|bytes| *bytes > 0.0)?, self.snd_cwnd?))

@@ -13,7 +13,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use crate::RecordError;
 
 /// A file that can be read again from its begin.
-pub(crate) struct Kept {
+pub(crate) struct Rewindable {
     pub(crate) content: File,
     /// What was packed breaks off.
     pub(crate) truncated: bool,
@@ -39,7 +39,7 @@ pub(crate) fn open(file: &str, path: &Path) -> Result<File, RecordError> {
 pub(crate) fn unpacked<R: Read + Seek>(
     file: &str,
     source: &mut R,
-) -> Result<Option<Kept>, RecordError> {
+) -> Result<Option<Rewindable>, RecordError> {
     let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
     let mut first = Vec::new();
     source.rewind().map_err(unreadable)?;
@@ -57,11 +57,11 @@ pub(crate) fn unpacked<R: Read + Seek>(
 }
 
 /// Reads all into a temporary file that has no name. What breaks off is kept as far as it goes.
-fn keep(file: &str, from: impl Read) -> Result<Kept, RecordError> {
+fn keep(file: &str, from: impl Read) -> Result<Rewindable, RecordError> {
     keep_at_most(MOST, file, from)
 }
 
-fn keep_at_most(most: u64, file: &str, mut from: impl Read) -> Result<Kept, RecordError> {
+fn keep_at_most(most: u64, file: &str, mut from: impl Read) -> Result<Rewindable, RecordError> {
     let no_room = |source| RecordError::NoRoom {
         file: file.to_owned(),
         folder: std::env::temp_dir().display().to_string(),
@@ -93,7 +93,7 @@ fn keep_at_most(most: u64, file: &str, mut from: impl Read) -> Result<Kept, Reco
         content.write_all(&buffer[..length]).map_err(no_room)?;
     }
     content.rewind().map_err(no_room)?;
-    Ok(Kept { content, truncated })
+    Ok(Rewindable { content, truncated })
 }
 
 /// The frames of a .zst, one behind the other (RFC 8878, section 3.1).

@@ -7,7 +7,7 @@ use firstflight_scenario::{Value, Verdict};
 use crate::file::{Check, Claim};
 use crate::formula::evaluate;
 use crate::job::Jobs;
-use crate::measure::{Measure, Measured, Query, mean};
+use crate::measure::{Measure, Query, RunOnPath, mean};
 use crate::number::number;
 use crate::paper::{Laid, LaidCase, Variant};
 use crate::reduce::{margin_of_ratio, reduce};
@@ -88,7 +88,7 @@ impl Outcome {
 pub(crate) type Place<'a> = (&'a LaidCase, &'a Variant);
 
 /// One number of a check: what is measured and, perhaps, what divides it.
-pub(crate) struct Point<'a> {
+pub(crate) struct Quotient<'a> {
     /// The case's place on the x axis.
     pub x: Option<f64>,
     /// The runs in which it is measured.
@@ -123,7 +123,7 @@ impl Check {
     /// # Errors
     /// A case or control that does not exist, samples that are not kept, or no condition for the
     /// number; in words.
-    pub(crate) fn points<'a>(&self, laid: &'a Laid) -> Result<Vec<Point<'a>>, String> {
+    pub(crate) fn points<'a>(&self, laid: &'a Laid) -> Result<Vec<Quotient<'a>>, String> {
         if self.measure == Measure::Formula {
             let formula = self.formula.as_deref().ok_or("measure `formula` without a formula")?;
             return evaluate(formula).map(|_| Vec::new());
@@ -142,7 +142,7 @@ impl Check {
         names.iter().map(|name| self.point(laid, name)).collect()
     }
 
-    fn point<'a>(&self, laid: &'a Laid, name: &str) -> Result<Point<'a>, String> {
+    fn point<'a>(&self, laid: &'a Laid, name: &str) -> Result<Quotient<'a>, String> {
         let case = laid.case(name)?;
         let top = case.variant(self.control.as_deref())?;
         let scripted = self.measure.is_scripted();
@@ -168,7 +168,7 @@ impl Check {
                 Some((case, case.variant(control)?))
             }
         };
-        Ok(Point { x: case.x, top: (case, top), bottom })
+        Ok(Quotient { x: case.x, top: (case, top), bottom })
     }
 
     fn query(&self) -> Query<'_> {
@@ -355,7 +355,7 @@ impl Done<'_> {
         let rate_bps = resolved.path_bps(&bottleneck);
         let runs = self.runs(variant)?;
         let values = runs.into_iter().map(|run| {
-            let measured = Measured {
+            let measured = RunOnPath {
                 run,
                 rate_bps,
                 bdp_packets: resolved.bdp_bytes(&bottleneck, rate_bps)

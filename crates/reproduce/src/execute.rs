@@ -70,20 +70,20 @@ pub(crate) fn execute(
         .collect();
     let found = runs.iter().flatten().count();
     let missing = of(On::Sim).into_iter().filter(|at| runs[*at].is_err()).collect();
-    let told = Told::new(found, total, progress);
-    for (at, run) in simulated(jobs, missing, cache, stop, &told)? {
+    let reporter = JobReporter::new(found, total, progress);
+    for (at, run) in simulated(jobs, missing, cache, stop, &reporter)? {
         runs[at] = Ok(run);
     }
     let read = AtomicUsize::new(found);
     let in_lab = |index: usize| -> Result<(usize, Result<Run, Unfinished>), ReproduceError> {
         let (job, asked) = (&jobs[index], asked(On::Linux));
         if asked {
-            told.begins(job);
+            reporter.begins(job);
         }
         let (run, was_kept) = lab.one(job, cache, stop)?;
         read.fetch_add(usize::from(was_kept), Ordering::Relaxed);
         if asked && !matches!(run, Err(Unfinished::Interrupted)) {
-            told.finished(job, 0);
+            reporter.finished(job, 0);
         }
         Ok((index, run.map(kept)))
     };
@@ -101,20 +101,20 @@ fn simulated(
     of: Vec<usize>,
     cache: Option<&Cache>,
     stop: &AtomicBool,
-    told: &Told<'_>,
+    reporter: &JobReporter<'_>,
 ) -> Result<Vec<(usize, Run)>, ReproduceError> {
     let mut order: Vec<(u64, usize)> = of.into_iter().map(|at| (weight(&jobs[at]), at)).collect();
     order.sort_by_key(|(weight, at)| (Reverse(*weight), *at));
-    told.work_total.store(order.iter().map(|(weight, _)| weight).sum(), Ordering::Relaxed);
+    reporter.work_total.store(order.iter().map(|(weight, _)| weight).sum(), Ordering::Relaxed);
     let failed = AtomicBool::new(false);
     let one = |(weight, at): (u64, usize)| -> Result<Option<(usize, Run)>, ReproduceError> {
         if failed.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        told.begins(&jobs[at]);
+        reporter.begins(&jobs[at]);
         let run = compute(&jobs[at], cache);
         failed.fetch_or(run.is_err(), Ordering::Relaxed);
-        told.finished(&jobs[at], weight);
+        reporter.finished(&jobs[at], weight);
         Ok(run?.map(|run| (at, run)))
     };
     // A bridge hands them out one by one in their order; a parallel iterator over the list would
@@ -123,7 +123,7 @@ fn simulated(
 }
 
 /// How far a reproduction has come.
-struct Told<'a> {
+struct JobReporter<'a> {
     done: AtomicUsize,
     total: usize,
     work_done: AtomicU64,
@@ -131,7 +131,7 @@ struct Told<'a> {
     progress: &'a (dyn Fn(Progress<'_>) + Sync),
 }
 
-impl<'a> Told<'a> {
+impl<'a> JobReporter<'a> {
     fn new(kept: usize, total: usize, progress: &'a (dyn Fn(Progress<'_>) + Sync)) -> Self {
         let (work_done, work_total) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { done: AtomicUsize::new(kept), total, work_done, work_total, progress }

@@ -68,7 +68,7 @@ use select::{Chosen, choose};
 pub use error::ReproduceError;
 pub use execute::Progress;
 pub use lab::{Lab, LabStop};
-pub use line::{Line, Part};
+pub use line::{Line, RowKind};
 pub use markdown::markdown;
 pub use page::sign;
 pub use recorded::{Held, held};

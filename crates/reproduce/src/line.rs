@@ -54,12 +54,12 @@ impl Line {
 
 /// Whether the row is of our own making: its id has an `I`.
 pub(crate) fn is_own(row: &Row) -> bool {
-    Part::of(row) == Part::Own
+    RowKind::of(row) == RowKind::Own
 }
 
 /// Kinds of rows that are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum RowKind {
     /// Claims of a paper.
     Paper,
     /// Claims of a paper that follow from its other numbers, without a run.
@@ -70,7 +70,7 @@ pub enum Part {
     Own,
 }
 
-impl Part {
+impl RowKind {
     /// All parts, in the order of pages.
     pub const ALL: [Self; 4] = [Self::Paper, Self::Arithmetic, Self::Lab, Self::Own];
 
@@ -107,8 +107,8 @@ pub(crate) fn totals(rows: &[&Row]) -> String {
         0 => "",
         _ => " (each says what it takes)",
     };
-    let parts = |part| rows.iter().filter(|row| Part::of(row) == part).count();
-    let only_claims = parts(Part::Paper) == rows.len();
+    let parts = |part| rows.iter().filter(|row| RowKind::of(row) == part).count();
+    let only_claims = parts(RowKind::Paper) == rows.len();
     let text = format!(
         "{}: {counts}{not_run}.",
         count(rows.len(), if only_claims { "claim" } else { "row" })
@@ -116,8 +116,8 @@ pub(crate) fn totals(rows: &[&Row]) -> String {
     if only_claims {
         return text;
     }
-    let each = Part::ALL.into_iter().filter(|part| parts(*part) > 0).map(|part| {
-        let labs = rows.iter().filter(|row| Part::of(row) == part);
+    let each = RowKind::ALL.into_iter().filter(|part| parts(*part) > 0).map(|part| {
+        let labs = rows.iter().filter(|row| RowKind::of(row) == part);
         let labs: Vec<String> = labs.filter_map(|row| Some(row.lab.as_ref()?.words())).collect();
         let labs = distinct(labs.iter().map(String::as_str));
         let labs = match labs.is_empty() {

@@ -9,7 +9,7 @@ use firstflight_report::markdown::{cell, line};
 use firstflight_scenario::{Row, Value, Verdict};
 
 use crate::error::ReproduceError;
-use crate::line::{Line, Part, VERDICTS};
+use crate::line::{Line, RowKind, VERDICTS};
 use crate::number::number;
 use crate::paper::{self, FILES, Laid, Paper};
 
@@ -29,14 +29,15 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
     text.push_str("\n| paper | rows | pass | fitted | fail | refuted-confirmed | not-run |\n");
     text.push_str("|---|---|---|---|---|---|---|\n");
     for (paper, rows) in &parts {
-        for part in Part::ALL {
-            let rows: Vec<&Row> = rows.iter().copied().filter(|it| Part::of(it) == part).collect();
+        for part in RowKind::ALL {
+            let rows: Vec<&Row> =
+                rows.iter().copied().filter(|it| RowKind::of(it) == part).collect();
             if rows.is_empty() {
                 continue;
             }
             let name = match part {
-                Part::Paper => paper.head.heading(),
-                Part::Arithmetic | Part::Lab | Part::Own => {
+                RowKind::Paper => paper.head.heading(),
+                RowKind::Arithmetic | RowKind::Lab | RowKind::Own => {
                     format!("{}, {}", paper.head.label, part.words())
                 }
             };

@@ -6,11 +6,11 @@ use crate::file::Reduce;
 use crate::measure::mean;
 
 /// The value of a case and its place on the x axis, where it has one.
-pub(crate) type Point = (Option<f64>, Option<f64>);
+pub(crate) type PlottedValue = (Option<f64>, Option<f64>);
 
 /// One number for the values at `points`: the first where `how` is `None`. There is none where a
 /// value is missing.
-pub(crate) fn reduce(how: Option<Reduce>, points: &[Point]) -> Option<f64> {
+pub(crate) fn reduce(how: Option<Reduce>, points: &[PlottedValue]) -> Option<f64> {
     let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect::<Option<_>>()?;
     let smallest = values.iter().copied().reduce(f64::min)?;
     let largest = values.iter().copied().reduce(f64::max)?;
@@ -48,17 +48,17 @@ pub(crate) fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
 const SEEDS_FOR_MARGIN: usize = 5;
 
 /// From each point to the next: the x before, and the change.
-fn steps(points: &[Point]) -> impl Iterator<Item = Point> + '_ {
+fn steps(points: &[PlottedValue]) -> impl Iterator<Item = PlottedValue> + '_ {
     points.windows(2).map(|pair| (pair[0].0, pair[1].1.zip(pair[0].1).map(|(to, from)| to - from)))
 }
 
-fn x_of_largest(points: impl Iterator<Item = Point>) -> Option<f64> {
+fn x_of_largest(points: impl Iterator<Item = PlottedValue>) -> Option<f64> {
     let known = points.filter_map(|(x, value)| x.zip(value));
     known.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(x, _)| x)
 }
 
 /// The smallest x from which on every value is zero; `None` if the last one is not.
-fn zero_from(points: &[Point]) -> Option<f64> {
+fn zero_from(points: &[PlottedValue]) -> Option<f64> {
     let mut sorted: Vec<(f64, f64)> = points.iter().filter_map(|(x, v)| x.zip(*v)).collect();
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
     sorted.iter().take_while(|(_, value)| *value == 0.0).last().map(|(x, _)| *x)

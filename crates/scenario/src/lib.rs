@@ -35,7 +35,7 @@ pub use expect::{Expect, Unmet};
 pub use firstflight_control::quantity::{
     Buffer, Bursts, Fraction, Loss, MarkFrom, QuantityError, Rate, Size, Threshold, Time, Window,
 };
-pub use firstflight_control::{ControlError, ControlSpec, Part, hint, quantity, spec};
+pub use firstflight_control::{ControlError, ControlSpec, NamedPolicy, hint, quantity, spec};
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
 pub use profile::{

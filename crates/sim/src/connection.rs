@@ -5,7 +5,7 @@ use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
 
 use crate::flow_wire::FlowWire;
-use crate::memory::Kept;
+use crate::memory::PastConnection;
 use crate::path::Fabric;
 use crate::run::Flow;
 use crate::timer::{Timer, timer};
@@ -22,11 +22,11 @@ impl Flow<'_> {
             self.path.route.renew(self.spec, next, fabric.end);
             self.tcp = tcp;
             if let Some(own) = &files.own {
-                self.tcp.on_hint(now, &PathHint::Own(own.told(now)));
+                self.tcp.on_hint(now, &PathHint::Own(own.hint(now)));
             }
         }
         if let Some(shared) = fabric.memory.newest(id) {
-            self.tcp.on_hint(now, &PathHint::Shared(shared.told(now)));
+            self.tcp.on_hint(now, &PathHint::Shared(shared.hint(now)));
         }
         if let Some(dialogue) = &mut self.path.dialogue {
             dialogue.renew(self.tcp.asks_bps());
@@ -69,7 +69,7 @@ impl Flow<'_> {
         if self.tcp.core().refutes_hint() {
             fabric.memory.forget(self.path.id as usize);
         }
-        let kept = Kept::of(now, self.tcp.core());
+        let kept = PastConnection::of(now, self.tcp.core());
         if let Some(kept) = kept {
             fabric.memory.keep(self.path.id as usize, kept);
         }

@@ -121,7 +121,7 @@ impl FlowPath {
         let Some(way) = &mut self.route.way_back else { return };
         match way.cross_own(&mut fabric.returns[way.link], &ack, now) {
             Some(at) => {
-                for seq in way.untold() {
+                for seq in way.take_lost_blocks() {
                     self.repeat(fabric, &ack, seq, at);
                 }
                 self.bring(fabric, ack, at);
@@ -137,10 +137,10 @@ impl FlowPath {
         let Some(way) = &mut self.route.way_back else { return };
         let waiting = way.waiting();
         if ack.blocks > 0 {
-            way.leave_untold(ack.cause);
+            way.lose_block(ack.cause);
         }
         for _ in 0..ack.more {
-            self.route.receiver.next_told().into_iter().for_each(|seq| way.leave_untold(seq));
+            self.route.receiver.next_compressed().into_iter().for_each(|seq| way.lose_block(seq));
         }
         if self.route.untagged(ack.next).is_some()
             && let Some(dialogue) = &mut self.dialogue

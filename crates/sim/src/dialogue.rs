@@ -34,16 +34,16 @@ pub(crate) struct Dialogue {
     /// What the packet carried that reached the receiver last.
     arrived: Option<Header>,
     /// What has reached the receiver since its last ACK.
-    received: Told,
+    received: Report,
     /// What ACKs under way bring back, and for which connection.
-    back: VecDeque<(u64, Told)>,
+    back: VecDeque<(u64, Report)>,
     /// The number of the connection, of a source that opens several.
     connection: u64,
 }
 
 /// What routers told, on a link.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct Report {
     change_bps: i64,
     share_bps: Option<u64>,
     /// ECN-Echo.
@@ -92,7 +92,7 @@ impl Dialogue {
             echoes: false,
             under_way: vec![VecDeque::new(); links + 1],
             arrived: None,
-            received: Told::default(),
+            received: Report::default(),
             back: VecDeque::new(),
             connection: 0,
         };
@@ -103,7 +103,7 @@ impl Dialogue {
     pub(crate) fn renew(&mut self, asked_bps: u64) {
         self.asked_bps = asked_bps;
         self.connection += 1;
-        self.received = Told::default();
+        self.received = Report::default();
         self.echoes = false;
     }
 
@@ -209,8 +209,8 @@ impl Dialogue {
     /// The receiver sends an ACK.
     pub(crate) fn answer(&mut self) {
         if !self.listens.is_empty() || self.ecn.is_some() {
-            let told = Told { echo: self.echoes, ..std::mem::take(&mut self.received) };
-            self.back.push_back((self.connection, told));
+            let report = Report { echo: self.echoes, ..std::mem::take(&mut self.received) };
+            self.back.push_back((self.connection, report));
         }
     }
 
@@ -221,7 +221,7 @@ impl Dialogue {
         let Some(place) = self.back.len().checked_sub(behind + 1) else { return };
         let Some((connection, lost)) = self.back.remove(place) else { return };
         let next = self.back.get_mut(place).filter(|(of, _)| *of == connection);
-        let next = next.map_or(&mut self.received, |(_, told)| told);
+        let next = next.map_or(&mut self.received, |(_, report)| report);
         next.marked += lost.marked;
     }
 
@@ -231,15 +231,15 @@ impl Dialogue {
         while self.back.front().is_some_and(|(connection, _)| *connection < self.connection) {
             self.back.pop_front();
         }
-        let Some((_, told)) = self.back.pop_front() else { return Heard::default() };
-        let change = payload_bps(told.change_bps.unsigned_abs());
-        let change = i64::try_from(change).unwrap_or(i64::MAX) * told.change_bps.signum();
-        let share = told.share_bps.map(|bps| Rate::from_bits_per_second(payload_bps(bps)));
+        let Some((_, report)) = self.back.pop_front() else { return Heard::default() };
+        let change = payload_bps(report.change_bps.unsigned_abs());
+        let change = i64::try_from(change).unwrap_or(i64::MAX) * report.change_bps.signum();
+        let share = report.share_bps.map(|bps| Rate::from_bits_per_second(payload_bps(bps)));
         let feedback = [
             Some(Feedback::Change(change)).filter(|_| self.listens.has(Facilities::ROUTER_CHANGES)),
             share.map(Feedback::Share).filter(|_| self.listens.has(Facilities::ROUTER_SHARES)),
         ];
-        Heard { feedback, echo: told.echo, marked: told.marked }
+        Heard { feedback, echo: report.echo, marked: report.marked }
     }
 }
 

@@ -9,7 +9,7 @@ use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
-use crate::memory::Kept;
+use crate::memory::PastConnection;
 use crate::network::{FilesSpec, FlowSpec, Uniform};
 use crate::outcome::FileOutcome;
 use crate::random::stream;
@@ -56,7 +56,7 @@ pub(crate) struct FileSource<'a> {
     /// What had been sent before the file under way.
     sent_before: u64,
     /// What the connection before left behind; with Fast Open, its cookie too.
-    pub(crate) own: Option<Kept>,
+    pub(crate) own: Option<PastConnection>,
     /// Packets delivered of all files before this one.
     pub(crate) delivered_before: u64,
     /// The files that are over.
@@ -124,7 +124,7 @@ impl<'a> FileSource<'a> {
         &mut self,
         tcp: &Tcp,
         delivered: Option<Instant>,
-        kept: Option<Kept>,
+        kept: Option<PastConnection>,
     ) -> Option<Span> {
         if !std::mem::take(&mut self.sending) {
             return None;

@@ -32,7 +32,7 @@ pub(crate) struct AckState {
     /// missing then (`dup_ack_counter`, `compressed_ack_rcv_nxt`).
     at_once: (u32, u32),
     /// Packets out of order whose ACK was held back: first those of ACKs under way.
-    told: VecDeque<u32>,
+    compressed: VecDeque<u32>,
     /// How many of them the ACK that is held back is to tell of.
     held: u32,
 }
@@ -45,7 +45,7 @@ impl AckState {
             opened_at: None,
             rtt: None,
             at_once: (0, 0),
-            told: VecDeque::new(),
+            compressed: VecDeque::new(),
             held: 0,
         }
     }
@@ -121,7 +121,7 @@ impl AckState {
             return None;
         }
         self.held += 1;
-        self.told.push_back(seq);
+        self.compressed.push_back(seq);
         let delay = self.rtt.map_or(LONGEST, |rtt| (rtt / 20).min(LONGEST));
         Some(at + delay + SLACK)
     }
@@ -133,16 +133,16 @@ impl AckState {
 
     /// An ACK leaves that packet `cause` causes. Of how many others it is the first to tell.
     pub(crate) fn answer(&mut self, cause: u32) -> u32 {
-        if self.held > 0 && self.told.back() == Some(&cause) {
-            self.told.pop_back();
+        if self.held > 0 && self.compressed.back() == Some(&cause) {
+            self.compressed.pop_back();
             self.held -= 1;
         }
         std::mem::take(&mut self.held)
     }
 
     /// The next of them.
-    pub(crate) fn next_told(&mut self) -> Option<u32> {
-        self.told.pop_front()
+    pub(crate) fn next_compressed(&mut self) -> Option<u32> {
+        self.compressed.pop_front()
     }
 }
 
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(due.iter().position(|held| *held), Some(3));
         assert!(!due[47] && state.holds_back());
         assert_eq!((state.answer(57), state.holds_back()), (43, false));
-        assert_eq!(state.next_told(), Some(14));
+        assert_eq!(state.next_compressed(), Some(14));
         // Once the missing packet is another, three more; then an RTT / 20 and the slack.
         assert!((0..3).all(|seq| state.hold_back(70 + seq, 12, ms(6)).is_none()));
         assert_eq!(state.hold_back(73, 12, ms(6)), Some(ms(6) + Span::from_micros(600)));

@@ -9,7 +9,7 @@ use crate::network::FlowSpec;
 
 /// What one connection left behind.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct PastConnection {
     at: Instant,
     learned: Learned,
 }
@@ -17,19 +17,19 @@ pub(crate) struct Kept {
 /// The newest connection of each path. Two flows with the same links in the same order share it.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    newest: Vec<Option<Kept>>,
+    newest: Vec<Option<PastConnection>>,
     /// By flow: its place in `newest`.
     path_of: Vec<usize>,
 }
 
-impl Kept {
+impl PastConnection {
     /// What a connection that ends at `at` has learned; nothing if it never measured an RTT.
     pub(crate) fn of(at: Instant, sender: &Core) -> Option<Self> {
         sender.learned().map(|learned| Self { at, learned })
     }
 
-    /// As it is told at `now`.
-    pub(crate) fn told(&self, now: Instant) -> Learned {
+    /// What the next connection learns of it at `now`.
+    pub(crate) fn hint(&self, now: Instant) -> Learned {
         Learned { age: now.since(self.at), ..self.learned }
     }
 }
@@ -49,7 +49,7 @@ impl Memory {
         Self { newest: vec![None; paths.len()], path_of }
     }
 
-    pub(crate) fn newest(&self, flow: usize) -> Option<&Kept> {
+    pub(crate) fn newest(&self, flow: usize) -> Option<&PastConnection> {
         self.newest[self.path_of[flow]].as_ref()
     }
 
@@ -58,7 +58,7 @@ impl Memory {
         self.newest[self.path_of[flow]] = None;
     }
 
-    pub(crate) fn keep(&mut self, flow: usize, kept: Kept) {
+    pub(crate) fn keep(&mut self, flow: usize, kept: PastConnection) {
         self.newest[self.path_of[flow]] = Some(kept);
     }
 }

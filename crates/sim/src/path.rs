@@ -327,7 +327,7 @@ impl FlowPath {
     /// ends before.
     pub(crate) fn bring(&mut self, fabric: &mut Fabric, ack: AckOut, at: Instant) {
         for _ in 0..ack.more {
-            let told = self.route.receiver.next_told().filter(|_| at <= fabric.end);
+            let told = self.route.receiver.next_compressed().filter(|_| at <= fabric.end);
             told.iter().for_each(|seq| self.push_ack(fabric, ack.next, seq | PART, at));
         }
         if at > fabric.end {

@@ -33,7 +33,7 @@ pub(crate) struct AckOut {
     pub(crate) blocks: u32,
     /// It is sent as this many ACKs, each for a part of what is new.
     pub(crate) parts: u32,
-    /// Packets beside its cause of which it is the first to tell ([`Receiver::next_told`]).
+    /// Packets beside its cause of which it is the first to tell ([`Receiver::next_compressed`]).
     pub(crate) more: u32,
 }
 
@@ -212,8 +212,8 @@ impl Receiver {
     }
 
     /// The next packet that an ACK tells of beside its cause.
-    pub(crate) fn next_told(&mut self) -> Option<u32> {
-        self.linux.as_mut()?.next_told()
+    pub(crate) fn next_compressed(&mut self) -> Option<u32> {
+        self.linux.as_mut()?.next_compressed()
     }
 
     /// Packet `seq` arrives within the run. If it is the next one but not the last, nothing is

@@ -51,7 +51,7 @@ pub(crate) struct WayBack {
     place: usize,
     /// Packets out of order of which ACKs told that were lost: the next ACK repeats it, as SACK
     /// blocks do (RFC 2018 section 4).
-    untold: Vec<u32>,
+    lost_blocks: Vec<u32>,
 }
 
 /// The other direction of a shared link: it carries ACKs and has room for all of them, unless it is
@@ -86,7 +86,7 @@ impl WayBack {
     ) -> Self {
         Self {
             place,
-            untold: Vec::new(),
+            lost_blocks: Vec::new(),
             link,
             lane,
             order,
@@ -156,13 +156,13 @@ impl WayBack {
 
     /// An ACK has been lost that told of a packet out of order.
     #[cold]
-    pub(crate) fn leave_untold(&mut self, seq: u32) {
-        self.untold.push(seq);
+    pub(crate) fn lose_block(&mut self, seq: u32) {
+        self.lost_blocks.push(seq);
     }
 
     /// What ACKs told that were lost, and nothing has told since.
-    pub(crate) fn untold(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.untold)
+    pub(crate) fn take_lost_blocks(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.lost_blocks)
     }
 
     #[inline]
@@ -302,7 +302,7 @@ mod tests {
             plain: Span::from_micros(40),
             syns: 0,
             place: 0,
-            untold: Vec::new(),
+            lost_blocks: Vec::new(),
         };
         let link = ReturnLink {
             own: None,

@@ -86,7 +86,7 @@ mod train;
 use after_train::{AfterTrain, Queue};
 use resume::Resume;
 use spread::Spread;
-use train::{Point, Train, Verdict};
+use train::{RttSample, Train, Verdict};
 
 /// Start-up that looks a round ahead by a train of packets.
 #[derive(Clone, Copy, Debug)]
@@ -335,7 +335,7 @@ impl Scout {
     }
 
     /// A packet after a train that slowed down.
-    fn judge_after_train(&mut self, mut after: AfterTrain, point: Point, view: &View) -> Step {
+    fn judge_after_train(&mut self, mut after: AfterTrain, point: RttSample, view: &View) -> Step {
         // Ours: the next round by the queue after a train that slowed down.
         let queue = after.note(point, view.rtt.min);
         self.after_train = Some(after);
@@ -369,7 +369,7 @@ impl Scout {
     }
 
     /// Counts an ACK to the train or to the spread.
-    fn note(&mut self, ack: &Ack, point: Option<Point>) {
+    fn note(&mut self, ack: &Ack, point: Option<RttSample>) {
         // Ours, for the judgement of trains and of what is spread between them.
         self.spread.acks += u64::from(!ack.continues);
         self.spread.acked += ack.acked;
@@ -474,7 +474,7 @@ impl Startup for Scout {
             self.train.end = view.snd_nxt;
             self.spread = Spread::new(view);
         }
-        let point = ack.rtt.map(|rtt| Point { at: ack.now, rtt, acked: view.acked });
+        let point = ack.rtt.map(|rtt| RttSample { at: ack.now, rtt, acked: view.acked });
         let step = match self.after_train {
             Some(_) => self.go_on_with_round(view),
             None => {

@@ -26,12 +26,12 @@ use crate::tcp_info::TcpInfo;
 
 /// The sources and sinks of a run, ready to start.
 pub(crate) struct Own {
-    flows: Vec<Arc<Flow>>,
+    flows: Vec<Arc<Connection>>,
     clock: Clock,
 }
 
 /// A connection, shared by its two threads and the one that looks.
-struct Flow {
+struct Connection {
     job: FlowJob,
     packet_bytes: u64,
     far: SocketAddr,
@@ -80,7 +80,7 @@ impl Own {
         let senders = senders.map_err(|error| failed("open", &error))??;
         let flows = job.flows.iter().zip(senders.into_iter().zip(listeners));
         let flows = flows.map(|(flow, (sender, listener))| {
-            Arc::new(Flow {
+            Arc::new(Connection {
                 job: flow.clone(),
                 packet_bytes: job.packet_bytes,
                 far: SocketAddr::from((job.groups[flow.group].far, flow.port())),
@@ -147,7 +147,7 @@ impl Own {
     }
 }
 
-impl Flow {
+impl Connection {
     /// Notes what there is to see; ends the flow when its time has come, or the run's.
     fn look(&self, since: u64, last: bool, outcome: &mut FlowOutcome) {
         if self.is_over() {

@@ -2,7 +2,7 @@
 //! knobs at each end of its range, or at each of its words: drawn from the cards.
 
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
-use firstflight_control::{Control, ControlSpec, Part};
+use firstflight_control::{Control, ControlSpec, NamedPolicy};
 use firstflight_core::card::Card;
 use firstflight_core::knob::{Knob, KnobKind, KnobValue, RATIO_ONE};
 use firstflight_kernel::catalogue::{PAIRS, distinct};
@@ -61,7 +61,7 @@ pub(crate) fn sets() -> Vec<Set> {
     sets
 }
 
-fn with(part: &Part, knob: &str, value: &str) -> Part {
+fn with(part: &NamedPolicy, knob: &str, value: &str) -> NamedPolicy {
     let mut part = part.clone();
     part.knobs.retain(|(key, _)| key != knob);
     part.knobs.push((knob.to_owned(), value.to_owned()));

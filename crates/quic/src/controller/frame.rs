@@ -43,7 +43,7 @@ impl<P: Policies> Controller<P> {
         let newest = std::mem::take(&mut self.frame_has_newest);
         let total = frame.after.bytes.saturating_add(frame.before.bytes);
         if total == 0 {
-            self.in_flight = in_flight.saturating_sub(self.untold);
+            self.in_flight = in_flight.saturating_sub(self.unreported);
             return;
         }
         let times = self.takes_times();
@@ -75,8 +75,8 @@ impl<P: Policies> Controller<P> {
     fn catch_up(&mut self, at: Instant, acked: u64, in_flight: u64) -> u64 {
         let view = self.sender.view();
         let position = view.delivered.0.saturating_add(acked).saturating_add(in_flight);
-        self.untold = self.untold.max(position.saturating_sub(view.sent.0));
-        if self.untold > 0 {
+        self.unreported = self.unreported.max(position.saturating_sub(view.sent.0));
+        if self.unreported > 0 {
             self.tell_sent(at);
         }
         self.in_flight = in_flight;

@@ -20,7 +20,7 @@ where
         if self.notes_sending {
             return self.note_sending(now, bytes);
         }
-        self.untold = self.untold.saturating_add(bytes);
+        self.unreported = self.unreported.saturating_add(bytes);
     }
 
     #[inline]
@@ -55,7 +55,7 @@ where
     ) {
         self.calm = false;
         let at = self.now(now);
-        if self.untold > 0 {
+        if self.unreported > 0 {
             self.tell_sent(at);
         }
         self.in_flight = self.in_flight.saturating_sub(lost_bytes);
@@ -88,7 +88,7 @@ where
         if !self.pace.is_set() {
             return self.allowed;
         }
-        let in_flight = self.in_flight.saturating_add(self.untold);
+        let in_flight = self.in_flight.saturating_add(self.unreported);
         self.pace.answer(self.allowed, in_flight.saturating_add(self.mtu) >= self.allowed)
     }
 

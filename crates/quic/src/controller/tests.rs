@@ -13,8 +13,8 @@ use super::*;
 use crate::control;
 
 mod calm;
+mod events;
 mod pace;
-mod told;
 
 const MTU: u16 = 1_200;
 const PACKET: u64 = MTU as u64;

@@ -96,7 +96,7 @@ impl Rounds {
     }
 
     /// What an ACK tells: an RTT, and a window.
-    pub(crate) fn told(&mut self, rtt_ns: Option<u64>, window: Option<u64>) {
+    pub(crate) fn take_sample(&mut self, rtt_ns: Option<u64>, window: Option<u64>) {
         let round = &mut self.round;
         round.rtt_ns = round.rtt_ns.into_iter().chain(rtt_ns).min();
         round.window = round.window.max(window);
@@ -207,7 +207,7 @@ mod tests {
         for (now, flight) in (0..).zip(flights) {
             sent += flight;
             rounds.sent(now, *flight, PATH, &mut held);
-            rounds.told(Some(rtt_ns), window);
+            rounds.take_sample(Some(rtt_ns), window);
             rounds.acked(now + 1, sent, sent);
         }
         rounds.sent(99, 0, PATH, &mut held);

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use firstflight_qlog::Listed;
 
-use super::packet::{Ends, Packet, Tcp};
+use super::packet::{AddressPair, Packet, Tcp};
 use super::place::Handshake;
 use crate::{RecordError, choose};
 
 /// A connection, seen from the end that sent its first packet: place 0 of each pair is what that
 /// one sent, place 1 what the other did.
 #[derive(Clone, Debug)]
-pub(crate) struct Flow {
+pub(crate) struct TcpConnection {
     /// In the order of first packets.
     pub(crate) id: u64,
     /// From the end that sent the first packet.
-    pub(crate) ends: Ends,
+    pub(crate) ends: AddressPair,
     pub(crate) bytes: [u64; 2],
     pub(crate) packets: [u64; 2],
     pub(crate) handshake: Handshake,
@@ -29,16 +29,16 @@ pub(crate) struct Flow {
 /// All connections.
 #[derive(Default)]
 pub(crate) struct Flows {
-    open: HashMap<Ends, Flow>,
+    open: HashMap<AddressPair, TcpConnection>,
     /// Connections whose ends began another one.
-    over: Vec<Flow>,
+    over: Vec<TcpConnection>,
     begun: u64,
     left_out: u64,
     /// Most connections carry data, so that looking for others again and again is in vain.
     crowded: bool,
 }
 
-impl Flow {
+impl TcpConnection {
     fn new(id: u64, packet: &Packet) -> Self {
         Self {
             id,
@@ -87,13 +87,13 @@ impl Flow {
     }
 
     /// The ends in the direction of the data.
-    pub(crate) fn there(&self) -> Ends {
+    pub(crate) fn there(&self) -> AddressPair {
         if self.sender() == 0 { self.ends } else { self.ends.back() }
     }
 
     /// As `TCP from 198.51.100.6:443 to 198.51.100.9:50002`.
     pub(crate) fn title(&self) -> String {
-        let Ends { from, to } = self.there();
+        let AddressPair { from, to } = self.there();
         let protocol = if self.udp { "UDP" } else { "TCP" };
         format!("{protocol} from {}:{} to {}:{}", from.0, from.1, to.0, to.1)
     }
@@ -103,7 +103,8 @@ impl Flows {
     /// Counts a packet; the connection it belongs to. `None` where there are too many.
     pub(crate) fn take(&mut self, at_ns: u64, packet: &Packet) -> Option<u64> {
         let key = packet.ends.either();
-        let begins_anew = |flow: &Flow| packet.tcp.is_some_and(|tcp| flow.is_over_at(&tcp));
+        let begins_anew =
+            |flow: &TcpConnection| packet.tcp.is_some_and(|tcp| flow.is_over_at(&tcp));
         if self.open.get(&key).is_some_and(begins_anew) {
             self.over.extend(self.open.remove(&key));
         }
@@ -115,7 +116,7 @@ impl Flows {
                 self.left_out += 1;
                 return None;
             }
-            self.open.insert(key, Flow::new(self.begun, packet));
+            self.open.insert(key, TcpConnection::new(self.begun, packet));
             self.begun += 1;
         }
         let flow = self.open.get_mut(&key)?;
@@ -136,14 +137,14 @@ impl Flows {
         self.left_out
     }
 
-    fn in_order(&self) -> Vec<&Flow> {
-        let mut all: Vec<&Flow> = self.open.values().chain(&self.over).collect();
+    fn in_order(&self) -> Vec<&TcpConnection> {
+        let mut all: Vec<&TcpConnection> = self.open.values().chain(&self.over).collect();
         all.sort_unstable_by_key(|flow| flow.id);
         all
     }
 
     pub(crate) fn listed(&self) -> Vec<Listed> {
-        let listed = |flow: &&Flow| Listed {
+        let listed = |flow: &&TcpConnection| Listed {
             title: flow.title(),
             events: flow.packets.iter().sum(),
             bytes: Some(flow.bytes[flow.sender()]),
@@ -157,7 +158,7 @@ impl Flows {
         &self,
         file: &str,
         number: Option<usize>,
-    ) -> Result<(usize, Flow), RecordError> {
+    ) -> Result<(usize, TcpConnection), RecordError> {
         let all = self.in_order();
         if all.is_empty() {
             let accepted = "accepted: a capture of a TCP connection, headers included";
@@ -184,7 +185,11 @@ mod tests {
     fn packet(port: u16, sequence: u32, syn: bool, payload: u64) -> Packet {
         let host = |last| IpAddr::V4(Ipv4Addr::new(198, 51, 100, last));
         let tcp = Tcp { sequence, ack: None, window: 0, syn, options: None };
-        Packet { ends: Ends { from: (host(1), port), to: (host(2), 80) }, payload, tcp: Some(tcp) }
+        Packet {
+            ends: AddressPair { from: (host(1), port), to: (host(2), 80) },
+            payload,
+            tcp: Some(tcp),
+        }
     }
 
     #[test]

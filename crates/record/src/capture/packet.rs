@@ -9,12 +9,12 @@ use pcap_parser::Linktype;
 
 /// The two ends of a packet: address and port of its source and of its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Ends {
+pub(crate) struct AddressPair {
     pub(crate) from: (IpAddr, u16),
     pub(crate) to: (IpAddr, u16),
 }
 
-impl Ends {
+impl AddressPair {
     /// One and the same value for both directions.
     pub(crate) fn either(self) -> Self {
         self.min(self.back())
@@ -29,7 +29,7 @@ impl Ends {
 /// What matters of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Packet {
-    pub(crate) ends: Ends,
+    pub(crate) ends: AddressPair,
     /// Bytes of payload, captured or not.
     pub(crate) payload: u64,
     /// What TCP says; `None` for UDP.
@@ -89,7 +89,7 @@ pub(crate) fn packet(link: Linktype, frame: &[u8], original: u64) -> Option<Pack
     let bytes = ip.payload;
     let ends = |ports: &[u8; 4]| {
         let port = |place: usize| u16::from_be_bytes([ports[place], ports[place + 1]]);
-        Ends { from: (source, port(0)), to: (destination, port(2)) }
+        AddressPair { from: (source, port(0)), to: (destination, port(2)) }
     };
     match ip.ip_number {
         IpNumber::UDP => {

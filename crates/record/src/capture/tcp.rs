@@ -3,17 +3,17 @@
 use firstflight_qlog::{Event, Evidence, Exit, Lost, Metrics, Watch, What};
 
 use super::flight::{JITTER_NS, Path, Rounds};
-use super::flows::Flow;
+use super::flows::TcpConnection;
 use super::held::Held;
-use super::packet::{Ends, Packet, Tcp};
+use super::packet::{AddressPair, Packet, Tcp};
 use super::place::{Loops, Place};
 use super::sent::Sent;
 use crate::Recorded;
 
 /// The direction in which data goes, and the ACKs that come back.
 pub(crate) struct Direction {
-    flow: Flow,
-    ends: Ends,
+    flow: TcpConnection,
+    ends: AddressPair,
     /// Why the capture cannot show start-up; then only what passed is told.
     hidden: Option<String>,
     loops: Option<Loops>,
@@ -44,7 +44,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    pub(crate) fn new(flow: Flow) -> Self {
+    pub(crate) fn new(flow: TcpConnection) -> Self {
         let sender = flow.sender();
         let loops = flow.handshake.loops(sender);
         Self {
@@ -168,9 +168,9 @@ impl Direction {
         }
         let sent_ns = self.sent.ack(acked);
         let rtt_ns = sent_ns.map(|sent_ns| self.now_ns - sent_ns);
-        let told = rtt_ns.map(|rtt_ns| self.sample(rtt_ns)).unwrap_or_default();
-        self.metrics(told);
-        self.rounds.told(rtt_ns, self.window.map(|(_, window)| window));
+        let sample = rtt_ns.map(|rtt_ns| self.sample(rtt_ns)).unwrap_or_default();
+        self.metrics(sample);
+        self.rounds.take_sample(rtt_ns, self.window.map(|(_, window)| window));
         self.rounds.acked(self.now_ns, acked, self.sent.until);
         if self.sent.flight() == 0 {
             self.idle_ns = Some(self.now_ns);
@@ -215,9 +215,9 @@ impl Direction {
         }
     }
 
-    fn metrics(&mut self, told: Metrics) {
+    fn metrics(&mut self, sample: Metrics) {
         let bytes_in_flight = Some(self.sent.flight());
-        self.push(What::Metrics(Metrics { bytes_in_flight, ..told }));
+        self.push(What::Metrics(Metrics { bytes_in_flight, ..sample }));
     }
 
     /// What is known of the path; before the first ACK the handshake's RTT.
@@ -283,7 +283,7 @@ impl Direction {
 }
 
 /// Why a capture cannot show the start-up of a connection.
-fn hidden(flow: &Flow, loops: Option<Loops>) -> Option<String> {
+fn hidden(flow: &TcpConnection, loops: Option<Loops>) -> Option<String> {
     if flow.udp {
         let only = "the packets are UDP's: bytes over time can be seen of them, and no window, RTT \
                     or loss; the qlog of a QUIC stack has these";
@@ -326,7 +326,7 @@ fn hidden(flow: &Flow, loops: Option<Loops>) -> Option<String> {
 }
 
 /// How far the first data were ahead of the first ACK, if they were.
-fn in_flight_at_begin(flow: &Flow) -> Option<u32> {
+fn in_flight_at_begin(flow: &TcpConnection) -> Option<u32> {
     let data = flow.first_data[flow.sender()]?;
     let (ack, _) = flow.acks[1 - flow.sender()]?;
     let ahead = data.wrapping_sub(ack);

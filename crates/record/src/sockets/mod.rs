@@ -22,7 +22,7 @@ use firstflight_qlog::{Listed, Skipped, word};
 use crate::{Form, RecordError, Recorded, choose};
 use clock::{Clock, Stamp, UnitSearch, stamp};
 use line::{Sample, Sum, algorithm, is_heading, is_numbers, socket};
-use samples::{Samples, Told};
+use samples::{Counters, Samples};
 
 /// Whether a line begins so as one of a record of `ss`.
 pub(crate) fn begins(line: &str) -> bool {
@@ -46,7 +46,7 @@ pub(crate) fn read<R: Read + Seek>(
     let place = choose(file, number, all, |place| survey.sockets[place].weight())?;
     let chosen = &survey.sockets[place];
     let mut clock = Clock::new(survey.unit.unit());
-    let mut samples = Samples::new(chosen.told);
+    let mut samples = Samples::new(chosen.counters);
     let mut skipped = reading.skipped;
     let mut newest = (None, None);
     Reading::default().walk(file, source, |sample| {
@@ -246,7 +246,7 @@ struct Seen {
     samples: u64,
     last: Sample,
     last_at: Stamp,
-    told: Told,
+    counters: Counters,
 }
 
 impl Survey {
@@ -261,7 +261,7 @@ impl Survey {
                 samples: 1,
                 last: found.numbers,
                 last_at: found.stamp,
-                told: Told::default().with(&found.numbers, &found.numbers),
+                counters: Counters::default().with(&found.numbers, &found.numbers),
             });
             return;
         };
@@ -272,7 +272,7 @@ impl Survey {
             found.algorithm.clone_into(&mut seen.algorithm);
         }
         seen.samples += 1;
-        seen.told = seen.told.with(&seen.last, &found.numbers);
+        seen.counters = seen.counters.with(&seen.last, &found.numbers);
         (seen.last, seen.last_at) = (found.numbers, found.stamp);
     }
 

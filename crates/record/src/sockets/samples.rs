@@ -6,7 +6,7 @@ use super::line::Sample;
 
 /// Which counters this version of `ss` knows: one that is 0 is left out of a line.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Counters {
     sent: bool,
     acked: bool,
     segments: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Told {
 
 /// A connection while its samples pass.
 pub(crate) struct Samples {
-    told: Told,
+    counters: Counters,
     watch: Watch,
     first_s: f64,
     now_s: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Samples {
     limited: Option<(Limit, f64, f64)>,
 }
 
-impl Told {
+impl Counters {
     /// What a sample tells too, behind one before it.
     pub(crate) fn with(self, before: &Sample, sample: &Sample) -> Self {
         Self {
@@ -49,9 +49,9 @@ impl Told {
 }
 
 impl Samples {
-    pub(crate) fn new(told: Told) -> Self {
+    pub(crate) fn new(counters: Counters) -> Self {
         Self {
-            told,
+            counters,
             watch: Watch::new(),
             first_s: 0.0,
             now_s: 0.0,
@@ -66,15 +66,15 @@ impl Samples {
     /// is in flight.
     fn bytes(&self, sample: &Sample) -> Option<u64> {
         let flight = sample.unacked.saturating_mul(sample.mss);
-        match self.told {
-            Told { sent: true, .. } => Some(sample.sent.unwrap_or(0)),
-            Told { acked: true, .. } => Some(acked(sample).saturating_add(flight)),
+        match self.counters {
+            Counters { sent: true, .. } => Some(sample.sent.unwrap_or(0)),
+            Counters { acked: true, .. } => Some(acked(sample).saturating_add(flight)),
             _ => None,
         }
     }
 
     fn segments(&self, sample: &Sample) -> Option<u64> {
-        self.told.segments.then(|| sample.segments.unwrap_or(0))
+        self.counters.segments.then(|| sample.segments.unwrap_or(0))
     }
 
     pub(crate) fn take(&mut self, now_s: f64, sample: Sample) {
@@ -128,13 +128,15 @@ impl Samples {
         let begins = |bytes: u64| {
             format!("the record begins {:.1} kB into the connection", bytes as f64 / 1e3)
         };
-        if self.told.acked {
+        if self.counters.acked {
             let acked = acked(first);
             return (acked > window).then(|| begins(acked));
         }
-        let sent = match self.told {
-            Told { sent: true, .. } => first.sent,
-            Told { segments: true, .. } => first.segments.map(|all| all.saturating_mul(first.mss)),
+        let sent = match self.counters {
+            Counters { sent: true, .. } => first.sent,
+            Counters { segments: true, .. } => {
+                first.segments.map(|all| all.saturating_mul(first.mss))
+            }
             _ => None,
         };
         if let Some(sent) = sent {
@@ -158,7 +160,7 @@ impl Samples {
         let counted = |now, before| grown(now, before).unwrap_or(0) as f64;
         let by_window = counted(now.by_window_ms, before.by_window_ms);
         let by_buffer = counted(now.by_buffer_ms, before.by_buffer_ms);
-        let idle = match self.told.busy {
+        let idle = match self.counters.busy {
             true => elapsed_ms - counted(now.busy_ms, before.busy_ms) - GRAIN_MS,
             false => 0.0,
         };
@@ -170,7 +172,7 @@ impl Samples {
             sample.window.is_some_and(|window| flight > window)
         };
         let by_window =
-            if !self.told.busy && full(before) && full(now) { elapsed_ms } else { by_window };
+            if !self.counters.busy && full(before) && full(now) { elapsed_ms } else { by_window };
         let all = [
             (Limit::Receiver, by_window),
             (Limit::SendBuffer, by_buffer),
@@ -198,7 +200,7 @@ impl Samples {
     /// Whether a sender has nothing to send and could: nothing waits, and the window has room.
     fn waits(&self, sample: &Sample) -> bool {
         let flight = sample.unacked.saturating_mul(sample.mss);
-        let waiting = match self.told.not_sent {
+        let waiting = match self.counters.not_sent {
             true => sample.not_sent.unwrap_or(0),
             false => sample.queued.saturating_sub(flight).saturating_sub(sample.mss),
         };
@@ -257,7 +259,9 @@ impl Samples {
             exit.packets_lost.get_or_insert(0);
         }
         // A request goes the other way too.
-        if self.hidden.is_none() && self.told.received && left.is_some_and(|left| taken > 2 * left)
+        if self.hidden.is_none()
+            && self.counters.received
+            && left.is_some_and(|left| taken > 2 * left)
         {
             self.hidden = Some(format!(
                 "the record is of the end that receives: {:.1} kB came and {:.1} kB left; what \

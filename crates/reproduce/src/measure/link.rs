@@ -3,11 +3,11 @@
 use firstflight_scenario::Series;
 use firstflight_scenario::measure::ratio;
 
-use super::{Measured, Query};
+use super::{Query, RunOnPath};
 use crate::samples;
 
 /// The rate that entered the link within the period, in kbit/s; `None` where no link was sampled.
-pub(super) fn rate_kbps(measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
+pub(super) fn rate_kbps(measured: RunOnPath<'_>, query: &Query<'_>) -> Option<f64> {
     let link = measured.run.queues.first()?;
     let from = query.from.unwrap_or(0.0);
     let until = query.until.unwrap_or(measured.run.result.duration_s);

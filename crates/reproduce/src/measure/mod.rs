@@ -111,7 +111,7 @@ pub(crate) struct Query<'a> {
 
 /// A run and the facts of its path that results do not carry.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Measured<'a> {
+pub(crate) struct RunOnPath<'a> {
     /// The run.
     pub run: &'a Run,
     /// Rate of the bottleneck, bit/s.
@@ -193,7 +193,7 @@ impl Measure {
     }
 
     /// The measure's value of a run; `None` where it did not happen.
-    pub(crate) fn of(self, measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
+    pub(crate) fn of(self, measured: RunOnPath<'_>, query: &Query<'_>) -> Option<f64> {
         let run = measured.run;
         let flows = Flows { run, chosen: query.flows };
         match self {
@@ -293,7 +293,7 @@ mod tests {
     fn measure(measure: Measure, query: &Query<'_>) -> Option<f64> {
         let run = run();
         let (rate_bps, bdp_packets, packet_bytes) = (20_000_000, 50, 1000);
-        measure.of(Measured { run: &run, rate_bps, bdp_packets, packet_bytes }, query)
+        measure.of(RunOnPath { run: &run, rate_bps, bdp_packets, packet_bytes }, query)
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
         run.result.flows[0].files = files(3, 1e6, 100);
         run.result.flows[1].files = files(1, 5e6, 140);
         let of = |run: &Run, measure: Measure| {
-            let measured = Measured { run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1 };
+            let measured = RunOnPath { run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1 };
             measure.of(measured, &Query::default())
         };
         assert_eq!(of(&run, Measure::FileThroughput), Some(2.0));
@@ -362,7 +362,8 @@ mod tests {
         let mut run = run();
         run.queues = vec![queue];
         let of = |from, until| {
-            let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
+            let measured =
+                RunOnPath { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
             Measure::LinkRate.of(measured, &Query { from, until, ..Query::default() })
         };
         assert_eq!(of(None, Some(1.0)), Some(200.0), "25 kB in a second");
@@ -385,7 +386,8 @@ mod tests {
         }
         let run = Run::new(RunResult::default(), vec![trace], Vec::new());
         let of = |measure: Measure, ack, round| {
-            let measured = Measured { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
+            let measured =
+                RunOnPath { run: &run, rate_bps: 1, bdp_packets: 1, packet_bytes: 1_000 };
             measure.of(measured, &Query { ack, round, ..Query::default() })
         };
         assert_eq!(of(Measure::ScriptedCwnd, Some(0), None), Some(1.0));

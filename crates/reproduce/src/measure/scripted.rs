@@ -1,10 +1,14 @@
 //! Measures of a script, whose trace has one row for the start and one for each ACK.
 
-use super::{Measure, Measured, Query};
+use super::{Measure, Query, RunOnPath};
 use crate::samples;
 
 /// The measure's value after an ACK or over a round; `None` outside the script.
-pub(super) fn scripted(measure: Measure, measured: Measured<'_>, query: &Query<'_>) -> Option<f64> {
+pub(super) fn scripted(
+    measure: Measure,
+    measured: RunOnPath<'_>,
+    query: &Query<'_>,
+) -> Option<f64> {
     let trace = measured.run.flows.first()?;
     let column = |name: &str| Some(samples::column(trace, name)?.flatten().collect::<Vec<f64>>());
     let (rounds, queue) = (column("round")?, column("queue_packets")?);

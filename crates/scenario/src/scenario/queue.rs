@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use firstflight_control::quantity::{Buffer, Fraction, Rate, Size, Time};
-use firstflight_control::{ControlSpec, Part, hint};
+use firstflight_control::{ControlSpec, NamedPolicy, hint};
 use firstflight_queue::{
     CodelRules, Discipline, DualPi2Rules, FqCodelRules, PieRules, RedRules, TbfRules,
 };
@@ -14,7 +14,7 @@ use serde::Serialize;
 /// A queue as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSpec {
-    part: Part,
+    part: NamedPolicy,
 }
 
 /// What a queue's sizes are measured by: a link of a scenario.
@@ -167,7 +167,7 @@ fn dualpi2(knobs: &mut Knobs<'_>) -> Result<Discipline, String> {
 
 /// The parameters as written; remembers which were asked for, so that the rest are unknown.
 struct Knobs<'a> {
-    part: &'a Part,
+    part: &'a NamedPolicy,
     sizes: &'a Sizes<'a>,
     asked: Vec<&'static str>,
 }

@@ -144,11 +144,11 @@ fn above_three_packets_out_of_order_one_ack_tells_of_a_millisecond() {
     let (together, own) = ack(&mut receiver, 16);
     let together = together.unwrap();
     assert_eq!((together.at, together.cause, together.more), (tenth_ms(16), 15, 10));
-    let told: Vec<u32> = (0..10).filter_map(|_| receiver.next_told()).collect();
+    let told: Vec<u32> = (0..10).filter_map(|_| receiver.next_compressed()).collect();
     assert_eq!((told, own), ((5..15).collect(), None));
     // What fills the gap is answered at once, and that tells of the rest.
     let filled = receiver.receive(1, tenth_ms(20)).1.unwrap();
-    assert_eq!((filled.next, filled.more, receiver.next_told()), (17, 1, Some(16)));
+    assert_eq!((filled.next, filled.more, receiver.next_compressed()), (17, 1, Some(16)));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_third_run_of_packets_out_of_order_sends_what_is_held() {
     for seq in [0, 2, 3, 4, 5, 7] {
         receiver.receive(seq, tenth_ms(u64::from(seq)));
     }
-    // 2 to 5 and 7 are two runs, of which 5 and 7 are untold; 8 joins one of them.
+    // 2 to 5 and 7 are two runs, of which 5 and 7 are lost_blocks; 8 joins one of them.
     assert_eq!(receiver.receive(8, tenth_ms(8)), (None, None));
     let (before, own) = receiver.receive(10, tenth_ms(10));
     assert_eq!(before.map(|ack| (ack.cause, ack.more)), Some((8, 2)));

@@ -17,16 +17,16 @@ pub(super) struct Ebn {
     rate_bps: u64,
     /// All that found room.
     all: Load,
-    /// What of it was of flows that are told.
-    told: Load,
+    /// What of it was of flows that get advice.
+    advised: Load,
     /// The interval in which each flow sent last.
     flows: HashMap<u16, u64>,
 }
 
 impl Ebn {
     pub(super) fn new(rate_bps: u64) -> Self {
-        let (all, told) = (Load::default(), Load::default());
-        Self { rate_bps, all, told, flows: HashMap::new() }
+        let (all, advised) = (Load::default(), Load::default());
+        Self { rate_bps, all, advised, flows: HashMap::new() }
     }
 
     /// A packet found room. Times never go backwards.
@@ -38,14 +38,14 @@ impl Ebn {
     /// What is told to the flow of this packet, which is about to arrive, in bits per second.
     pub(super) fn share(&mut self, packet: Arrival, flow: u16) -> u64 {
         self.all.advance(packet.at);
-        let passed = self.told.advance(packet.at);
-        self.told.add(packet.bytes);
-        let now = self.told.interval();
+        let passed = self.advised.advance(packet.at);
+        self.advised.add(packet.bytes);
+        let now = self.advised.interval();
         if passed > 0 {
             self.flows.retain(|_, last| *last + 1 >= now);
         }
         self.flows.insert(flow, now);
-        let others = self.all.last_bps().saturating_sub(self.told.last_bps());
+        let others = self.all.last_bps().saturating_sub(self.advised.last_bps());
         self.rate_bps.saturating_sub(others) / self.flows.len() as u64
     }
 }

@@ -69,8 +69,8 @@ impl Repair for AnyRepair {
         each!(self, repair => repair.on_ack(tcb, ack, wire));
     }
 
-    fn on_told(&mut self, seq: u32) {
-        each!(self, repair => repair.on_told(seq));
+    fn on_sack_block(&mut self, seq: u32) {
+        each!(self, repair => repair.on_sack_block(seq));
     }
 
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps {

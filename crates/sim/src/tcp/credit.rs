@@ -147,7 +147,7 @@ mod tests {
     impl Path {
         fn answer(&mut self, receiver: &mut Receiver, ack: Option<AckOut>) {
             let Some(ack) = ack else { return };
-            let told = (0..ack.more).filter_map(|_| receiver.next_told()).collect();
+            let told = (0..ack.more).filter_map(|_| receiver.next_compressed()).collect();
             self.acks.push_back((ack, told, self.taken.len()));
         }
 

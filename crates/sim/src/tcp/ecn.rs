@@ -24,7 +24,7 @@ pub(super) struct Ecn {
     /// The ACK at hand echoes a mark.
     echoed: bool,
     /// With feedback that counts: packets told as marked that the core has not heard of.
-    untold: u32,
+    unreported: u32,
     /// The next new packet says that the window was reduced (`TCP_ECN_QUEUE_CWR`).
     owes_cwr: bool,
     /// When a mark was answered last, by whatever the control does.
@@ -42,15 +42,15 @@ impl Ecn {
 
     /// What an ACK brings of marks.
     pub(super) fn hear(&mut self, heard: &Heard) {
-        self.untold = self.untold.saturating_add(heard.marked);
-        self.echoed = if self.feedback.counts() { self.untold > 0 } else { heard.echo };
+        self.unreported = self.unreported.saturating_add(heard.marked);
+        self.echoed = if self.feedback.counts() { self.unreported > 0 } else { heard.echo };
     }
 
     /// The marked part of what an ACK newly acknowledges. A classic echo does not say how much,
     /// DCTCP's stands for all of it.
     fn take_marked(&mut self, credited: Bytes, mss: u64) -> Bytes {
         match self.feedback.counts() {
-            true => Bytes(mss * u64::from(std::mem::take(&mut self.untold))),
+            true => Bytes(mss * u64::from(std::mem::take(&mut self.unreported))),
             false if self.echoed => credited.max(Bytes(1)),
             false => Bytes(0),
         }

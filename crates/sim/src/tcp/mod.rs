@@ -15,6 +15,7 @@ mod ns2_vegas;
 mod offer;
 mod pacing;
 mod parts;
+mod path_signals;
 mod prr;
 mod quic;
 mod rack;
@@ -26,7 +27,6 @@ mod tcb;
 #[cfg(test)]
 mod testing;
 mod timeout;
-mod told;
 mod usage;
 mod wire;
 

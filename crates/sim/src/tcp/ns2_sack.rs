@@ -25,7 +25,7 @@ pub(super) struct Ns2Sack {
     /// Packets of the runs that the last ACKs reported, newest first.
     reported: [u32; 3],
     /// Packets of which the next ACK tells beside the one that caused it.
-    told: Vec<u32>,
+    blocks: Vec<u32>,
 }
 
 impl Ns2Sack {
@@ -130,16 +130,16 @@ impl Ns2Sack {
 }
 
 impl Repair for Ns2Sack {
-    fn on_told(&mut self, seq: u32) {
-        self.told.push(seq);
+    fn on_sack_block(&mut self, seq: u32) {
+        self.blocks.push(seq);
     }
 
     #[inline(never)]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, cause, early } = ack;
-        for told in std::mem::take(&mut self.told) {
-            if told > next && told < tcb.max && !tcb.log.has(told, Mark::SACKED) {
-                self.remember(told, &mut tcb.log);
+        for seq in std::mem::take(&mut self.blocks) {
+            if seq > next && seq < tcb.max && !tcb.log.has(seq, Mark::SACKED) {
+                self.remember(seq, &mut tcb.log);
             }
         }
         let arrived = cause > next && cause < tcb.max && !tcb.log.has(cause, Mark::SACKED);

@@ -20,7 +20,7 @@ impl Tcp {
             // The ACK that follows acknowledges what is below `next`, once.
             tcb.extend(tcb.una, early);
         }
-        repair.on_told(of);
+        repair.on_sack_block(of);
     }
 
     /// One of the parts of an ACK for all below `next`, but not the last part, which acknowledges

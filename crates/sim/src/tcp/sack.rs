@@ -32,11 +32,11 @@ pub(super) struct Sack {
     /// `None` lets leave what the window allows.
     prr: Option<Prr>,
     /// Found lost by selective acknowledgements, and the core has not been told.
-    untold: Gaps,
+    unreported: Gaps,
     /// The newest of them.
     newest_lost: u32,
     /// Packets of which the next ACK tells beside the one that caused it.
-    told: Vec<u32>,
+    blocks: Vec<u32>,
 }
 
 impl Sack {
@@ -62,9 +62,9 @@ impl Sack {
 
     /// [`Sack::take_sacked`] for the packets of which the ACK tells beside its cause.
     #[cold]
-    fn take_told(&mut self, tcb: &mut Tcb, next: u32) -> u32 {
-        let told = std::mem::take(&mut self.told);
-        told.into_iter().map(|seq| self.take_sacked(tcb, next, seq)).sum()
+    fn take_blocks(&mut self, tcb: &mut Tcb, next: u32) -> u32 {
+        let blocks = std::mem::take(&mut self.blocks);
+        blocks.into_iter().map(|seq| self.take_sacked(tcb, next, seq)).sum()
     }
 
     /// The window holds one packet more.
@@ -101,7 +101,7 @@ impl Sack {
             if !log.has(seq, Mark::SACKED) {
                 log.set(seq, Mark::LOST);
                 self.lost += 1;
-                self.untold.add(self.newest_lost.wrapping_add(1) == seq);
+                self.unreported.add(self.newest_lost.wrapping_add(1) == seq);
                 self.newest_lost = seq;
             }
         }
@@ -167,9 +167,9 @@ impl Sack {
         if !lost {
             tcb.log.set(tcb.una, Mark::LOST);
             self.lost += 1;
-            self.untold.add(false);
+            self.unreported.add(false);
         }
-        let found = std::mem::take(&mut self.untold);
+        let found = std::mem::take(&mut self.unreported);
         self.active = true;
         self.repaired = tcb.una;
         // Steps 4.1 and 4.2: RecoveryPoint, and the cut.
@@ -184,10 +184,10 @@ impl Sack {
     /// Tells the core what was found lost while a recovery, or a timeout, is being repaired.
     #[inline]
     fn tell_lost(&mut self, tcb: &mut Tcb, now: Instant) {
-        if self.untold.packets == 0 || !self.active && tcb.una >= tcb.recover {
+        if self.unreported.packets == 0 || !self.active && tcb.una >= tcb.recover {
             return;
         }
-        let (found, after_timeout) = (std::mem::take(&mut self.untold), !self.active);
+        let (found, after_timeout) = (std::mem::take(&mut self.unreported), !self.active);
         tcb.declare_further_loss(now, found, after_timeout);
     }
 
@@ -226,8 +226,8 @@ impl Sack {
 }
 
 impl Repair for Sack {
-    fn on_told(&mut self, seq: u32) {
-        self.told.push(seq);
+    fn on_sack_block(&mut self, seq: u32) {
+        self.blocks.push(seq);
     }
 
     #[inline(never)]
@@ -235,8 +235,8 @@ impl Repair for Sack {
         let DataAck { now, next, cause, .. } = ack;
         let advances = next > tcb.una;
         let mut newly_sacked = self.take_sacked(tcb, next, cause);
-        if !self.told.is_empty() {
-            newly_sacked += self.take_told(tcb, next);
+        if !self.blocks.is_empty() {
+            newly_sacked += self.take_blocks(tcb, next);
         }
         let mut delivered = next.saturating_sub(tcb.una) + newly_sacked;
         if advances {

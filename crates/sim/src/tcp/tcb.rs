@@ -67,7 +67,7 @@ pub(super) struct Tcb {
     pub(super) endpoint: Endpoint,
     /// Whether the fast path for calm ACKs is on.
     pub(super) fast_paths: bool,
-    /// Whether packets or ACKs tell more than usual ([`super::told`]).
+    /// Whether packets or ACKs tell more than usual ([`super::path_signals`]).
     pub(super) listens: bool,
     /// Whether packets have a header for routers or links, and ACKs what came of it.
     pub(super) writes_headers: bool,

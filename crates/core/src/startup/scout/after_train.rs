@@ -1,14 +1,14 @@
 //! What follows a train that slowed down: whether its queue is there at all, and how fast it
 //! drains, which is what the path has free.
 
-use super::train::Point;
+use super::train::RttSample;
 use crate::units::{Bytes, Span};
 
 /// The packets after a train that slowed down, each by its ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AfterTrain {
     /// The last ACK of the train.
-    pub(super) train: Point,
+    pub(super) train: RttSample,
     /// Its length, and how long it was to take to leave.
     pub(super) length: Bytes,
     pub(super) leaves_in: Span,
@@ -24,7 +24,7 @@ pub(super) struct AfterTrain {
     /// than the target.
     pub(super) room: Option<Bytes>,
     /// The ACK with the smallest RTT, the first of such.
-    pub(super) lowest: Option<Point>,
+    pub(super) lowest: Option<RttSample>,
 }
 
 /// What the queue of a train did.
@@ -46,7 +46,7 @@ pub(super) enum Queue {
 
 impl AfterTrain {
     /// Counts an ACK after the train.
-    pub(super) fn note(&mut self, point: Point, min_rtt: Span) -> Queue {
+    pub(super) fn note(&mut self, point: RttSample, min_rtt: Span) -> Queue {
         // Ours: what a train that slowed down says must be seen after it, too.
         let lowest = self.lowest.filter(|lowest| lowest.rtt <= point.rtt).unwrap_or(point);
         let Some(room) = self.room else {
@@ -73,24 +73,24 @@ impl AfterTrain {
 
     /// Its RTT is longer by more than what left after the train can queue, as where a receiver's
     /// timer has held its ACK back.
-    fn is_held_back(&self, point: Point, min_rtt: Span) -> bool {
+    fn is_held_back(&self, point: RttSample, min_rtt: Span) -> bool {
         point.rtt - self.train.rtt > self.forwarded_in(point, min_rtt)
     }
 
     /// It left more than twice as fast as the train was to leave, as from a sender that paces in
     /// bursts: no queue drains.
-    fn has_left_with_the_train(&self, point: Point) -> bool {
+    fn has_left_with_the_train(&self, point: RttSample) -> bool {
         let pace = self.leaves_in.scaled((point.acked - self.train.acked).0, self.length.0);
         self.left_in(point) < pace / 2
     }
 
     /// By how much this RTT is shorter than that of the train's last packet.
-    fn drained(&self, point: Point) -> Span {
+    fn drained(&self, point: RttSample) -> Span {
         self.train.rtt - point.rtt
     }
 
     /// How long the packets from the train's end up to this ACK took to leave.
-    fn left_in(&self, point: Point) -> Span {
+    fn left_in(&self, point: RttSample) -> Span {
         // From the train's last packet on, because what drains in a gap after it is not there any
         // more for those that follow: Linux leaves a millisecond after what leaves as one block
         // (tcp_tso_autosize), in which the queue of a train of an RTT of 20 ms drains by half.
@@ -98,7 +98,7 @@ impl AfterTrain {
     }
 
     /// How long the path takes to forward these packets at the rate that the train showed.
-    fn forwarded_in(&self, point: Point, min_rtt: Span) -> Span {
+    fn forwarded_in(&self, point: RttSample, min_rtt: Span) -> Span {
         min_rtt.scaled((point.acked - self.train.acked).0, self.pipe.0)
     }
 
@@ -110,7 +110,7 @@ impl AfterTrain {
     /// bytes are that delay times the rate at which the ACKs of the train came. Where nobody else
     /// sends, that rate is C, and all of C is found to be free. Beside others it is less than C,
     /// and no more than `C - X` is found to be free.
-    fn free(&self, point: Point, min_rtt: Span) -> Bytes {
+    fn free(&self, point: RttSample, min_rtt: Span) -> Bytes {
         let drained = self.pipe.per(min_rtt).over(self.drained(point));
         let left = point.acked - self.train.acked;
         (left + drained).per(self.left_in(point)).over(min_rtt)
@@ -126,7 +126,7 @@ impl AfterTrain {
 
     /// The queue after a train whose rate fills no more than the target. All packets after it are
     /// late if even `lowest`, the least late, is late by half of what the RTT rose over the train.
-    fn without_room(&self, lowest: Point, min_rtt: Span) -> Queue {
+    fn without_room(&self, lowest: RttSample, min_rtt: Span) -> Queue {
         // Ours: a queue that is there is seen by all that follow before it has drained.
         // A queue that stood before the train may have drained up to its first packet.
         let half = self.rise / 2;

@@ -4,7 +4,7 @@ use crate::units::{Bytes, Instant, Span};
 
 /// An ACK with an RTT sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Point {
+pub(super) struct RttSample {
     /// When it came.
     pub(super) at: Instant,
     /// Its sample.
@@ -21,7 +21,7 @@ pub(super) struct Train {
     /// The position of what follows it.
     pub(super) end: Bytes,
     /// Its first ACK and its last, as far as they came.
-    pub(super) ends: Option<(Point, Point)>,
+    pub(super) ends: Option<(RttSample, RttSample)>,
     /// How many of its ACKs had an RTT sample.
     pub(super) acks: u64,
     /// When it could begin to leave.
@@ -41,7 +41,7 @@ pub(super) enum Verdict {
     Compressed,
     /// They came more slowly, the last of them being `last`: the path holds `pipe`, and the RTT
     /// rose by `rise`.
-    Slowed { pipe: Bytes, rise: Span, last: Point },
+    Slowed { pipe: Bytes, rise: Span, last: RttSample },
 }
 
 impl Train {
@@ -63,7 +63,7 @@ impl Train {
         self.end - self.begin
     }
 
-    pub(super) fn note(&mut self, point: Point) {
+    pub(super) fn note(&mut self, point: RttSample) {
         if point.acked > self.begin && point.acked <= self.end {
             let (first, _) = self.ends.unwrap_or((point, point));
             self.ends = Some((first, point));
@@ -75,12 +75,12 @@ impl Train {
     /// what left before it. With a single ACK it is taken from when the first of its packets would
     /// have been acknowledged, had its ACK not been held back. Of a train that began to leave later
     /// than it could, or left more slowly than at its pace, that is not known.
-    fn points(&self, least_acks: u64, before: Span) -> Option<(Point, Point)> {
+    fn points(&self, least_acks: u64, before: Span) -> Option<(RttSample, RttSample)> {
         let (first, last) = self.ends.filter(|_| self.acks >= least_acks)?;
         if self.acks > 1 {
             return Some((first, last));
         }
-        let origin = Point { at: self.began + before, rtt: before, acked: self.begin };
+        let origin = RttSample { at: self.began + before, rtt: before, acked: self.begin };
         let left_in = last.at.since(self.began) - last.rtt;
         (left_in < self.leaves_in).then_some((origin, last))
     }

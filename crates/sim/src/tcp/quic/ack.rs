@@ -115,17 +115,17 @@ impl Quic {
         let count =
             |packets| Count { packets: u64::from(packets), bytes: u64::from(packets) * tcb.mss };
         let frame = Frame { after: count(frame.after), before: count(frame.before) };
-        Told { quic: self, tcb }.report_frame(&mut ack, &frame);
+        Reporter { quic: self, tcb }.report_frame(&mut ack, &frame);
     }
 }
 
 /// A connection that reports to its core.
-struct Told<'a> {
+struct Reporter<'a> {
     quic: &'a mut Quic,
     tcb: &'a mut Tcb,
 }
 
-impl Reports<Instant> for Told<'_> {
+impl Reports<Instant> for Reporter<'_> {
     type Policies = Chosen<Box<dyn Policies>>;
 
     fn sender(&mut self) -> &mut Core {
@@ -145,7 +145,7 @@ impl Reports<Instant> for Told<'_> {
     }
 }
 
-impl Told<'_> {
+impl Reporter<'_> {
     /// An ACK that may tell of marks. If it reduces the window for them, a recovery period begins
     /// (RFC 9002 appendix B.7).
     #[cold]

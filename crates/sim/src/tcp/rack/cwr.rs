@@ -45,7 +45,7 @@ impl Rack {
         tcb.ecn.iter_mut().for_each(|ecn| ecn.reducing = false);
         tcb.core.set_window(tcb.bytes(self.target));
         tcb.counts.fast_retransmits += 1;
-        let found = self.untold.take();
+        let found = self.unreported.take();
         tcb.declare_further_loss(now, found, false);
     }
 }

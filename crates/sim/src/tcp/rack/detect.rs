@@ -84,7 +84,7 @@ impl Rack {
 
     /// Packet `seq` is lost, perhaps not for the first time.
     pub(super) fn lose(&mut self, tcb: &mut Tcb, seq: u32) {
-        self.untold.add(seq, tcb.log.has(seq, Mark::RESENT));
+        self.unreported.add(seq, tcb.log.has(seq, Mark::RESENT));
         tcb.log.set(seq, Mark::LOST);
         self.lost += 1;
         self.losses = self.losses.wrapping_add(1);

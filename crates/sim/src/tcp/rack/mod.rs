@@ -95,21 +95,21 @@ pub(super) struct Rack {
     /// It waits for an ACK to send a larger burst.
     waits: bool,
     /// The packets that the next ACK reports beside the one that caused it.
-    told: Vec<u32>,
+    blocks: Vec<u32>,
     /// Found lost, and the core has not been told.
-    untold: Untold,
+    unreported: Unreported,
 }
 
 /// What was found lost and the core has not been told of: packets that had left once, and
 /// retransmissions.
 #[derive(Debug)]
-struct Untold {
+struct Unreported {
     once: Gaps,
     again: Gaps,
     newest: u32,
 }
 
-impl Untold {
+impl Unreported {
     fn add(&mut self, seq: u32, again: bool) {
         let joins = self.newest.wrapping_add(1) == seq;
         self.newest = seq;
@@ -135,7 +135,7 @@ impl Untold {
     }
 }
 
-impl Default for Untold {
+impl Default for Unreported {
     fn default() -> Self {
         Self { once: Gaps::NONE, again: Gaps::NONE_AGAIN, newest: 0 }
     }
@@ -230,7 +230,7 @@ impl Rack {
         }
         tcb.recover = tcb.max;
         tcb.counts.fast_retransmits += 1;
-        tcb.declare_loss(now, LossKind::Recovery, false, self.untold.take());
+        tcb.declare_loss(now, LossKind::Recovery, false, self.unreported.take());
         // Linux takes the window, where RFC 9937 takes what is in flight.
         self.prr.begin(before);
         self.cwnd = self.pipe(tcb);
@@ -333,7 +333,7 @@ impl Rack {
         if matches!(self.state, State::Open | State::Cwr) && self.lost + self.resent > 0 {
             self.enter(tcb, now);
         }
-        for found in [self.untold.take(), self.untold.take()] {
+        for found in [self.unreported.take(), self.unreported.take()] {
             if found.packets > 0 {
                 tcb.declare_further_loss(now, found, self.state == State::Loss);
             }
@@ -346,8 +346,8 @@ impl Repair for Rack {
         self.send(tcb, now, wire);
     }
 
-    fn on_told(&mut self, seq: u32) {
-        self.told.push(seq);
+    fn on_sack_block(&mut self, seq: u32) {
+        self.blocks.push(seq);
     }
 
     #[inline(never)]
@@ -423,7 +423,7 @@ impl Repair for Rack {
         (self.repaired, self.state, self.stuck) = (tcb.una, State::Loss, true);
         self.probe = None;
         (self.first_resent_at, self.reordered_until) = (None, None);
-        self.untold.take_all()
+        self.unreported.take_all()
     }
 
     fn is_idle(&self) -> bool {

@@ -54,12 +54,12 @@ impl Rack {
         let advances = next > tcb.una;
         let mut news = News { advances, sacks: false, original: false, delivered: 0 };
         let mut sample = None;
-        if !self.told.is_empty() {
-            let mut told = std::mem::take(&mut self.told);
-            for seq in told.drain(..) {
+        if !self.blocks.is_empty() {
+            let mut blocks = std::mem::take(&mut self.blocks);
+            for seq in blocks.drain(..) {
                 self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
             }
-            self.told = told;
+            self.blocks = blocks;
         }
         if cause > next {
             self.take_sacked(tcb, now, (next, cause), &mut news, &mut sample);

@@ -7,7 +7,7 @@ use super::super::Wire;
 use super::super::log::Mark;
 use super::super::tcb::Tcb;
 use super::news::News;
-use super::{Probe, Rack, State, Untold};
+use super::{Probe, Rack, State, Unreported};
 use crate::jiffies::{self, TWO_TICKS};
 
 impl Rack {
@@ -51,7 +51,7 @@ impl Rack {
                 self.unneeded.push((seq, None));
             }
         }
-        (self.lost, self.resent, self.untold) = (0, 0, Untold::default());
+        (self.lost, self.resent, self.unreported) = (0, 0, Unreported::default());
         self.lost_again.clear();
     }
 

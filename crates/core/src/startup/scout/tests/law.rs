@@ -23,13 +23,13 @@ fn scout(other: bool) -> Scout {
 /// train show that the train slowed down by chance. While Scout looks behind a train that showed
 /// room, it is that room. A single ACK counts from the train's beginning and the RTT before it, if
 /// the train has left at its pace.
-fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
+fn allowed(before: &Scout, points: &[RttSample], min_rtt: Span) -> Bytes {
     let twice = before.target * 2;
     if let Some(after) = before.after_train {
         return after.room.unwrap_or(after_noise(before.target));
     }
     let Train { begin, end, .. } = before.train;
-    let of_train: Vec<Point> =
+    let of_train: Vec<RttSample> =
         points.iter().copied().filter(|point| point.acked > begin && point.acked <= end).collect();
     let says = of_train.len() as u64 >= before.least_acks;
     let (Some(mut first), Some(last), true) =
@@ -42,7 +42,7 @@ fn allowed(before: &Scout, points: &[Point], min_rtt: Span) -> Bytes {
         if last.at.since(before.train.began) - last.rtt >= before.train.leaves_in {
             return twice;
         }
-        first = Point { at: before.train.began + rtt, rtt, acked: begin };
+        first = RttSample { at: before.train.began + rtt, rtt, acked: begin };
     }
     let time = last.at.since(first.at);
     if first.rtt - last.rtt > time / 8 {
@@ -71,7 +71,7 @@ proptest! {
             view.acked += MSS * segments;
             view.delivered += MSS * segments;
             view.in_flight = view.snd_nxt - view.acked;
-            points.push(Point { at: view.now, rtt: view.rtt.latest, acked: view.acked });
+            points.push(RttSample { at: view.now, rtt: view.rtt.latest, acked: view.acked });
             let before = drive.scout;
             let step = drive.scout.step(&ack(&drive.view, segments), &drive.view);
             if step.exit.is_some() {
