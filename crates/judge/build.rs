@@ -18,7 +18,7 @@ fn main() -> io::Result<()> {
     files.sort();
     let mut table = String::from("&[\n");
     for path in files {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let place = path.display().to_string();
         // Writing to a string cannot fail.
         let _ = writeln!(table, "    ({name:?}, include_str!({place:?})),");

@@ -78,7 +78,7 @@ def judge(
     """Judges a control on the catalogue of paths, like `firstflight judge --json`.
 
     control: a name such as "hystart", or a start-up of your own (`Startup`).
-    against: further references. only: groups ("F") or scenarios ("A3").
+    against: further references. only: groups ("F") or scenarios ("wifi", "A3").
     seeds: where something is random; without it the catalogue's 20. quick: three, and no long
         transfers. on: "sim" or "quic".
 

@@ -50,7 +50,7 @@ Examples:
   firstflight run scenario.toml --json
   firstflight sweep grid.toml                  one scenario at many points, on all cores
   firstflight judge hystart-pp                 the catalogue of paths, with a verdict for each rule
-  firstflight scenarios C1                     what a scenario of the catalogue asks, and why
+  firstflight scenarios wifi                   what a scenario of the catalogue asks, and why
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
   firstflight compare linux-cubic astart --on linux    the running kernel's own TCP (root)
   firstflight kernel load astart               a start-up for the running kernel (root)

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Further references beside slow-start+cubic, hystart and hystart-pp, with commas between
     #[arg(long, value_name = "CONTROLS")]
     against: Option<String>,
-    /// Only these groups or scenarios, with commas between: F, A3, C1
+    /// Only these groups or scenarios, with commas between: F, A3, wifi
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<String>,
     #[command(flatten)]

@@ -17,7 +17,7 @@ use crate::{figures, output, summary};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A scenario such as C1, or A3 for A3a and A3b
+    /// A scenario such as wifi or C1, or A3 for A3a and A3b
     name: Option<String>,
     /// Only the scenarios of a group, A to G
     #[arg(long, value_name = "LETTER")]
@@ -36,9 +36,9 @@ const EXAMPLES: &str = "\
 Examples:
   firstflight scenarios
   firstflight scenarios --group F
-  firstflight scenarios C1
-  firstflight scenarios C1 --file > c1.toml && firstflight run c1.toml --rtt 20ms
-  firstflight scenarios --json | jq -r '.scenarios[].id'";
+  firstflight scenarios wifi
+  firstflight scenarios wifi --file > mine.toml && firstflight run mine.toml --rtt 20ms
+  firstflight scenarios --json | jq -r '.scenarios[].name'";
 
 /// Runs the command.
 pub(crate) fn scenarios(args: &Args) -> Result<Status, Failure> {
@@ -78,7 +78,7 @@ fn listed(entries: &[Entry]) -> String {
         let columns = ["name", "scenario", "rules"].map(Column::text);
         let mut table = Table::new(format!("group-{}", group.letter), title, columns);
         for entry in of_group() {
-            table.push([entry.id.as_str().into(), entry.title().into(), rules(entry).into()]);
+            table.push([entry.name.into(), entry.title().into(), rules(entry).into()]);
         }
         let _ = writeln!(text, "{}", terminal::table(&table, output::screen()));
     }
@@ -96,7 +96,7 @@ fn rules(entry: &Entry) -> String {
 fn explained(entry: &Entry) -> String {
     let head = &entry.head;
     let width = output::screen().width;
-    let mut text = format!("{}: {}\n", entry.id, entry.title());
+    let mut text = format!("{}: {}\n", entry.name, entry.title());
     let seconds = |time: Time| format!("{} s", digits(time.seconds(), 3));
     let published = head.published.iter();
     let published: Vec<String> =
@@ -144,6 +144,7 @@ struct Listed<'a> {
 #[derive(Serialize)]
 struct One<'a> {
     id: &'a str,
+    name: &'a str,
     group: &'a str,
     title: &'a str,
     source: &'a str,
@@ -161,10 +162,11 @@ struct One<'a> {
 
 fn json<'a>(entries: &'a [Entry]) -> Result<String, Failure> {
     let one = |entry: &'a Entry| {
-        let Entry { id, toml, scenario, head, .. } = entry;
+        let Entry { id, name, toml, scenario, head, .. } = entry;
         let published = head.published.iter();
         One {
             id,
+            name,
             group: entry.letter(),
             title: entry.title(),
             source: entry.source(),

@@ -7,8 +7,11 @@ use firstflight_scenario::{Catalogue, Scenario, ScenarioError};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its name: the group's letter, a number, and a letter where there are several: `A3b`.
+    /// Its code: the group's letter, a number, and a letter where there are several: `A3b`. What is
+    /// kept of a scenario is found by it.
     pub id: String,
+    /// The code and what it is: `A3b-very-slow-line`, the file's name.
+    pub name: &'static str,
     /// The file.
     pub toml: &'static str,
     /// The file as read.
@@ -39,13 +42,15 @@ pub const GROUPS: [Group; 7] = [
 ];
 
 impl Entry {
-    fn read(name: &str, toml: &'static str) -> Result<Self, ScenarioError> {
-        let scenario = Scenario::parse(toml, name)?;
+    fn read(name: &'static str, toml: &'static str) -> Result<Self, ScenarioError> {
+        let mut scenario = Scenario::parse(toml, name)?;
         let Some(head) = scenario.catalogue.clone() else {
             let problem = "no [catalogue]".to_owned();
             return Err(ScenarioError::Unreadable { file: name.to_owned(), problem });
         };
-        Ok(Self { id: scenario.name.clone(), toml, scenario, head })
+        let (id, _) = name.split_once('-').unwrap_or((name, ""));
+        scenario.name = id.to_owned();
+        Ok(Self { id: id.to_owned(), name, toml, scenario, head })
     }
 
     /// The letter of its group.
@@ -63,12 +68,17 @@ impl Entry {
         self.scenario.source.as_deref().unwrap_or_default()
     }
 
-    /// Whether a group, a name, or a name without its last letter means it, in either case.
+    /// What it is, without the code: `very-slow-line`.
+    fn word(&self) -> &str {
+        self.name.get(self.id.len() + 1..).unwrap_or_default()
+    }
+
+    /// Whether a group, a name, its code, its word, or a code without its last letter means it, in
+    /// either case.
     fn is_meant(&self, wanted: &str) -> bool {
-        let id = self.id.to_lowercase();
-        let number = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
-        let letter = id.get(..1).unwrap_or_default();
-        [id.as_str(), number, letter].contains(&wanted.to_lowercase().as_str())
+        let number = self.id.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let all = [self.name, &self.id, self.word(), number, self.letter()];
+        all.iter().any(|of| of.eq_ignore_ascii_case(wanted))
     }
 }
 
@@ -80,8 +90,9 @@ pub fn whole() -> Result<Vec<Entry>, ScenarioError> {
     FILES.iter().map(|(name, toml)| Entry::read(name, toml)).collect()
 }
 
-/// The scenarios that groups (`B`), names (`A3b`) or names without their last letter (`A3`) mean,
-/// in the order of the catalogue; all of them if none is given.
+/// The scenarios that are meant, in the order of the catalogue; all of them if none is given. A
+/// group (`B`), a code (`A3b`), a code without its last letter (`A3`), a word (`very-slow-line`) or
+/// both (`A3b-very-slow-line`) mean some, in either case.
 ///
 /// # Errors
 /// What means no scenario, with the nearest that does.
@@ -89,11 +100,12 @@ pub fn select(only: &[String]) -> Result<Vec<Entry>, String> {
     let entries = whole().map_err(|error| error.to_string())?;
     for wanted in only {
         if !entries.iter().any(|entry| entry.is_meant(wanted)) {
-            let hint = hint(wanted, entries.iter().map(|entry| entry.id.as_str()));
+            let known = entries.iter().flat_map(|entry| [&entry.id, entry.word(), entry.name]);
+            let hint = hint(wanted, known);
             let letters = GROUPS.map(|group| group.letter).join(", ");
             return Err(format!(
                 "found \"{}\", which is no scenario of the catalogue{hint}; accepted: a group \
-                 ({letters}), a name such as A3b, or A3 for all that begin so",
+                 ({letters}), a name such as A3b or very-slow-line, or A3 for all that begin so",
                 wanted.escape_debug()
             ));
         }
@@ -118,6 +130,7 @@ mod tests {
     fn a_group_a_number_and_a_name_each_mean_what_begins_so() {
         assert_eq!(ids(&["a3"]), ["A3a", "A3b"]);
         assert_eq!(ids(&["A3b", "B4"]), ["A3b", "B4"]);
+        assert_eq!(ids(&["Very-slow-line", "b4-satellite-small-file"]), ["A3b", "B4"]);
         let group = ids(&["F"]);
         assert!(group.len() >= 10 && group.iter().all(|id| id.starts_with('F')), "{group:?}");
         assert_eq!(ids(&[]).len(), FILES.len());
@@ -128,6 +141,15 @@ mod tests {
         let found = select(&["A33b".to_owned()]).unwrap_err();
         assert!(found.starts_with("found \"A33b\""), "{found}");
         assert!(found.contains("did you mean `A3b`"), "{found}");
+        let found = select(&["wify".to_owned()]).unwrap_err();
+        assert!(found.contains("did you mean `wifi`"), "{found}");
+    }
+
+    #[test]
+    fn a_word_means_one_scenario() {
+        for entry in whole().unwrap() {
+            assert_eq!(ids(&[entry.word()]), [entry.id.as_str()], "{}", entry.name);
+        }
     }
 
     #[test]

@@ -71,8 +71,10 @@ pub struct Tally {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Judged {
-    /// Its name.
+    /// Its code, `A3b`.
     pub id: String,
+    /// Its name, `A3b-very-slow-line`.
+    pub name: &'static str,
     /// One line for people.
     pub title: String,
     /// The verdict of each rule.
@@ -244,6 +246,7 @@ impl Question {
         let published = entry.head.published.iter();
         Judged {
             id: entry.id.clone(),
+            name: entry.name,
             title: entry.title().to_owned(),
             verdicts: ruled.iter().map(|(rule, ruled)| (rule.name(), ruled.verdict)).collect(),
             reasons,

@@ -52,8 +52,8 @@ fn summary(judgement: &Judgement) -> Section {
     let mut table = Table::new("matrix", "Verdicts", columns);
     for judged in &judgement.scenarios {
         let name = match judged.curves.is_empty() {
-            true => judged.id.as_str().into(),
-            false => Cell::figure(figure_id(judged), judged.id.as_str()),
+            true => judged.name.into(),
+            false => Cell::figure(figure_id(judged), judged.name),
         };
         let of = |name: &str| judged.references.get(name).copied().unwrap_or_default();
         let [slow_start, hystart, hystart_pp] = REFERENCES.map(of);
@@ -86,14 +86,14 @@ fn reasons(judgement: &Judgement) -> Option<Section> {
     );
     for judged in &judgement.scenarios {
         if let Some(why) = &judged.not_carried {
-            table.push([judged.id.as_str().into(), "not covered".into(), why.as_str().into()]);
+            table.push([judged.name.into(), "not covered".into(), why.as_str().into()]);
         }
         if let Some(why) = &judged.in_doubt {
-            table.push([judged.id.as_str().into(), "in doubt".into(), why.as_str().into()]);
+            table.push([judged.name.into(), "in doubt".into(), why.as_str().into()]);
         }
         for (rule, why) in &judged.reasons {
             if judged.verdicts.get(rule) == Some(&Verdict::Fail) {
-                table.push([judged.id.as_str().into(), (*rule).into(), why.as_str().into()]);
+                table.push([judged.name.into(), (*rule).into(), why.as_str().into()]);
             }
         }
     }
@@ -130,7 +130,7 @@ fn others(judgement: &Judgement) -> Option<Section> {
 
 fn other(judged: &Judged, name: &str, measured: &Measured) -> Vec<Cell> {
     vec![
-        judged.id.as_str().into(),
+        judged.name.into(),
         name.into(),
         number(measured.others_share.map(|share| share * 100.0), 1),
         number(measured.others_completion_s, 3),
@@ -184,14 +184,14 @@ fn picture(judged: &Judged) -> Option<Figure> {
     caption.push(format!("It does not show: {}", judged.shows_not));
     let figure = Figure::new(
         figure_id(judged),
-        format!("{}: {}", judged.id, judged.title),
+        format!("{}: {}", judged.name, judged.title),
         Axis::new("time", "s"),
     );
     Some(figure.subtitle(&judged.source).caption(caption.join(" ")).panel(window).panel(queue))
 }
 
 fn figure_id(judged: &Judged) -> String {
-    format!("scenario-{}", judged.id)
+    format!("scenario-{}", judged.name)
 }
 
 fn cell(judged: &Judged, rule: Rule) -> Cell {

@@ -16,7 +16,7 @@ pub(super) fn table(judgement: &Judgement) -> Result<Table, TableError> {
     let mut verdicts: Vec<Vec<Option<String>>> = vec![Vec::new(); Rule::ALL.len()];
     for scenario in &judgement.scenarios {
         let mut push = |control: &str, is_judged: bool, values: &Measured| {
-            let texts = [&scenario.id, control, &judgement.on];
+            let texts = [scenario.name, control, &judgement.on];
             for (column, text) in names.iter_mut().zip(texts) {
                 column.push(Some(text.to_owned()));
             }

@@ -30,18 +30,18 @@ pub(super) fn text(judgement: &Judgement, screen: Screen) -> String {
 /// result.
 fn complaints(judged: &Judged, on: &str) -> Vec<String> {
     if let Some(why) = &judged.not_carried {
-        return vec![format!("{}: not covered on {on}: {why}", judged.id)];
+        return vec![format!("{}: not covered on {on}: {why}", judged.name)];
     }
     if let Some(why) = &judged.broken {
-        return vec![format!("{}: it came to nothing: {why}", judged.id)];
+        return vec![format!("{}: it came to nothing: {why}", judged.name)];
     }
     let failed = judged.reasons.iter();
     let failed = failed.filter(|(rule, _)| judged.verdicts.get(*rule) == Some(&Verdict::Fail));
     let title = |name: &str| Rule::ALL.iter().find(|rule| rule.name() == name).map(|it| it.title());
     let failed = failed.map(|(rule, why)| {
-        format!("{} {rule} {}: {why}", judged.id, title(rule).unwrap_or_default())
+        format!("{} {rule} {}: {why}", judged.name, title(rule).unwrap_or_default())
     });
-    let doubt = judged.in_doubt.iter().map(|why| format!("{} is in doubt: {why}", judged.id));
+    let doubt = judged.in_doubt.iter().map(|why| format!("{} is in doubt: {why}", judged.name));
     failed.chain(doubt).collect()
 }
 
@@ -62,13 +62,10 @@ fn table(judgement: &Judgement, screen: Screen) -> Table {
         Column::number("slow start", "s"),
         Column::number("lost", ""),
     ];
-    let first = ["", "scenario"].map(Column::text);
-    let columns = first.into_iter().chain(heads).chain(numbers);
+    let columns = std::iter::once(Column::text("scenario")).chain(heads).chain(numbers);
     let mut table = Table::new("judgement", rules(&asked), columns);
     for judged in &judgement.scenarios {
-        // Before the colon a title is a name; the conditions behind it are for `scenarios`.
-        let name = judged.title.split(':').next().unwrap_or_default();
-        let mut row: Vec<Cell> = vec![judged.id.as_str().into(), name.into()];
+        let mut row: Vec<Cell> = vec![judged.name.into()];
         row.extend(asked.iter().map(|rule| cell(judged.verdicts.get(rule.name()), screen)));
         let of = |name: &str| judged.references.get(name).and_then(|it| it.completion_s);
         let number =

@@ -29,8 +29,10 @@ fn the_catalogue_is_listed_by_groups_and_as_a_document() {
 
 #[test]
 fn a_scenario_is_explained_and_its_references_are_drawn() {
-    let told = run(&["scenarios", "c1"]);
+    let told = run(&["scenarios", "wifi"]);
     assert_eq!((told.code, told.stderr.as_str()), (0, ""));
+    assert!(told.stdout.starts_with("C1-wifi: A busy WiFi cell"), "{}", told.stdout);
+    assert_eq!(run(&["scenarios", "c1"]).stdout, told.stdout);
     for part in ["Why it matters: ", "Expected: ", "What it does not show: ", "c4 3.8 s"] {
         assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
     }
@@ -64,7 +66,7 @@ fn a_name_that_is_none_is_refused_with_the_nearest() {
 #[test]
 fn a_control_is_judged_with_the_numbers_behind_each_verdict() {
     let place = Place::new();
-    let judged = place.run(&["judge", "hystart-pp", "--only", "A1,F4", "--json"]);
+    let judged = place.run(&["judge", "hystart-pp", "--only", "one-flow,F4", "--json"]);
     assert_eq!((judged.code, judged.stderr.as_str()), (1, ""), "HyStart++ loses packets on A1");
     let json = document(&judged.stdout);
     assert_eq!(json["schema"], "firstflight/judgement@1");
@@ -72,6 +74,7 @@ fn a_control_is_judged_with_the_numbers_behind_each_verdict() {
     let ids: Vec<_> = json["scenarios"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
     assert_eq!(ids, ["A1", "F4"]);
     let one = &json["scenarios"][0];
+    assert_eq!(one["name"], "A1-one-flow");
     assert_eq!(one["verdicts"]["R1"], "pass");
     assert_eq!(one["verdicts"]["R3"], "n/a");
     assert_eq!(one["verdicts"]["R5"], "fail");
@@ -111,9 +114,9 @@ fn a_judgement_fits_80_columns_and_has_names_for_rules_and_scenarios() {
     assert!(
         head.contains(&"R1 fast, R2 gentle, R3 safe to others, R4 never stuck, R5 not dominated")
     );
-    let title = place.run(&["scenarios", "A1", "--json"]);
-    let title = document(&title.stdout)["scenarios"][0]["title"].as_str().unwrap().to_owned();
-    assert!(text.contains(title.split(' ').next().unwrap()), "{title}: {text}");
+    for name in ["A1-one-flow", "F5b-five-hundred-starts"] {
+        assert!(text.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {text}");
+    }
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn a_judgement_is_a_table_too() {
     let text = std::fs::read_to_string(place.path("rows.csv")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("scenario,control,transport,judged,seeds,completion_s,"));
-    assert!(lines[1].starts_with("A1,scout,sim,true,1,4."), "{}", lines[1]);
+    assert!(lines[1].starts_with("A1-one-flow,scout,sim,true,1,4."), "{}", lines[1]);
     assert_eq!(lines.len(), 1 + 1 + 4, "the control and four references");
     assert!(lines[1].ends_with(",n/a,n/a,pass"), "{}", lines[1]);
     assert!(lines[2].ends_with(",,,,,"), "{}", lines[2]);
@@ -209,7 +212,7 @@ fn a_report_has_the_matrix_the_plane_the_questions_and_a_picture_per_scenario() 
         assert!(page.contains(part), "{part}");
     }
     assert!(page.contains("A1 R1 pass") && page.contains("not covered"), "the evidence");
-    for picture in ["plane", "scenario-A1", "scenario-A4", "scenario-F4"] {
+    for picture in ["plane", "scenario-A1-one-flow", "scenario-F4-with-slow-start"] {
         assert!(place.path(&format!("report/figures/{picture}.svg")).is_file(), "{picture}");
     }
     let json = std::fs::read_to_string(place.path("report/judgement.json")).unwrap();
