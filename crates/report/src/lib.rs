@@ -53,7 +53,7 @@ pub use still::{Multiples, Plane, Small, Still};
 pub use table::{Align, Cell, Column, Mean, Table, Verdict};
 pub use width::Width;
 pub use wrap::wrapped;
-pub use write::{is_written_through, write_dir, write_file};
+pub use write::{write_dir, write_file};
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

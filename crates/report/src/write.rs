@@ -3,8 +3,9 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process,
 };
+
+use firstflight_outside::{AtomicFile, is_written_through};
 
 use crate::{Page, ReportError, csv, html, pdf, svg};
 
@@ -43,9 +44,9 @@ pub fn write_dir(
         ));
     }
     files.push((out.join("report.html"), html.into_bytes()));
-    let parts = files.iter().map(|(path, content)| Part::write(path, content));
-    let parts: Vec<Part<'_>> = parts.collect::<Result<_, _>>()?;
-    parts.into_iter().try_for_each(Part::finish)?;
+    let begun = files.iter().map(|(path, content)| Begun::write(path, content));
+    let begun: Vec<Begun<'_>> = begun.collect::<Result<_, _>>()?;
+    begun.into_iter().try_for_each(Begun::finish)?;
     Ok(files.into_iter().rev().map(|(path, _)| path).collect())
 }
 
@@ -56,64 +57,38 @@ pub fn write_dir(
 /// # Errors
 /// [`ReportError::Write`] with the path at fault; an older file of that name is then untouched.
 pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), ReportError> {
-    Part::write(path, content.as_ref())?.finish()
+    Begun::write(path, content.as_ref())?.finish()
 }
 
-/// Whether a result there is written to what exists, instead of taking its place: to a device, a
-/// FIFO, or what a link leads to.
-pub fn is_written_through(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
-}
-
-/// A file on its way to its name.
-enum Part<'a> {
-    /// Under a temporary name, which is removed unless it becomes the file's own.
-    Beside { path: &'a Path, hidden: Option<PathBuf> },
+/// A file that has all it takes to be finished.
+enum Begun<'a> {
+    /// Under another name.
+    Beside(AtomicFile),
     /// What is no regular file has no place beside it; it is written to at the end.
     Through { path: &'a Path, content: &'a [u8] },
 }
 
-impl<'a> Part<'a> {
+impl<'a> Begun<'a> {
     fn write(path: &'a Path, content: &'a [u8]) -> Result<Self, ReportError> {
         if is_written_through(path) {
             return Ok(Self::Through { path, content });
         }
-        let Some(name) = path.file_name() else {
-            return Err(fault(path, io::Error::from(io::ErrorKind::IsADirectory)));
-        };
-        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            fs::create_dir_all(parent).map_err(|source| fault(parent, source))?;
-        }
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.part", process::id()));
-        let hidden = path.with_file_name(hidden);
-        let part = Self::Beside { path, hidden: Some(hidden.clone()) };
-        fs::write(&hidden, content).map_err(|source| fault(path, source))?;
-        Ok(part)
+        let file = AtomicFile::create(path);
+        let written = file.and_then(|file| file.write(content).map(|()| file));
+        written.map(Self::Beside).map_err(fault(path))
     }
 
-    fn finish(mut self) -> Result<(), ReportError> {
-        let (path, done) = match &mut self {
-            Self::Beside { path, hidden } => {
-                let renamed = hidden.as_ref().map_or(Ok(()), |hidden| fs::rename(hidden, *path));
-                (*path, renamed.map(|()| *hidden = None))
+    fn finish(self) -> Result<(), ReportError> {
+        match self {
+            Self::Beside(file) => {
+                let path = file.path().to_owned();
+                file.finish().map_err(fault(&path))
             }
-            Self::Through { path, content } => (*path, fs::write(path, content)),
-        };
-        done.map_err(|source| fault(path, source))
-    }
-}
-
-impl Drop for Part<'_> {
-    fn drop(&mut self) {
-        if let Self::Beside { hidden: Some(hidden), .. } = self {
-            // An error that led here is reported already; failing to remove the part adds nothing.
-            let _ = fs::remove_file(hidden);
+            Self::Through { path, content } => fs::write(path, content).map_err(fault(path)),
         }
     }
 }
 
-fn fault(path: &Path, source: io::Error) -> ReportError {
-    ReportError::Write { path: path.to_owned(), source }
+fn fault(path: &Path) -> impl FnOnce(io::Error) -> ReportError {
+    move |source| ReportError::Write { path: path.to_owned(), source }
 }

@@ -6,10 +6,10 @@ use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use firstflight_outside::AtomicFile;
 use firstflight_table::{CsvRows, Table, flows};
 
 use crate::SweepError;
-use crate::store::Part;
 
 /// The form of the chunks' files and of the final table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,17 +131,19 @@ impl Format {
     }
 
     /// A writer of tables into one file.
-    pub(crate) fn writer(self, part: &Part) -> Result<Writer, SweepError> {
+    pub(crate) fn writer(self, to: &AtomicFile) -> Result<Writer, SweepError> {
         let form = match self {
-            Self::Csv => Form::Csv { file: BufWriter::new(part.file()?), begun: false },
+            Self::Csv => Form::Csv {
+                file: BufWriter::new(to.file().map_err(SweepError::write(to.path()))?),
+                begun: false,
+            },
             Self::Parquet => {
                 let by = parquet().map_err(io::Error::other);
-                let rows = by.and_then(|by| by.create(part.hidden()));
-                Form::Parquet(rows.map_err(SweepError::write(part.path()))?)
+                let rows = by.and_then(|by| by.create(to.hidden()));
+                Form::Parquet(rows.map_err(SweepError::write(to.path()))?)
             }
         };
-        let (path, hidden) = (part.path().to_owned(), part.hidden().to_owned());
-        Ok(Writer { form, path, hidden })
+        Ok(Writer { form, path: to.path().to_owned() })
     }
 }
 
@@ -149,7 +151,6 @@ impl Format {
 pub(crate) struct Writer {
     form: Form,
     path: PathBuf,
-    hidden: PathBuf,
 }
 
 enum Form {
@@ -173,16 +174,14 @@ impl Writer {
         }
     }
 
-    /// Ends the file and waits until the disk has it.
+    /// Writes what is left.
     pub(crate) fn finish(self) -> Result<(), SweepError> {
-        let Self { form, path, hidden } = self;
-        let file = match form {
-            Form::Csv { mut file, .. } => file
-                .flush()
-                .and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error)),
-            Form::Parquet(rows) => rows.finish().and_then(|()| File::open(hidden)),
+        let Self { form, path } = self;
+        let written = match form {
+            Form::Csv { mut file, .. } => file.flush(),
+            Form::Parquet(rows) => rows.finish(),
         };
-        file.and_then(|file| file.sync_all()).map_err(SweepError::write(&path))
+        written.map_err(SweepError::write(&path))
     }
 }
 

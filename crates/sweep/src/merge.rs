@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use firstflight_outside::AtomicFile;
 use rayon::prelude::*;
 
-use crate::store::Part;
 use crate::{Shard, Store, Summary, Sweep, SweepError};
 use firstflight_table::point;
 
@@ -45,8 +45,8 @@ impl Store {
         }
         let path = self.dir().join(format!("flows.{}", self.format().name()));
         let mut summary = Summary::writing(&self.dir().join("summary.csv"))?;
-        let part = Part::create(&path)?;
-        let mut writer = self.format().writer(&part)?;
+        let file = AtomicFile::create(&path).map_err(SweepError::write(&path))?;
+        let mut writer = self.format().writer(&file)?;
         let mut rows = 0;
         for number in 0..sweep.chunks() {
             let Some(chunk) = sweep.chunk(number) else { continue };
@@ -68,7 +68,7 @@ impl Store {
             }
         }
         writer.finish()?;
-        part.rename()?;
+        file.finish().map_err(SweepError::write(&path))?;
         self.points(sweep)?;
         let summary = summary.finish()?;
         self.tidy();
@@ -78,8 +78,8 @@ impl Store {
     /// Writes `points.csv`: number, hash, and the value of every key that varies.
     fn points(&self, sweep: &Sweep) -> Result<(), SweepError> {
         let path = self.dir().join("points.csv");
-        let part = Part::create(&path)?;
-        let mut to = csv::Writer::from_writer(part.file()?);
+        let file = AtomicFile::create(&path).map_err(SweepError::write(&path))?;
+        let mut to = csv::Writer::from_writer(file.file().map_err(SweepError::write(&path))?);
         let fault = |error| SweepError::csv(&path)(error);
         let keys = sweep.keys().iter().map(String::as_str);
         to.write_record(["number", "point"].into_iter().chain(keys)).map_err(fault)?;
@@ -96,8 +96,6 @@ impl Store {
                     .map_err(fault)?;
             }
         }
-        to.flush().map_err(SweepError::write(&path))?;
-        drop(to);
-        part.rename()
+        to.flush().and_then(|()| file.finish()).map_err(SweepError::write(&path))
     }
 }

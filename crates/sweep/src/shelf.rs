@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::store::Part;
+use firstflight_outside::AtomicFile;
+
 use crate::{SweepError, hash};
 
 /// Files that appear whole or not at all. A file's name says what it is of
@@ -36,9 +37,9 @@ impl Shelf {
     /// # Errors
     /// A file that cannot be written.
     pub fn put(&self, name: &str, text: &str) -> Result<(), SweepError> {
-        let part = self.part(name)?;
-        part.file()?.write_all(text.as_bytes()).map_err(SweepError::write(part.path()))?;
-        self.keep(name, part).map(drop)
+        let file = self.begin(name)?;
+        file.write(text.as_bytes()).map_err(SweepError::write(file.path()))?;
+        self.keep(name, file).map(drop)
     }
 
     /// The text of a name, if it is there as it was put.
@@ -51,17 +52,18 @@ impl Shelf {
     }
 
     /// A file that is to be of that name.
-    pub(crate) fn part(&self, name: &str) -> Result<Part, SweepError> {
-        Part::create(&self.folder(name).join(format!("{name}.{}", self.ending)))
+    pub(crate) fn begin(&self, name: &str) -> Result<AtomicFile, SweepError> {
+        let path = self.folder(name).join(format!("{name}.{}", self.ending));
+        AtomicFile::create(&path).map_err(SweepError::write(&path))
     }
 
     /// Gives it its name, by what it holds now; older ones of that name go. Its checksum.
-    pub(crate) fn keep(&self, name: &str, part: Part) -> Result<u128, SweepError> {
-        let written = File::open(part.hidden()).and_then(|mut file| checksum(name, &mut file));
-        let sum = written.map_err(SweepError::read(part.path()))?;
+    pub(crate) fn keep(&self, name: &str, new: AtomicFile) -> Result<u128, SweepError> {
+        let written = File::open(new.hidden()).and_then(|mut file| checksum(name, &mut file));
+        let sum = written.map_err(SweepError::read(new.path()))?;
         let path = self.path(name, sum);
         let older: Vec<PathBuf> = self.files(name).filter(|file| *file != path).collect();
-        part.rename_as(&path)?;
+        new.finish_as(&path).map_err(SweepError::write(&path))?;
         for file in older {
             fs::remove_file(&file).map_err(SweepError::write(&file))?;
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use firstflight_outside::Unread;
+use firstflight_outside::{AtomicFile, Unread, is_unfinished};
 use firstflight_table::Table;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -115,11 +115,11 @@ impl Store {
     /// # Errors
     /// A file that cannot be written.
     pub fn put(&self, name: &str, rows: Table) -> Result<(), SweepError> {
-        let part = self.chunks.part(name)?;
-        let mut writer = self.format.writer(&part)?;
+        let file = self.chunks.begin(name)?;
+        let mut writer = self.format.writer(&file)?;
         writer.write(rows)?;
         writer.finish()?;
-        let sum = self.chunks.keep(name, part)?;
+        let sum = self.chunks.keep(name, file)?;
         if let Some(number) = number(name) {
             self.index.write().unwrap_or_else(PoisonError::into_inner).insert(number, sum);
         }
@@ -170,7 +170,7 @@ impl Store {
         let of_merges = entries(&self.dir).filter(is_old);
         for file in of_chunks.chain(of_merges) {
             let name = file.file_name().to_string_lossy().into_owned();
-            if name.starts_with('.') && name.ends_with(".part") {
+            if is_unfinished(&name) {
                 // It does no harm where it is.
                 let _ = fs::remove_file(file.path());
             }
@@ -196,10 +196,10 @@ impl About {
         let path = dir.join(ABOUT);
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
-        let part = Part::create(&path)?;
-        let file = part.file()?;
-        std::io::Write::write_all(&mut &file, text.as_bytes()).map_err(SweepError::write(&path))?;
-        part.rename()
+        let file = AtomicFile::create(&path);
+        let written =
+            file.and_then(|file| file.write(text.as_bytes()).and_then(|()| file.finish()));
+        written.map_err(SweepError::write(&path))
     }
 
     /// Whether the folder is that of this sweep, and otherwise what differs.
@@ -233,57 +233,6 @@ pub(crate) fn format_of(dir: &Path) -> Result<Format, SweepError> {
     let about = About::read(dir)?
         .ok_or_else(|| folder("found no sweep.json; accepted: the folder of a sweep".to_owned()))?;
     Format::named(&about.format).map_err(folder)
-}
-
-/// A file under another name until it is whole; removed unless it is renamed.
-pub(crate) struct Part {
-    path: PathBuf,
-    hidden: Option<PathBuf>,
-}
-
-impl Part {
-    /// The part of a file to be, in its folder, which is made if it is missing.
-    pub(crate) fn create(path: &Path) -> Result<Self, SweepError> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(SweepError::write(folder))?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let hidden = folder.join(format!(".{name}.{}.part", std::process::id()));
-        Ok(Self { path: path.to_owned(), hidden: Some(hidden) })
-    }
-
-    pub(crate) fn file(&self) -> Result<File, SweepError> {
-        File::create(self.hidden()).map_err(SweepError::write(&self.path))
-    }
-
-    /// Where the file is until it is whole.
-    pub(crate) fn hidden(&self) -> &Path {
-        self.hidden.as_deref().unwrap_or(&self.path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Gives the file its name.
-    pub(crate) fn rename(self) -> Result<(), SweepError> {
-        let path = self.path.clone();
-        self.rename_as(&path)
-    }
-
-    /// Gives the file a name in its folder.
-    pub(crate) fn rename_as(mut self, path: &Path) -> Result<(), SweepError> {
-        let renamed = self.hidden.as_ref().map_or(Ok(()), |hidden| fs::rename(hidden, path));
-        renamed.map_err(SweepError::write(path))?;
-        self.hidden = None;
-        Ok(())
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        // What led here is reported already.
-        let _ = self.hidden.as_ref().map(fs::remove_file);
-    }
 }
 
 /// Nobody has written to it for an hour.

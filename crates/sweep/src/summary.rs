@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
+use firstflight_outside::AtomicFile;
 use firstflight_scenario::measure::mean_and_interval;
 use firstflight_table::{Table, Value};
 use serde::Serialize;
 
 use crate::SweepError;
-use crate::store::{Part, format_of};
+use crate::store::format_of;
 
 /// What a sweep says about its controls, in the order of their appearance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -84,21 +85,21 @@ impl Summary {
 
     /// A summary to be, which writes a row per point and control into a file.
     pub(crate) fn writing(path: &Path) -> Result<Writing, SweepError> {
-        let part = Part::create(path)?;
-        let mut to = csv::Writer::from_writer(part.file()?);
+        let file = AtomicFile::create(path).map_err(SweepError::write(path))?;
+        let mut to = csv::Writer::from_writer(file.file().map_err(SweepError::write(path))?);
         let mut names = vec!["point".to_owned(), "alias".to_owned(), "seeds".to_owned()];
         for measure in MEASURES {
             names.extend([measure.to_owned(), format!("{measure}_half_95")]);
         }
         let fault = |error| SweepError::csv(path)(error);
         to.write_record(&names).map_err(fault)?;
-        Ok(Writing { to: Some((part, to)), state: State::default() })
+        Ok(Writing { to: Some((file, to)), state: State::default() })
     }
 }
 
 /// Takes rows point by point, so that one point is in memory at a time.
 pub(crate) struct Writing {
-    to: Option<(Part, csv::Writer<File>)>,
+    to: Option<(AtomicFile, csv::Writer<File>)>,
     state: State,
 }
 
@@ -214,22 +215,21 @@ impl Writing {
     }
 
     fn write(&mut self, alias: &str, runs: &BTreeMap<u64, Run>) -> Result<(), SweepError> {
-        let Some((part, to)) = &mut self.to else { return Ok(()) };
+        let Some((file, to)) = &mut self.to else { return Ok(()) };
         let mut cells = vec![self.state.point.clone(), alias.to_owned(), runs.len().to_string()];
         let cell = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         for measure in 0..MEASURES.len() {
             let interval = interval(runs.values().map(|run| run.measures[measure]));
             cells.extend([cell(interval.mean), cell(interval.half_95)]);
         }
-        to.write_record(&cells).map_err(|error| SweepError::write(part.path())(error.into()))
+        to.write_record(&cells).map_err(|error| SweepError::write(file.path())(error.into()))
     }
 
     pub(crate) fn finish(mut self) -> Result<Summary, SweepError> {
         self.close()?;
-        if let Some((part, mut to)) = self.to.take() {
-            to.flush().map_err(SweepError::write(part.path()))?;
-            drop(to);
-            part.rename()?;
+        if let Some((file, mut to)) = self.to.take() {
+            let path = file.path().to_owned();
+            to.flush().and_then(|()| file.finish()).map_err(SweepError::write(&path))?;
         }
         let State { points, rows, totals, .. } = self.state;
         Ok(Summary { points, rows, controls: totals.into_iter().map(Total::summary).collect() })

@@ -5,10 +5,10 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use firstflight_outside::is_full;
 pub use firstflight_outside::plain;
+use firstflight_outside::{AtomicFile, is_full, is_written_through};
+use firstflight_report::ReportError;
 use firstflight_report::terminal::Screen;
-use firstflight_report::{ReportError, is_written_through};
 
 use crate::Failure;
 use crate::command_line::without_secrets;
@@ -70,15 +70,15 @@ fn check_below(path: &Path, fault: impl Fn(String) -> Failure) -> Result<(), Fai
     if !existing.is_dir() {
         return Err(fault(format!("{} is not a directory", existing.display())));
     }
-    let probe = existing.join(format!(".firstflight-{}.part", std::process::id()));
-    let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
-    tried.map_err(|error| match error.kind() {
-        _ if is_full(&error) => {
-            Failure::from(ReportError::Write { path: existing.to_owned(), source: error })
+    AtomicFile::create(&existing.join("firstflight")).map(drop).map_err(|error| {
+        match error.kind() {
+            _ if is_full(&error) => {
+                Failure::from(ReportError::Write { path: existing.to_owned(), source: error })
+            }
+            // It is there, as /proc is.
+            io::ErrorKind::NotFound => fault(format!("{} takes no files", existing.display())),
+            _ => fault(format!("{}: {error}", existing.display())),
         }
-        // It is there, as /proc is.
-        io::ErrorKind::NotFound => fault(format!("{} takes no files", existing.display())),
-        _ => fault(format!("{}: {error}", existing.display())),
     })
 }
 

@@ -4,16 +4,17 @@
 //! Two transfers that end at once may each write the file; the later one's view of the other
 //! addresses wins. What is lost by that is a hint.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Write as _};
+use std::fs::{self, DirBuilder};
+use std::io;
 use std::net::IpAddr;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use firstflight_core::hint::Learned;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_core::view::Window;
+use firstflight_outside::AtomicFile;
 use firstflight_quic::{PathMemory, Remembered, Visit};
 use serde::{Deserialize, Serialize};
 
@@ -122,16 +123,10 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     if let Some(directory) = directory.filter(|directory| !directory.exists()) {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = || -> io::Result<()> {
-        let mut new = File::options().write(true).create_new(true).mode(0o600).open(&beside)?;
-        new.write_all(text.as_bytes())?;
-        new.write_all(b"\n")?;
-        fs::rename(&beside, file)
-    };
-    written().inspect_err(|_| drop(fs::remove_file(&beside)))
+    let new = AtomicFile::private(file)?;
+    new.write(text.as_bytes())?;
+    new.write(b"\n")?;
+    new.finish()
 }
 
 impl Line {

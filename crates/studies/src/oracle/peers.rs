@@ -6,6 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use firstflight_outside::AtomicFile;
+
 use super::measured::Measured;
 use super::point::Point;
 use super::study::read;
@@ -115,10 +117,10 @@ pub(crate) fn compile_ns3(root: &Path, cache: &Path) -> Result<(PathBuf, String)
     if program.exists() {
         return Ok((program, text));
     }
-    let half = cache.join(format!("ns3-dumbbell-{}.part", std::process::id()));
+    let fresh = AtomicFile::create(&program).map_err(|error| Stop::failed(&error.to_string()))?;
     let output = Command::new("g++")
         .args(["-O2", "-std=c++17", "-o"])
-        .args([&half, &source])
+        .args([fresh.hidden(), &source])
         .args(LIBRARIES.map(|library| format!("-lns3-{library}")))
         .output();
     let output = match output {
@@ -131,7 +133,7 @@ pub(crate) fn compile_ns3(root: &Path, cache: &Path) -> Result<(PathBuf, String)
         Ok(output) => output,
     };
     if output.status.success() {
-        fs::rename(&half, &program).map_err(|error| Stop::failed(&error.to_string()))?;
+        fresh.finish().map_err(|error| Stop::failed(&error.to_string()))?;
         return Ok((program, text));
     }
     let problem = String::from_utf8_lossy(&output.stderr).into_owned();
