@@ -35,13 +35,13 @@ pub(crate) struct Args {
     /// Loss on the way there: 0.1%, or in bursts ge:0.5%,20% (good to bad, bad to good)
     #[arg(long, value_name = "LOSS", default_value = "0%")]
     loss: String,
-    /// Rate of the way back
+    /// Rate of the reverse path
     #[arg(long, value_name = "RATE", default_value = "none")]
     back_rate: String,
-    /// Buffer of the way back
+    /// Buffer of the reverse path
     #[arg(long, value_name = "BUFFER", default_value = "1bdp")]
     back_buffer: String,
-    /// Loss on the way back
+    /// Loss on the reverse path
     #[arg(long, value_name = "LOSS", default_value = "0%")]
     back_loss: String,
     /// Seed of the losses

@@ -35,9 +35,9 @@ pub(crate) struct Landing {
     pub(crate) beta: u64,
     /// `K (1 - beta)`, in millionths.
     pub(crate) ack_factor: u64,
-    /// What of the outstanding data has been acknowledged.
+    /// The part of the outstanding data that has been acknowledged.
     pub(crate) acked: Bytes,
-    /// What of the outstanding data has been lost.
+    /// The part of the outstanding data that has been lost.
     pub(crate) lost: Bytes,
 }
 

@@ -103,7 +103,7 @@ fn reasons(judgement: &Judgement) -> Option<Section> {
     (!table.rows.is_empty()).then(|| section.table(table))
 }
 
-/// What becomes of the others, beside the control and beside slow start.
+/// How the other flows fare, beside the control and beside slow start.
 fn others(judgement: &Judgement) -> Option<Section> {
     let columns = [
         Column::text("scenario"),

@@ -27,7 +27,7 @@ pub struct Record {
     pub ssthresh: u64,
     /// Payload that the socket has sent, retransmissions included: `tcpi_bytes_sent`.
     pub sent: u64,
-    /// What of it is acknowledged: `tcpi_bytes_acked`.
+    /// The part of it that is acknowledged: `tcpi_bytes_acked`.
     pub acked: u64,
     /// The rate at which the socket sends where it paces, in bytes per second.
     pub pacing_rate: u64,

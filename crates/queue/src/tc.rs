@@ -4,7 +4,7 @@
 //! discipline. HTB asks for a packet when the one before has taken its time, as a real link does,
 //! where a bucket of `tbf` would ask one packet earlier (`peek` in `tbf_dequeue`). Its own bucket
 //! holds what a late timer costs and no packet. The packet leaves as its time on the link begins,
-//! and the way back makes up for that.
+//! and the reverse path makes up for that.
 
 use crate::{CodelRules, Discipline};
 

@@ -18,8 +18,8 @@
 //!
 //! A packet of the scenario is the UDP payload, at least 1200 bytes (RFC 9000 section 14); IP and
 //! UDP headers come on top as the scenario's `headers`. Path MTU discovery is off. ACKs are real
-//! datagrams, each with its own size, on a way back that neither queues nor loses. The first flight
-//! is the handshake's: data leave an RTT after the start. Without an initial window of the
+//! datagrams, each with its own size, on a reverse path that neither queues nor loses. The first
+//! flight is the handshake's: data leave an RTT after the start. Without an initial window of the
 //! scenario's, RFC 9002's ten packets hold, and no ssthresh.
 
 mod applies;

@@ -23,8 +23,8 @@ pub struct Setup {
     pub delayed_ack: Option<u64>,
     /// Bytes to send; with `None` it sends until the run ends.
     pub size: Option<u64>,
-    /// What of it the application writes later, each so many nanoseconds after the start; times
-    /// rise. The rest it writes at once.
+    /// Parts of it that the application writes later, each with its time in nanoseconds after the
+    /// start, in order. The rest it writes at once.
     pub writes: Vec<(u64, u64)>,
     /// Flow-control window of the receiver; with `None` it is so large that it never limits.
     pub receive_window: Option<u64>,

@@ -12,7 +12,7 @@ use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup};
 use firstflight_sim::{Datagram, Ends, EndsTotals, SenderState, Way};
 use proptest::prelude::*;
 
-/// What happens to datagrams on the way back, in per cent, and how long those held wait.
+/// What happens to datagrams on the reverse path, in per cent, and how long those held wait.
 #[derive(Clone, Copy, Debug)]
 struct Harm {
     lost: u64,

@@ -81,7 +81,7 @@ pub(crate) fn initial_ssthresh(flow: &ResolvedFlow, control: &Control) -> Bytes 
     flow.ssthresh_bytes.or_own(own).map_or(Bytes::MAX, Bytes)
 }
 
-/// What of a packet's payload on UDP is no data.
+/// QUIC's own bytes in a packet's UDP payload.
 pub(crate) fn overhead_bytes(resolved: &Resolved) -> u64 {
     QUIC_OVERHEAD.min(resolved.packet_bytes.saturating_sub(1))
 }

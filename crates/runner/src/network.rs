@@ -75,13 +75,13 @@ pub fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
     }
 }
 
-/// The way back of ACKs over a link that has more of it than a delay.
+/// The reverse path of ACKs over a link that has more of it than a delay.
 fn back(link: &ResolvedLink, delays: Option<&DelaySchedule>) -> LinkSpec {
     let own = link.elements.back.as_deref();
     let none = ResolvedElements::default();
     LinkSpec {
         rate_bps: own.map_or(link.rate_bps, |back| back.rate_bps),
-        // Without a schedule the delay is that of the whole way back ([`FlowSpec::return_delay`]).
+        // Without a schedule the reverse path has one delay ([`FlowSpec::return_delay`]).
         delay: delays.map_or(Span(0), DelaySchedule::least),
         buffer: buffer(own.and_then(|back| back.buffer)),
         elements: elements(own.map_or(&none, |back| &back.elements), delays),
@@ -265,7 +265,7 @@ fn flow(
     let sum = |part: fn(&ResolvedLink) -> u64| -> u64 {
         group.path.iter().map(|index| part(&resolved.links[*index])).sum()
     };
-    // A schedule of delays is the way back's own.
+    // A schedule of delays is the reverse path's own.
     let own_return_delay = |link: &ResolvedLink| {
         if link.elements.has_delays() { 0 } else { link.return_delay_ns }
     };

@@ -27,9 +27,9 @@ pub(crate) fn syn_bytes(resolved: &Resolved, control: &Control) -> u64 {
     }
 }
 
-/// Whether ACKs wait for each other on the way back, as on ns-2's duplex links: those of several
-/// flows do. Those of one flow come as its packets do, too far apart for that, but where a timer
-/// lets ACKs go.
+/// Whether ACKs wait for each other on the reverse path, as on ns-2's duplex links: those of
+/// several flows do. Those of one flow come as its packets do, too far apart for that, but where a
+/// timer lets ACKs go.
 pub(crate) fn acks_queue(resolved: &Resolved, flow: &ResolvedFlow) -> bool {
     let several = resolved.flows.len() > 1 || flow.count > 1;
     let they_may_meet = several || flow.delayed_ack.value > 1;

@@ -5,7 +5,7 @@
 
 use firstflight_core::units::Span;
 
-/// What of an agent decides its draws.
+/// The properties of an agent that decide its draws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agent {
     /// A Vegas agent, which draws twice when it is made.

@@ -90,7 +90,7 @@ pub enum FastOpen {
     Cookie,
 }
 
-/// Whose retransmission timer senders have.
+/// Which retransmission timer senders have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Timer {

@@ -111,8 +111,8 @@ impl Serialize for ResolvedEndpoint {
     }
 }
 
-/// A link. Data packets queue here; an ACK takes the time of the way back, or crosses a link of its
-/// own where `back` or `delays` is written.
+/// A link. Data packets queue here; an ACK takes the time of the reverse path, or crosses a link of
+/// its own where `back` or `delays` is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResolvedLink {
@@ -122,7 +122,7 @@ pub struct ResolvedLink {
     pub rate_bps: u64,
     /// Propagation of data, one way.
     pub delay_ns: u64,
-    /// Propagation of ACKs on their way back.
+    /// Propagation of ACKs on the reverse path.
     pub return_delay_ns: u64,
     /// Room for waiting packets.
     pub buffer: ResolvedBuffer,
@@ -229,7 +229,7 @@ impl ResolvedElements {
         others.into_iter().chain(traces).flatten()
     }
 
-    /// Whether ACKs meet more than a delay on their way back.
+    /// Whether ACKs meet more than a delay on the reverse path.
     pub fn has_way_back(&self) -> bool {
         self.back.is_some() || self.has_delays()
     }
@@ -299,7 +299,7 @@ pub struct ResolvedReorder {
     pub by_ns: u64,
 }
 
-/// The way back of ACKs over a link.
+/// The reverse path of ACKs over a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResolvedBack {

@@ -133,7 +133,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "[path]\nback = { delays = [{ delay = '1ms' }] }",
-        "x.toml:2: path.back.delays = [a table]: not of a way back: those of the link hold for \
+        "x.toml:2: path.back.delays = [a table]: not of a reverse path: those of the link hold for \
          both directions; accepted: without it",
     ),
     (

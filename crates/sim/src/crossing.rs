@@ -1,6 +1,6 @@
-//! The way of a flow's packets through links with elements ([`crate::element`]): each has an event
-//! at the next link, or at the receiver, so that they come there in order of time. And the way of
-//! its ACKs through a link of its own kind on the way back.
+//! How a flow's packets cross links with elements ([`crate::element`]): each packet has an event at
+//! the next link, or at the receiver, so that they come there in order of time. Its ACKs cross the
+//! reverse path's own link ([`LinkSpec::back`](crate::LinkSpec::back)) likewise.
 
 use firstflight_core::units::{Instant, Span};
 
@@ -106,7 +106,7 @@ impl FlowPath {
         fabric.queue.push(Lane::Arrive(lane), Event::new(at, Kind::Arrive, order, payload));
     }
 
-    /// A packet reaches the receiver behind elements, or an ACK the link on its way back.
+    /// A packet reaches the receiver behind elements, or an ACK the link on the reverse path.
     #[inline(never)]
     pub(crate) fn arrive_off_path(&mut self, fabric: &mut Fabric, what: Arriving, now: Instant) {
         match what.hop {
@@ -115,7 +115,7 @@ impl FlowPath {
         }
     }
 
-    /// An ACK has reached a link of its own kind on its way back.
+    /// An ACK has reached a link of its own kind on the reverse path.
     #[cold]
     pub(crate) fn cross_own(&mut self, fabric: &mut Fabric, ack: AckOut, now: Instant) {
         let Some(way) = &mut self.route.way_back else { return };
@@ -130,8 +130,8 @@ impl FlowPath {
         }
     }
 
-    /// An ACK is lost on its way back. What it acknowledged the next one acknowledges too. What it
-    /// told of packets out of order, and of marks, the next one tells.
+    /// An ACK is lost on the reverse path. What it acknowledged the next one acknowledges too. What
+    /// it told of packets out of order, and of marks, the next one tells.
     #[cold]
     fn lose_ack(&mut self, ack: AckOut) {
         let Some(way) = &mut self.route.way_back else { return };

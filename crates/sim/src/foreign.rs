@@ -4,9 +4,9 @@
 //! The ends are woken when they asked to be, and when a datagram reaches one of them. They hand out
 //! datagrams of any size. Data cross the flow's access links and its path, where they queue and are
 //! lost among the packets of all flows; what goes back takes the return path's time, as ACKs do: it
-//! neither queues nor is lost, and is serialised once on every link. Where the way back has a link
-//! of its own ([`LinkSpec::back`](crate::LinkSpec::back)) it queues there, and may be lost. Every
-//! datagram waits for an event at every link, so that nothing is computed ahead here.
+//! neither queues nor is lost, and is serialised once on every link. Where the reverse path has a
+//! link of its own ([`LinkSpec::back`](crate::LinkSpec::back)) it queues there, and may be lost.
+//! Every datagram waits for an event at every link, so that nothing is computed ahead here.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -93,7 +93,7 @@ pub struct Datagram {
 pub enum Way {
     /// With the data: over the flow's path.
     Forward,
-    /// With the ACKs: the way back.
+    /// With the ACKs: the reverse path.
     Back,
 }
 
@@ -126,12 +126,12 @@ pub(crate) struct ForeignFlow<'a> {
     ingress: Access,
     /// The receiver's access link.
     egress: Access,
-    /// When the newest datagram on the way back arrives, or has left the last link before the
+    /// When the newest datagram on the reverse path arrives, or has left the last link before the
     /// sender's access link.
     last_back: Instant,
     /// When the receiver's access link has sent the newest datagram, where that matters.
     last_out: Instant,
-    /// Nothing goes back before, once the first datagram would have gone.
+    /// The receiver sends nothing before this time, the answer delay after its first one was due.
     held_until: Option<Instant>,
     /// Datagrams in the network, by number.
     under_way: HashMap<u64, Datagram>,
@@ -302,18 +302,18 @@ impl<'a> ForeignFlow<'a> {
         self.last_back
     }
 
-    /// The link that the way back has of its own, if it has one.
+    /// The link that the reverse path has of its own, if it has one.
     fn own_way_back(&self, fabric: &Fabric) -> Option<usize> {
         self.spec.return_link.filter(|link| fabric.returns[*link].is_own())
     }
 
-    /// When a datagram that leaves the receiver now reaches the link of the way back.
+    /// When a datagram that leaves the receiver now reaches the link of the reverse path.
     fn set_out_back(&mut self, now: Instant, bytes: u64) -> Instant {
         self.last_out = self.last_out.max(now) + self.access_time(bytes);
         self.last_out + self.spec.access_delay
     }
 
-    /// A datagram reaches the link of the way back.
+    /// A datagram reaches the link of the reverse path.
     fn cross_back(&mut self, number: u64, now: Instant, fabric: &mut Fabric) {
         let Some(link) = self.own_way_back(fabric) else { return };
         let Some(datagram) = self.under_way.get(&number) else { return };
@@ -402,7 +402,7 @@ enum What {
     Arrive = 3,
     /// A datagram reaches the end it goes to.
     Deliver = 4,
-    /// A datagram reaches the link of the way back.
+    /// A datagram reaches the link of the reverse path.
     CrossBack = 5,
 }
 

@@ -7,8 +7,8 @@ use crate::path::{Fabric, FlowPath};
 use crate::route::{Hop, Packet};
 
 impl FlowPath {
-    /// The flow starts. Where ACKs queue on their way back, the shared link there learns of a SYN;
-    /// returns whether they do.
+    /// The flow starts. Where ACKs queue on the reverse path, the shared link there learns of a
+    /// SYN; returns whether they do.
     pub(crate) fn opens(&mut self, fabric: &mut Fabric) -> bool {
         let link = self.route.way_back.as_ref().map(|way| way.link);
         link.inspect(|link| fabric.returns[*link].opens()).is_some()

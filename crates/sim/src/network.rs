@@ -84,9 +84,9 @@ pub struct FlowSpec {
     pub access_rate_bps: u64,
     /// One-way delay of each access link.
     pub access_delay: Span,
-    /// Propagation of the way back between the access links.
+    /// Propagation of the reverse path between the access links.
     pub return_delay: Span,
-    /// Rate at which ACKs are serialised once on the way back, in bits per second.
+    /// Rate at which ACKs are serialised once on the reverse path, in bits per second.
     pub return_rate_bps: u64,
     /// The link over whose other direction ACKs go back, behind those of every flow that names it
     /// too: what [`LinkSpec::back`] says, or else at the link's rate with room for all of them.

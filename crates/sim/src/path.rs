@@ -187,7 +187,7 @@ impl FlowPath {
         self.receive(fabric, packet, at);
     }
 
-    /// [`FlowPath::deliver`] where ACKs queue on their way back.
+    /// [`FlowPath::deliver`] where ACKs queue on the reverse path.
     #[inline(never)]
     fn deliver_queued(&mut self, fabric: &mut Fabric, packet: Packet, at: Instant) {
         if let Some(way) = &self.route.way_back {
@@ -286,8 +286,8 @@ impl FlowPath {
         }
     }
 
-    /// An ACK sets out for the shared link on its way back, and crosses it at once if it is known
-    /// to be the next one there.
+    /// An ACK sets out for the shared link on the reverse path, and crosses it at once if it is
+    /// known to be the next one there.
     #[inline]
     fn send_back(&mut self, fabric: &mut Fabric, ack: AckOut) {
         let ack = AckOut { next: self.route.tagged(ack.next), ..ack };
@@ -306,7 +306,7 @@ impl FlowPath {
         fabric.queue.push(Lane::Arrive(way.lane), Event::new(at, Kind::Arrive, way.order, payload));
     }
 
-    /// The oldest ACK that waits for it has reached the shared link on its way back.
+    /// The oldest ACK that waits for it has reached the shared link on the reverse path.
     pub(crate) fn cross_back(&mut self, fabric: &mut Fabric, now: Instant) {
         let Some(way) = &mut self.route.way_back else { return };
         let link = &mut fabric.returns[way.link];
@@ -429,7 +429,7 @@ impl Arriving {
 /// The place behind the last link of a flow that crosses elements.
 pub(crate) const AT_RECEIVER: usize = 0xfffe;
 
-/// The place of the link that ACKs share on their way back.
+/// The place of the link that ACKs share on the reverse path.
 pub(crate) const WAY_BACK: usize = 0xffff;
 
 /// Two halves of what an event carries.

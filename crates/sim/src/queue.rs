@@ -20,7 +20,7 @@ use crate::tree::NOTHING;
 /// A lane of events of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// ACKs on their way back.
+    /// ACKs on the reverse path.
     Ack(u32),
     /// Packets on their way to a link.
     Arrive(u32),

@@ -1,9 +1,9 @@
 //! The queue of a link that is not a plain drop-tail buffer ([`firstflight_queue`]).
 //!
-//! Such a queue may decide when a packet leaves, and about others than the one that arrives, so
-//! that nothing follows from an arrival alone. Packets really wait here, with what they carry, and
-//! the link has events: one for what has arrived at an instant, and one whenever it has sent a
-//! packet. A flow over such a link takes no fast path.
+//! A drop-tail buffer decides a packet's fate when it arrives. Such a queue decides later: it may
+//! drop a packet that waits, or serve another flow first. So packets wait here, with what they
+//! carry, and the link has events: one for what arrives at an instant, and one whenever it has sent
+//! a packet. A flow over such a link takes no fast path.
 
 use firstflight_core::units::{Instant, Span};
 use firstflight_queue::{Happened, Packet, Server};

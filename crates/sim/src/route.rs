@@ -29,10 +29,10 @@ pub(crate) struct Route {
     tag: u32,
     /// Size of a full data packet on the links.
     packet_bytes: u64,
-    /// From a packet reaching the far end of the last shared link to the sender having its ACK,
-    /// where neither ever waits; else [`NEVER`].
+    /// The time from the far end of the last shared link to the sender's having the packet's ACK,
+    /// if neither packet nor ACK can wait on that way; else [`NEVER`].
     home: Span,
-    /// When the sender has had all ACKs but those that went home the short way.
+    /// When the newest ACK that left by [`Route::back`] reaches the sender; none overtakes it.
     last_ack: Instant,
     /// Nothing that arrives after this is delivered: the flow has stopped, or the run is over.
     pub(crate) counts_until: Instant,
@@ -46,13 +46,13 @@ pub(crate) struct Route {
     others: Vec<Hop>,
     /// The receiver of the connection before this one, which answers what is still under way to it.
     earlier: Option<Box<Receiver>>,
-    /// Where ACKs queue on their way back. Boxed because in most networks they do not.
+    /// Where ACKs queue on the reverse path. Boxed because in most networks they do not.
     pub(crate) way_back: Option<Box<WayBack>>,
     /// The sender's access link.
     egress: Access,
-    /// When the next event of the delayed-ACK timer comes, no later than the timer fires. Most held
-    /// ACKs are overtaken by the next packet, so that one event serves many of them. Not where
-    /// every held ACK has its own.
+    /// When the next event of the delayed-ACK timer comes, no later than the timer fires. The next
+    /// packet usually releases a held ACK first, so that one event serves many. Without fast paths
+    /// every held ACK has an event of its own.
     wakes_at: Instant,
     /// Whether the flow takes fast paths.
     pub(crate) fast_paths: bool,
@@ -261,8 +261,8 @@ impl Route {
     }
 
     /// A packet leaves the last shared link at `at`. If it is calm at the receiver, waits nowhere
-    /// on its way there, nor its ACK on the way back, and that ends while what arrives counts: its
-    /// sequence number, and when the sender has the ACK. Otherwise nothing has changed.
+    /// on its way there, nor its ACK on the reverse path, and that ends while what arrives counts:
+    /// its sequence number, and when the sender has the ACK. Otherwise nothing has changed.
     #[inline(always)]
     pub(crate) fn deliver_calm(&mut self, at: Instant, packet: Packet) -> Option<(u32, Instant)> {
         let back = Instant(at.0 + self.home.0);
@@ -337,8 +337,8 @@ impl Route {
         self.last_ack
     }
 
-    /// A new connection takes the route. What of the one before is still under way
-    /// keeps its tag and means nothing to the new ends.
+    /// A new connection takes the route. Packets of the earlier one that are still in flight keep
+    /// its tag, and the new ends ignore them.
     pub(crate) fn renew(&mut self, spec: &FlowSpec, next: Next, end_of_run: Instant) {
         let (packets, fast_paths) = (Some(next.packets), self.receiver.has_fast_paths());
         let until = (self.counts_until, end_of_run);
@@ -474,7 +474,7 @@ fn return_delay(spec: &FlowSpec) -> Span {
     spec.return_delay + spec.access_delay * 2 + ack_time(spec, bytes)
 }
 
-/// Time to send `bytes` of an ACK on all the links of the way back.
+/// Time to send `bytes` of an ACK on all the links of the reverse path.
 fn ack_time(spec: &FlowSpec, bytes: u64) -> Span {
     access_time(spec, bytes) * 2 + serialisation(bytes, spec.return_rate_bps)
 }

@@ -1,6 +1,6 @@
 //! Runs a network: takes events in order of time and lets the elements act.
 //!
-//! Flows take fast paths where nothing can be different for it ([`FastPaths`]).
+//! A flow takes a fast path where the outcome is the same as on the general path ([`FastPaths`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -107,7 +107,7 @@ pub(crate) struct Flow<'a> {
     pub(crate) files: Option<Box<FileSource<'a>>>,
     /// A later timer event that is pending all the same: it was the earliest before `timer_at`.
     later_timer_at: u64,
-    /// Its SYN has not been acknowledged, and ACKs queue on their way back.
+    /// Its SYN has not been acknowledged, and ACKs queue on the reverse path.
     opening: bool,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
     timer_at: u64,

@@ -1,10 +1,10 @@
 //! The way of ACKs back where they wait for each other: over the other direction of a shared link,
 //! as on ns-2's duplex links.
 //!
-//! Most ACKs meet no other ACK on the way back, and [`Route::back`] knows at once when they arrive.
-//! Where ACKs of several flows meet, or one that the delayed-ACK timer lets go is followed by the
-//! next, each has to reach the shared link in its turn. That takes an event of its own, unless it
-//! is known that no other ACK can come before it ([`ReturnLink::is_next`]).
+//! Most ACKs meet no other ACK on the reverse path, and [`Route::back`] knows at once when they
+//! arrive. Where ACKs of several flows meet, or one that the delayed-ACK timer lets go is followed
+//! by the next, each has to reach the shared link in its turn. That takes an event of its own,
+//! unless it is known that no other ACK can come before it ([`ReturnLink::is_next`]).
 //!
 //! [`Route::back`]: crate::route::Route::back
 
@@ -20,7 +20,7 @@ use crate::random::stream;
 use crate::receiver::AckOut;
 use crate::serialisation::{Serialisation, serialisation};
 
-/// One flow's ACKs on their way back.
+/// One flow's ACKs on the reverse path.
 #[derive(Debug)]
 pub(crate) struct WayBack {
     /// The shared link.
@@ -66,7 +66,8 @@ pub(crate) struct ReturnLink {
     serial: Serialisation,
     /// ACKs that have events of their own to reach it.
     waiting: u32,
-    /// Flows whose SYN may still come; one more if [`ReturnLink::bound`] holds for no ACK at all.
+    /// Flows whose SYN may still come. It is one too high, and so never 0, if
+    /// [`ReturnLink::bound`] holds for no ACK.
     opening: u32,
     /// When the other flows start, the next one last.
     starts: Vec<Instant>,
@@ -274,7 +275,7 @@ fn least_lead(spec: &FlowSpec, rate_bps: u64) -> Span {
     Span(floor(packet, rate_bps) + access) + spec.access_delay * 2
 }
 
-/// Streams of links of the way back begin here, below those of starts of flows. Those of their
+/// Streams of links of the reverse path begin here, below those of starts of flows. Those of their
 /// elements follow those of the links' elements.
 pub const BACK: u64 = 1 << 31;
 

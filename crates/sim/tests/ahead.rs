@@ -259,7 +259,7 @@ fn networks() -> impl Strategy<Value = Network> {
             let udp = udp.into_iter().collect();
             // What the policies hold is seen in the samples only.
             let sample_every = seed.is_multiple_of(2).then_some(Span::from_millis(20));
-            // As with ns-2: ACKs queue on the way back, and ties are decided otherwise.
+            // As with ns-2: ACKs queue on the reverse path, and ties are decided otherwise.
             let ns2_ties = seed % 3 == 0;
             // Where every packet is acknowledged and no connection follows, ACKs may cross early.
             let each = ns2_ties && seed % 5 < 3;

@@ -212,8 +212,8 @@ fn a_recovery_ends_with_a_window_of_whole_packets_and_its_last_ack_opens_nothing
 }
 
 /// Every link keeps the order, so that what a selective acknowledgement does not tell of is lost:
-/// nothing is sent again that has arrived, also where flows share a way back and an ACK of several
-/// packets reaches the queue of events later than another flow's.
+/// nothing is sent again that has arrived, also where flows share a reverse path and an ACK of
+/// several packets reaches the queue of events later than another flow's.
 #[test]
 fn what_an_ack_of_several_packets_tells_of_is_not_sent_again() {
     let flow = |recovery, start_us: u64| {

@@ -17,7 +17,7 @@ use firstflight_sim::{
 use proptest::prelude::*;
 
 /// A transfer of so many packets of 1000 bytes with Linux's RACK and ten packets to begin with,
-/// and CUBIC after the start-up. `delay_ms` is the way back.
+/// and CUBIC after the start-up. `delay_ms` is the reverse path.
 fn transfer(startup: &str, packets: u32, delay_ms: u64) -> FlowSpec {
     transfer_of(AnyStartup::by_name(startup).unwrap(), packets, delay_ms)
 }

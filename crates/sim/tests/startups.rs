@@ -25,7 +25,7 @@ fn with(startup: &str, knobs: &[(&str, KnobValue)], return_ms: u64) -> FlowSpec 
     spec
 }
 
-/// What of Linux' endpoint matters here.
+/// Linux' endpoint, as far as it matters here.
 fn linux(mss: u64) -> Endpoint {
     let mut endpoint =
         Endpoint { recovery: Recovery::Sack, syn: true, ..Endpoint::rfc(Bytes(mss)) };

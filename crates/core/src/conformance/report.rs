@@ -60,7 +60,7 @@ pub struct Report {
     pub feedback: u64,
     /// What the transport declares.
     promised: Facilities,
-    /// What of it has arrived.
+    /// The part of it that has arrived.
     arrived: Facilities,
     /// The clock in whose ticks times come.
     tick: Span,

@@ -36,10 +36,11 @@ impl Chirp {
     /// The gap between packets at which the path serves them, where `gap(n)` is the one that packet
     /// `n` left before the next. Nothing of fewer than two packets.
     ///
-    /// Each packet but the first counts with a gap: of an excursion of five packets or more, in
-    /// which the delay rose and stayed above 5/8 of its rise, its own where the delay went on
-    /// rising; of one that the chirp's end cut off, the gap where it began; all others count with
-    /// that gap too, or with the last gap if no excursion was cut off.
+    /// It is the mean of one gap for each packet but the first. An excursion is a run of packets
+    /// whose delay rose and stayed above 5/8 of its largest rise. A packet of an excursion of five
+    /// or more counts with its own gap where the delay went on rising. Every other packet counts
+    /// with the gap at which the excursion began that the chirp's end cut off, or, if there is
+    /// none, with the last gap.
     pub fn gap(&self, gap: impl Fn(usize) -> Span) -> Option<Span> {
         // `paced_chirping.c`: excursions of the queueing delay, as pathChirp has them.
         let delays = self.delays.get(..self.known).filter(|delays| delays.len() >= 2)?;

@@ -1,4 +1,4 @@
-//! What of the eligible rate estimate can be set: knobs, presets, and the words for them.
+//! The settings of the eligible rate estimate: knobs, presets, and the words for them.
 
 use super::instability::LONGEST_WINDOW;
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, Words, words};

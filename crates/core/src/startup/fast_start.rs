@@ -1,12 +1,12 @@
 //! Fast Start (Padmanabhan and Katz, 1998): a new connection goes on where the last one between the
 //! same hosts ended, and takes it back when that loses data.
 //!
-//! Published: the paper's abstract and the ns-2 agent of its first author (`tcp-fs.cc`): window,
-//! ssthresh and RTT are those of the connection before; the window is made safe first, half of it
-//! if that connection was in slow start and one segment less if it was in avoidance; the first
-//! window is clocked out over the cached RTT; once several of its packets are lost the sender is in
-//! slow start from its ordinary first window, as if nothing had been tried, and ssthresh stays. The
-//! packets of the first window carry a mark by which routers drop them before others.
+//! Published: the paper's abstract and the ns-2 agent of its first author (`tcp-fs.cc`). Window,
+//! ssthresh and RTT are those of the connection before. The window is made safe: half of it if
+//! that connection was in slow start, one segment less if it was in avoidance. The first window is
+//! paced over the cached RTT. If several of its packets are lost, slow start begins anew from the
+//! ordinary first window, and ssthresh stays. The packets of the first window carry a mark by which
+//! routers drop them before others.
 //!
 //! Inferred: no router here drops by marks, so others are less protected than in the paper. One
 //! packet leaves at a time where the agent sends bursts of `maxburst_`, and the window is spread

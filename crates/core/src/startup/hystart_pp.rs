@@ -62,7 +62,7 @@ pub struct HyStartPp {
     round: Round,
     /// Conservative slow start, while the flow is in it.
     css: Option<Conservative>,
-    /// What of `L * SMSS` the parts of the acknowledgement that is being reported have left.
+    /// The rest of `L * SMSS` after the parts of the acknowledgement that have been reported.
     limit_left: Bytes,
     /// By how much the count of that acknowledgement is divided.
     growth_divisor: u64,

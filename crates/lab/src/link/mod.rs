@@ -10,7 +10,8 @@
 //!
 //! A queue discipline, schedules, jitter and policers are the simulator's own (`managed`).
 //!
-//! What is not emulated: the rate of access links, and queues of the way back unless it has a rate.
+//! What is not emulated: the rate of access links, and queues of the reverse path unless it has a
+//! rate.
 
 mod direction;
 mod engine;
@@ -152,7 +153,7 @@ impl LinkSpec {
     }
 }
 
-/// The way back: a delay alone, or, with `back`, a link with a rate, a buffer and elements.
+/// The reverse path: a delay alone, or, with `back`, a link with a rate, a buffer and elements.
 fn backward(link: &ResolvedLink, back: Option<&firstflight_sim::LinkSpec>) -> DirectionSpec {
     let Some(back) = back else {
         return DirectionSpec { delay_ns: link.return_delay_ns, ..DirectionSpec::default() };

@@ -91,21 +91,21 @@ keys! {
 
     /// Whether the last packet carries the FIN, and leaves even if the congestion window is full.
     ///
-    /// Of flows that end, and rest on no connection.
+    /// It holds for flows that end and do not keep their connection for more.
     // tcp_cwnd_test.
     fin: bool = [true, false, false, false], usual hidden;
         Heeded::RFC_TCP;
 
-    /// Whether a sender that an ACK wakes up is early, as Linux's is: at the first link an arrival
-    /// comes before a departure at the same instant.
+    /// Whether a packet that reaches the first link just as another leaves it finds the queue still
+    /// full. On Linux it does: the packets that an ACK releases come some microseconds early.
     wake_up: bool = [true, false, false, false], usual hidden;
         Heeded::RFC_TCP;
 
-    /// Whose retransmission timer senders have.
+    /// Which retransmission timer senders have.
     ///
-    /// `rfc6298`: RFC 6298's; `linux`: `rto_min` is the least that is added to the smoothed RTT,
-    /// and it fires with ticks of 4 ms; `ns2`: RTTs are whole ticks of `rto_granularity`, of one
-    /// packet at a time. QUIC's recovery has its own.
+    /// `rfc6298`: RFC 6298's; `linux`: at least `rto_min` is added to the smoothed RTT, and the
+    /// timer fires with ticks of 4 ms; `ns2`: one packet at a time is timed, in whole ticks of
+    /// `rto_granularity`. QUIC's recovery has its own.
     timer: Timer = [Timer::Linux, Timer::Rfc6298, Timer::Ns2, Timer::Rfc6298], usual hidden;
         Heeded::TCP;
 
@@ -134,18 +134,18 @@ keys! {
     rto_granularity: Time = [ms(1), ms(1), ms(10), ms(1)], v2_1b6 ms(100);
         Heeded::SIMULATED;
 
-    /// Whose receivers answer.
+    /// Which receiver's rules decide when ACKs leave.
     ///
     /// `rfc5681`: RFC 5681's, with the whole window from the start; `linux`: the offered window
-    /// begins at 64 KB and grows with what comes, and how long an ACK waits is estimated; `ns2`: a
-    /// packet that comes twice may wait like the first. QUIC's recovery has its own.
+    /// begins at 64 KB and grows with what comes, and how long an ACK waits is estimated; `ns2`:
+    /// the ACK of a packet that comes twice may be delayed too. QUIC's recovery has its own.
     receiver: Receiver =
         [Receiver::Linux, Receiver::Rfc5681, Receiver::Ns2, Receiver::Rfc5681], usual hidden;
         Heeded::TCP;
 
     /// Longest time that an ACK is held back.
     ///
-    /// Of `quic` it is `max_ack_delay`.
+    /// With profile `quic` it is `max_ack_delay`.
     // TCP_DELACK_MIN; RFC 5681 section 4.2 allows 500 ms; DelAck interval_; RFC 9000 section 18.2.
     delayed_ack_timer: Time = [ms(40), ms(200), ms(100), ms(25)];
         Heeded::SIMULATED.only(DelayedAcks);
@@ -218,21 +218,21 @@ keys! {
     ], hidden EcnFeedback::Rfc3168;
         Heeded::TCP.quinn_does("accecn");
 
-    /// Whether a window that a resting source leaves unused is taken back (RFC 2861).
+    /// Whether a window that an application-limited sender leaves unused decays (RFC 2861).
     ///
-    /// As Linux has it: the window is halved for every timeout that nothing was sent, down to `iw`,
-    /// and falls halfway to what was used where less was.
+    /// As Linux has it: the window is halved for every timeout without data, down to `iw`, and
+    /// falls halfway to the part that was used.
     slow_start_after_idle: bool = [true, true, true, true], hidden true;
         Heeded::TCP.and(Kernel).only(KeepAlive);
 
     /// Whether packets are paced where the control does not pace them.
     ///
-    /// They leave at 2 cwnd/srtt in start-up and at 1.25 cwnd/srtt after it; of `quic` always at
-    /// 1.25.
+    /// They leave at 2 cwnd/srtt in start-up and at 1.25 cwnd/srtt after it; with profile `quic`
+    /// always at 1.25.
     pacing: bool = [false, false, false, true], hidden false;
         Heeded::SIMULATED;
 
-    /// Whose clock paces a control that says how its packets are paced.
+    /// Which clock paces a control that sets a pacing rate.
     ///
     /// `exact`: every packet leaves when the one before has had its time; `linux`: TCP's own timer,
     /// which paces from the tenth packet on, and goes on where the control says nothing.

@@ -145,7 +145,7 @@ impl Resolver<'_> {
         Ok(ResolvedReorder { share_ppb: reorder.share.ppb(), by_ns })
     }
 
-    /// The way back over a link of this rate and two-way propagation.
+    /// The reverse path over a link of this rate and two-way propagation.
     fn back(
         &self,
         table: &str,
@@ -153,7 +153,7 @@ impl Resolver<'_> {
         (link_bps, rtt_ns): (u64, u64),
     ) -> Result<ResolvedBack, ScenarioError> {
         if let Some((key, why)) = back.elements.not_back() {
-            let problem = format!("not of a way back: {why}; accepted: without it");
+            let problem = format!("not of a reverse path: {why}; accepted: without it");
             return Err(self.error(&format!("{table}.{key}"), problem));
         }
         let rate_bps = back.rate.map_or(link_bps, |rate| rate.bps());
@@ -169,7 +169,7 @@ impl Resolver<'_> {
         Ok(ResolvedBack { rate_bps, buffer, loss: back.loss.unwrap_or_default(), elements })
     }
 
-    /// ACKs cross one link on their way back.
+    /// ACKs cross one link on the reverse path.
     pub(super) fn ways_back(
         &self,
         links: &[ResolvedLink],

@@ -96,7 +96,7 @@ pub struct Reorder {
     pub by: Time,
 }
 
-/// The way back of ACKs over a link: what is not written is as without it.
+/// The reverse path of ACKs over a link: what is not written is as without it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Back {
@@ -184,7 +184,7 @@ impl Elements {
         })
     }
 
-    /// What the way back cannot have of its own.
+    /// What the reverse path cannot have of its own.
     pub(crate) fn not_back(&self) -> Option<(&'static str, &'static str)> {
         let written = [
             (!self.delays.is_empty(), "delays", "those of the link hold for both directions"),
@@ -194,7 +194,7 @@ impl Elements {
                 "that of the link holds for both directions",
             ),
             (self.reorder.is_some(), "reorder", "senders here know ACKs in order only"),
-            (self.back.is_some(), "back", "it is a way back itself"),
+            (self.back.is_some(), "back", "it is a reverse path itself"),
         ];
         written.into_iter().find(|(is, ..)| *is).map(|(_, key, why)| (key, why))
     }

@@ -16,7 +16,7 @@ pub(crate) enum Ends {
     Linux,
     /// Linux's without its pacing: a control is paced only as long as it says so.
     LinuxUnpaced,
-    /// ns-2.35's NewReno agents. ACKs queue on their way back.
+    /// ns-2.35's NewReno agents. ACKs queue on the reverse path.
     Ns2,
     /// QUIC's, paced, with every second packet acknowledged.
     Quic,

@@ -113,7 +113,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Those of link `link`, or of the way back of a link, whose number is behind
+    /// Those of link `link`, or of the reverse path of a link, whose number is behind
     /// [`BACK_STREAMS`](crate::BACK_STREAMS); `None` if it has none.
     pub fn new(specs: &[Box<dyn Element>], seed: u64, link: u64) -> Option<Self> {
         let numbered = (ELEMENTS_STREAM + link * MOST_ELEMENTS..).zip(specs);

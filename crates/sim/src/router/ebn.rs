@@ -17,7 +17,7 @@ pub(super) struct Ebn {
     rate_bps: u64,
     /// All that found room.
     all: Load,
-    /// What of it was of flows that get advice.
+    /// The part of it that belonged to flows that get advice.
     advised: Load,
     /// The interval in which each flow sent last.
     flows: HashMap<u16, u64>,

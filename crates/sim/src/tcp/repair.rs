@@ -89,8 +89,9 @@ pub(super) trait Repair: Sized {
         None
     }
 
-    /// When [`Repair::on_wake`] must be called. Not before an RTT and the smaller of it and the
-    /// shortest timeout after the retransmission timer was started, while [`Repair::is_idle`].
+    /// When [`Repair::on_wake`] must be called. While [`Repair::is_idle`] the earliest time is that
+    /// of the retransmission timer's start, plus an RTT, plus the smaller of an RTT and the
+    /// shortest timeout.
     fn wake_at(&self, _tcb: &Tcb) -> Option<Instant> {
         None
     }

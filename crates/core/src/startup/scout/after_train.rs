@@ -32,9 +32,9 @@ pub(super) struct AfterTrain {
 pub(super) enum Queue {
     /// Not enough so far.
     Undecided,
-    /// That of a train that showed room drains by half: the path has this much free, what was
-    /// sent after the train included, in a smallest RTT. All of the room, if the queue is gone at
-    /// once, what follows left with the train, or its ACKs were held back.
+    /// The train showed room and its queue drains by half: so many bytes per smallest RTT are free,
+    /// what was sent after the train included. All of the room is free if the queue is gone at
+    /// once, if the next packets left together with the train, or if their ACKs were held back.
     Free(Bytes),
     /// It stays, so that nothing is free: what followed was as late as the train had made it, or it
     /// left so slowly that the queue had time to drain.
