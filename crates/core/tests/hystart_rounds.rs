@@ -1,7 +1,7 @@
 //! HyStart++ round by round over one path of a fixed rate and RTT without an end of the buffer: in
 //! bursts, paced at two windows per RTT, and as quinn paces. quiche's HyStart++ has these windows
-//! on it to the packet; a plain reading of RFC 9406 is in `peers/src/reading`, beside which the
-//! core runs on many paths.
+//! on it to the packet; a plain reading of RFC 9406 is in `validation/readings`, where the core
+//! runs on many paths.
 
 use std::collections::VecDeque;
 

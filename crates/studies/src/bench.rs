@@ -1,8 +1,8 @@
 //! The simulator's speed, with ns-2 and ns-3 on the same scenarios beside it.
 //!
 //! firstflight is measured by its own benchmark; this reads its figures and adds those of the
-//! others, on the scenarios of `oracles/bench.toml`. All are delivered data packets per second of
-//! CPU in one thread. A benchmark reports and never fails because something is slow.
+//! others, on the scenarios of `validation/bench.toml`. All are delivered data packets per second
+//! of CPU in one thread. A benchmark reports and never fails because something is slow.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,7 +33,7 @@ struct Row {
     packets_per_s: f64,
 }
 
-/// `oracles/bench.toml`: scenarios in the keys of `ns2-dumbbell.tcl`.
+/// `validation/bench.toml`: scenarios in the keys of `ns2-dumbbell.tcl`.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -45,7 +45,7 @@ struct File {
 /// Measures and prints.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     no_arguments("bench", args)?;
-    let path = root.join("oracles/bench.toml");
+    let path = root.join("validation/bench.toml");
     let file: File = read_toml(&path)?;
 
     announce("firstflight");
@@ -134,7 +134,7 @@ fn ns2(root: &Path, file: &File) -> Result<BTreeMap<String, f64>, Stop> {
         return Ok(BTreeMap::new());
     }
     println!("    (d) alone takes ns-2 a minute and a half");
-    let script = root.join("oracles/ns2-dumbbell.tcl").display().to_string();
+    let script = root.join("validation/ns2-dumbbell.tcl").display().to_string();
     let peer = Peer { program: "ns".into(), before: vec![script] };
     let mut speeds = BTreeMap::new();
     for (id, said) in &file.scenarios {

@@ -13,7 +13,7 @@ mod random;
 mod rows;
 mod twins;
 
-pub(crate) use random::sources_of;
+pub(crate) use crate::runs::{of_guests, sources_of};
 pub(crate) use twins::{LINUX_BBR, LINUX_CUBIC, LINUX_RENO};
 
 use std::fs;
@@ -25,10 +25,11 @@ use firstflight_guest::{Cache, DEFAULT_KERNEL, Kernel};
 use serde_json::Value;
 
 use crate::Stop;
+use crate::explained::Explained;
 use crate::kept::Kept;
 use crate::step::{self, announce, kernel_features, unable};
 
-/// `oracles/lab.toml`.
+/// `validation/kernel.toml`.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -60,9 +61,6 @@ struct Route {
     duration: String,
     /// The way back, where it is so slow that most ACKs find no room.
     back: Option<Back>,
-    /// Why a difference above [`points::ACCEPTED`] stands, by the control in the simulator.
-    #[serde(default)]
-    explained: std::collections::BTreeMap<String, String>,
 }
 
 /// Rate and buffer of a way back.
@@ -113,6 +111,8 @@ struct Lab<'a> {
     tries: u32,
     /// Begin nothing new after this.
     until: Option<Instant>,
+    kept: Kept,
+    explained: Explained,
 }
 
 impl Lab<'_> {
@@ -133,7 +133,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     } else {
         firstflight_guest::qemu_version()?;
     }
-    let file: File = step::read_toml(&root.join("oracles/lab.toml"))?;
+    let file: File = step::read_toml(&root.join("validation/kernel.toml"))?;
     announce("build");
     let features = kernel_features()?;
     if features.is_empty() {
@@ -147,17 +147,18 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
     let kernel = kernel(options.real_time)?;
     let (tries, real_time) = (options.tries, options.real_time);
-    let lab = Lab { root, program, kernel, real_time, tries, until };
-    let kept = Kept::new(&root.join(KEPT));
+    let (kept, explained) =
+        (Kept::new(&root.join(KEPT)), step::read_toml(&root.join(crate::EXPLAINED))?);
     if options.again {
         kept.clear();
     }
+    let lab = Lab { root, program, kernel, real_time, tries, until, kept, explained };
 
     let mut tables = Vec::new();
     let pairs = if options.rows { &[][..] } else { &file.pair };
     for pair in pairs {
         announce(&format!("{} in the simulator, {} in the kernel", pair.sim, pair.linux));
-        tables.push(points::measure(&lab, &file, pair, &kept)?);
+        tables.push(points::measure(&lab, &file, pair)?);
     }
     let page = |link: Option<&[String]>, rows: Option<&[Value]>| {
         page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)
@@ -173,7 +174,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let mut link = None;
     if lab.real_time {
         announce("the emulated link");
-        link = link::measure(&lab, &kept)?;
+        link = link::measure(&lab)?;
     }
     page(link.as_deref(), rows.as_deref())?;
     println!("lab: {DOCUMENT} is written");
@@ -187,7 +188,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         0 => Ok(()),
         count => Err(Stop::failed(&format!(
             "{count} points differ by more than {} % and are not explained",
-            points::ACCEPTED
+            points::ACCEPTED.percent
         ))),
     }
 }
@@ -201,19 +202,6 @@ fn kernel(real_time: bool) -> Result<String, Stop> {
     }
     let kernel = Kernel::find(DEFAULT_KERNEL, &Cache::of_user())?;
     Ok(format!("{}, in virtual time", kernel.release()?))
-}
-
-/// The program that runs in guests, whose speed is no part of time: as it is built for tests. A
-/// copy, so that what is built while it measures changes nothing.
-pub(crate) fn of_guests(root: &Path, folder: &str) -> Result<PathBuf, Stop> {
-    let words = ["build", "--package", "firstflight-cli", "--features", "kernel", "--bin"];
-    let built = step::executable(root, &[&words[..], &["firstflight"]].concat())?;
-    let copy = root.join(folder).join("firstflight");
-    let fresh = copy.with_extension("fresh");
-    let copied = fs::create_dir_all(copy.parent().unwrap_or(root))
-        .and_then(|()| fs::copy(&built, &fresh))
-        .and_then(|_| fs::rename(&fresh, &copy));
-    copied.map(|()| copy).map_err(|error| unable(folder, &error))
 }
 
 fn goes_on() -> Result<(), Stop> {
@@ -243,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_file_of_paths_is_read() {
-        let file: File = toml::from_str(include_str!("../../../oracles/lab.toml")).unwrap();
+        let file: File = toml::from_str(include_str!("../../../validation/kernel.toml")).unwrap();
         let paths: Vec<usize> = file.pair.iter().map(|pair| file.paths(pair).len()).collect();
         assert_eq!(paths, [12, 12, 12, 10]);
     }

@@ -8,14 +8,17 @@ use xtask::{Stop, no_arguments, root, step};
 
 mod bench;
 mod choice;
+mod compared;
 mod cpu;
 mod draw;
+mod explained;
 mod judge;
 mod kept;
 mod lab;
 mod oracle;
 mod queues;
 mod quic;
+mod runs;
 mod stacks;
 mod startups;
 mod tables;
@@ -48,6 +51,9 @@ fn number(arg: &str, value: &str, accepted: RangeInclusive<u64>) -> Result<u64, 
 fn options<T: clap::Parser>(args: &[String]) -> Result<T, Stop> {
     T::try_parse_from(args).map_err(|error| Stop::usage(error.to_string().trim_end()))
 }
+
+/// Every known difference from another program, with its reason.
+const EXPLAINED: &str = "validation/explained.toml";
 
 type Study = fn(&std::path::Path, &[String]) -> Result<(), Stop>;
 

@@ -6,7 +6,6 @@
 //! only simulates again.
 
 mod draw;
-mod measured;
 mod models;
 mod packets;
 mod table;
@@ -17,13 +16,12 @@ use clap::{Parser, value_parser};
 use rayon::prelude::*;
 
 use crate::Stop;
-use crate::kept::Kept;
-use crate::lab::{of_guests, sources_of};
+use crate::compared::Sides;
+use crate::runs::{Guests, Run, simulated};
 use crate::step::{self, announce, kernel_features};
 use crate::tables::write_between;
 
 use draw::{Beside, DISCIPLINES, Discipline, Point};
-use measured::Measured;
 use models::{Compared, Model};
 use packets::Captures;
 use table::Row;
@@ -59,11 +57,9 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return Err(Stop::lacks(&step::no_kernel("queues")));
     }
     announce("build");
-    let program = of_guests(root, KEPT)?;
-    let guests = sources_of(root, &GUESTS)?;
-    let captures = options.packets.then(|| Captures::new(&program, &guests, &root.join(KEPT)));
-    let captures = captures.transpose()?;
-    let study = Study { root, program: &program, guests: &guests, captures, runs: options.runs };
+    let guests = Guests::new(root, KEPT, &GUESTS, &["--link", "netem"], true)?;
+    let captures = options.packets.then(|| Captures::new(&guests)).transpose()?;
+    let study = Study { guests: &guests, captures, runs: options.runs };
     let is_wanted = |it: &&Discipline| {
         options.only.is_empty() || options.only.iter().any(|name| name == it.name)
     };
@@ -99,10 +95,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 
 /// What every point needs.
 struct Study<'a> {
-    root: &'a Path,
-    program: &'a Path,
-    /// Hash of what runs in a guest.
-    guests: &'a str,
+    guests: &'a Guests,
     captures: Option<Captures<'a>>,
     runs: u64,
 }
@@ -117,35 +110,22 @@ impl Study<'_> {
     }
 
     fn row(&self, point: Point) -> Result<Row, Stop> {
-        let kernel = (0..if point.is_random() { self.runs } else { 1 })
-            .map(|run| self.on_linux(&point, run))
-            .collect::<Result<Vec<Measured>, Stop>>()?;
+        let other = (0..if point.is_random() { self.runs } else { 1 })
+            .map(|run| {
+                self.guests.run(&point.scenario(Point::KERNEL, Beside::default(), run, 1)?)
+            })
+            .collect::<Result<Vec<Run>, Stop>>()?;
         let simulate = |beside: Beside, runs: u64| {
-            measured::run(self.program, &point.scenario(Point::HERE, beside, 0, runs), &[])
+            simulated(&point.scenario(Point::HERE, beside, 0, runs)?, Some(SAMPLES))
         };
-        let sim = simulate(Beside::default(), if point.is_random() { table::SEEDS } else { 1 })?;
+        let ours = simulate(Beside::default(), if point.is_random() { table::SEEDS } else { 1 })?;
         let mut beside = Vec::new();
         for place in table::beside() {
             beside.extend(simulate(place, 1)?);
         }
         let captured = self.captures.as_ref();
         let replayed = captured.map(|captures| captures.replayed(&point)).transpose()?.flatten();
-        Ok(Row { point, sim, kernel, beside, replayed })
-    }
-
-    fn on_linux(&self, point: &Point, run: u64) -> Result<Measured, Stop> {
-        let scenario = point.scenario(Point::KERNEL, Beside::default(), run, 1);
-        let key = format!("{} {scenario}", self.guests);
-        let store = Kept::new(&self.root.join(KEPT));
-        if let Some(kept) = store.get(&key) {
-            return Ok(kept);
-        }
-        let linux = ["--on", "linux", "--virtual-time", "--link", "netem"];
-        let measured = measured::run(self.program, &scenario, &linux)?;
-        let measured = measured.into_iter().next();
-        let measured = measured.ok_or_else(|| Stop::failed("queues: no run in the results"))?;
-        store.put(&key, &measured)?;
-        Ok(measured)
+        Ok(Row { point, sides: Sides { ours, other, beside }, replayed })
     }
 }
 
@@ -161,6 +141,8 @@ impl Options {
 const PAGE: &str = "docs/queues.md";
 const MARKS: (&str, &str) = ("<!-- kernel -->", "<!-- end of kernel -->");
 const KEPT: &str = "firstflight-out/queues";
+/// The command keeps as many of a trace.
+const SAMPLES: u32 = 2_000;
 /// What decides what happens in a guest: the lab. Controls and disciplines are the kernel's.
 const GUESTS: [&str; 1] = ["crates/lab/src"];
 

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::{Steps, Task};
-use crate::{Stop, example, no_arguments, package, peers, python, tidy};
+use crate::{Stop, example, no_arguments, package, python, readings, tidy};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
@@ -22,7 +22,7 @@ pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
 /// where it is linked (`FIRSTFLIGHT_CHECK_ONLY` of its build scripts), which clippy does not.
 pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
     let step = steps.begin();
-    for manifest in ["Cargo.toml", example::MANIFEST, peers::MANIFEST, python::MANIFEST] {
+    for manifest in ["Cargo.toml", example::MANIFEST, readings::MANIFEST, python::MANIFEST] {
         succeed(step, &mut cargo(root, &["fmt", "--check", "--all", "--manifest-path", manifest]))?;
     }
     steps.begin();

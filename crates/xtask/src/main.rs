@@ -16,10 +16,10 @@ mod mutants;
 mod notes;
 mod package;
 mod papers;
-mod peers;
 mod pictures;
 mod python;
 mod qemu;
+mod readings;
 mod soak;
 mod steps;
 mod test;
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         "deb" => deb::run(&root(), &rest),
         "notes" => notes::notes(&root(), &rest),
         "own" => example::own(&root(), &rest),
-        "peers" => peers::run(&root(), &rest),
+        "readings" => readings::run(&root(), &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             Ok(())
@@ -92,18 +92,18 @@ usage: cargo xtask TASK
                                    on 127.0.0.1:8000; --zensical takes Zensical, not MkDocs
   pictures                         draw the pictures of the README and of docs/paths.md
   bench                            speed and memory of the simulator, and the speed of ns-2 and ns-3
-                                   on oracles/bench.toml if installed (three minutes)
-  oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of oracles/points.toml
-         [--no-ns3] [--jobs N]     (needs the Debian packages ns2, ns3, libns3-dev and g++), or on N
-         [--random N [--seed N]]   points drawn at random
+                                   on validation/bench.toml if installed (three minutes)
+  oracle [--only ID]... [--json]   ns-2, ns-3 and firstflight on the points of `validation` (needs
+         [--no-ns3] [--jobs N]     the Debian packages ns2, ns3, libns3-dev and g++), or on N points
+         [--random N [--seed N]]   drawn at random
          [--release R]             with the constants of that release of ns-2
-  peers [POINT]...                 the core beside s2n-quic's controllers and plain readings of RFC
+  readings [POINT]...              the core beside s2n-quic's controllers and plain readings of RFC
                                    9002, 9406 and 9438, round by round (a minute; part of test)
   lab [--minutes N] [--tries N]    write docs/lab.md: a kernel in virtual time beside the simulator
-      [--again] [--real-time]      on the paths of oracles/lab.toml, and the papers' lab (qemu; half
-      [--rows]                     an hour; goes on with what was measured before); --real-time
-                                   takes the running kernel, and has the emulated link's own
-                                   figures (root); --rows measures the papers' lab alone
+      [--again] [--real-time]      on the paths of `validation`, and the papers' lab (qemu; half an
+      [--rows]                     hour; goes on with what was measured before); --real-time takes
+                                   the running kernel, and has the emulated link's own figures
+                                   (root); --rows measures the papers' lab alone
   lab --random N [--seed N]        a kernel in virtual time beside the simulator's profile `linux`,
       [--only N]... [--page]       on N points drawn at random (qemu; half a minute of CPU a point,
       [--kernel KERNEL] [--today]  kept until what runs in the guest changes); --today takes

@@ -129,11 +129,16 @@ pub fn has_tools(task: &str, tools: &[&str], packages: &str) -> Result<(), Stop>
     Err(Stop::lacks(&format!("{task}: missing {missing}; on Debian: apt install {packages}")))
 }
 
+/// The text of a file of this repository's tasks.
+pub fn read_text(path: &Path) -> Result<String, Stop> {
+    let wrong = |error| Stop::usage(&format!("{}: {error}", path.display()));
+    std::fs::read_to_string(path).map_err(wrong)
+}
+
 /// Reads a file of this repository's tasks.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Stop> {
-    let wrong = |problem: String| Stop::usage(&format!("{}: {problem}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    toml::from_str(&text).map_err(|error| wrong(error.to_string()))
+    let wrong = |error| Stop::usage(&format!("{}: {error}", path.display()));
+    toml::from_str(&read_text(path)?).map_err(wrong)
 }
 
 /// Announces and runs one step to its end.

@@ -38,7 +38,7 @@ impl Task {
         names.extend(kernel.then_some("clippy, without controls in the kernel"));
         names.push("clippy of examples/own-startup");
         if self == Self::Test {
-            names.extend(["tests", "tests of examples/own-startup", "peers"]);
+            names.extend(["tests", "tests of examples/own-startup", "readings"]);
         }
         names.extend(["rustdoc", "package"]);
         if self == Self::Test {

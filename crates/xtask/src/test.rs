@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, unable};
 use crate::steps::{Steps, Task};
-use crate::{Stop, check, example, no_arguments, peers, python};
+use crate::{Stop, check, example, no_arguments, python, readings};
 
 /// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ fn whole(root: &Path) -> Result<(), Stop> {
     steps.begin();
     count.add(counted(example::command_in_a_copy(root, "test")?.arg("--no-fail-fast"))?);
     steps.begin();
-    peers::run(root, &[])?;
+    readings::run(root, &[])?;
     check::outcome(root, features, true, &mut steps)?;
     steps.begin();
     count.add(of_python(root)?);

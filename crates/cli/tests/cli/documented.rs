@@ -184,7 +184,7 @@ fn every_name_and_path_in_back_ticks_exists() {
 const OTHERS: [&str; 2] = ["transport_config", "initial_rtt"];
 /// Where a path of the repository begins.
 const FOLDERS: [&str; 8] =
-    ["crates", "core", "docs", "papers", "python", "scenarios", "examples", "oracles"];
+    ["crates", "core", "docs", "papers", "python", "scenarios", "examples", "validation"];
 
 /// The page of threats names a test for every bound.
 #[test]

@@ -110,7 +110,7 @@ fn the_labs_link_has_schedules_jitter_and_a_slow_way_back_as_the_simulator_has()
 }
 
 /// One ACK comes back for a hundred packets, and each counts for all of them, in Linux as in the
-/// simulator (`tcp_slow_start`); `oracles/lab.toml` has ten such paths.
+/// simulator (`tcp_slow_start`); `validation/kernel.toml` has ten such paths.
 #[test]
 fn slow_start_counts_all_that_a_thinned_ack_acknowledges_as_linux_does() {
     let place = Place::new();

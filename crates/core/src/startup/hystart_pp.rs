@@ -32,7 +32,7 @@
 //! On a path of 20 Mbit/s and 100 ms without end of the buffer (208 packets of 1200 bytes;
 //! `tests/hystart_rounds.rs`) it leaves at 1969 packets, 9.5 BDP, in bursts and paced at two
 //! windows per RTT: three times what it had as CSS began (five rounds of a quarter are 1.25^5 =
-//! 3.05). Paced as quinn does it leaves at 1707. `peers/src/reading` has a plain reading of it.
+//! 3.05). Paced as quinn does it leaves at 1707. `validation/readings` has a plain reading of it.
 //!
 //! Only the first slow start has it (a SHOULD of section 4.3); after a timeout, and whenever
 //! start-up begins again, it is slow start (RFC 5681 section 3.1). A loss or a mark ends it, and

@@ -149,7 +149,7 @@ impl Case {
     }
 }
 
-/// Scenarios (a) to (d) are also those of `oracles/bench.toml`.
+/// Scenarios (a) to (d) are also those of `validation/bench.toml`.
 pub(crate) const CASES: [Case; 5] = [
     Case { id: "a", bars: ALL, ..BASE },
     Case { id: "b", flows: 10, rate_mbps: 1000, rtt_ms: (70, 70), bars: ALL, ..BASE },

@@ -4,7 +4,6 @@
 //! A run of the kernel is kept under what decides it, so that the same command goes on where it was
 //! interrupted. The simulator, and with it every verdict, is computed anew.
 
-mod explained;
 mod table;
 
 use std::path::Path;
@@ -18,12 +17,12 @@ use serde_json::Value;
 
 use crate::Stop;
 use crate::cpu::children_s;
+use crate::explained::Explained;
 use crate::kept::Kept;
 use crate::lab::{LINUX_BBR, LINUX_CUBIC, of_guests, sources_of};
 use crate::step::{self, announce, unable};
 
 use super::Judges;
-use explained::Explained;
 
 /// A control of the kernel, and the simulator's of the same rules.
 struct Pair {
@@ -70,7 +69,7 @@ pub(super) fn run(root: &Path, judges: &Judges, page_only: bool) -> Result<(), S
         });
         tables.push((pair, rows.collect::<Vec<_>>()));
     }
-    let explained = Explained::read(root)?;
+    let explained: Explained = step::read_toml(&root.join(crate::EXPLAINED))?;
     let text = table::page(&tables, &explained);
     std::fs::write(root.join(PAGE), text).map_err(|error| unable(PAGE, &error))?;
     println!("judge: {PAGE} is written");
@@ -79,7 +78,7 @@ pub(super) fn run(root: &Path, judges: &Judges, page_only: bool) -> Result<(), S
     }
     let unexplained = tables.iter().flat_map(|(pair, rows)| {
         let ids = table::differing(rows).into_iter();
-        ids.filter(|id| explained.of(pair.linux, id).is_none())
+        ids.filter(|id| explained.reason(pair.linux, id).is_none())
     });
     match unexplained.count() {
         0 => Ok(()),
@@ -200,3 +199,22 @@ const FLAGS: [&str; 7] = ["--on", "linux", "--virtual-time", "--references", "si
 
 const PAIRS: [Pair; 2] =
     [Pair { linux: "linux-cubic", sim: LINUX_CUBIC }, Pair { linux: "linux-bbr", sim: LINUX_BBR }];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_of_scenarios_that_there_are() {
+        let explained: Explained =
+            step::read_toml(&xtask::root().join(crate::EXPLAINED)).ok().unwrap();
+        let entries = select(&[]).unwrap();
+        for reason in &explained.differs {
+            let of_judge = PAIRS.iter().any(|pair| pair.linux == reason.from);
+            // A path is one of `lab`'s.
+            for id in reason.at.iter().filter(|at| of_judge && !at.contains(' ')) {
+                assert!(entries.iter().any(|entry| entry.id == *id), "{}: {id}", reason.from);
+            }
+        }
+    }
+}

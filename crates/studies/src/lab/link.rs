@@ -2,15 +2,14 @@
 
 use super::Lab;
 use crate::Stop;
-use crate::kept::Kept;
 use crate::step::{self, unable};
 
 /// The lines of the benchmark; `None` if there was no time for it. It is repeated while other work
 /// disturbs a line of it; then the best try is on the page, where each line says so of itself, but
 /// not kept.
-pub(super) fn measure(lab: &Lab<'_>, kept: &Kept) -> Result<Option<Vec<String>>, Stop> {
+pub(super) fn measure(lab: &Lab<'_>) -> Result<Option<Vec<String>>, Stop> {
     let key = format!("{} link timing", lab.kernel);
-    if let Some(kept) = kept.get(&key) {
+    if let Some(kept) = lab.kept.get(&key) {
         return Ok(Some(kept));
     }
     let mut best: Option<Vec<String>> = None;
@@ -25,7 +24,7 @@ pub(super) fn measure(lab: &Lab<'_>, kept: &Kept) -> Result<Option<Vec<String>>,
         }
     }
     if let Some(lines) = best.as_ref().filter(|lines| disturbed(lines) == 0) {
-        kept.put(&key, lines)?;
+        lab.kept.put(&key, lines)?;
     }
     Ok(best)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use firstflight_report::markdown;
 use serde_json::Value;
 
-use super::points::Table;
+use super::points::{Table, late_p99_us, mbps};
 use super::rows::text;
 use super::{File, Route};
 use crate::Stop;
@@ -93,12 +93,12 @@ fn points(page: &mut String, table: &Table, file: &File) {
             "| {}, {} | {:.3} | {:.3} | {:+.1} % | {}, {} | {:.0} us | {} |",
             route.name(", "),
             route.duration,
-            sim.mbps,
-            linux.mbps,
+            mbps(sim),
+            mbps(linux),
             point.percent(),
-            sim.drops,
-            linux.drops,
-            linux.late_p99_us,
+            sim.result.bottleneck.drops,
+            linux.result.bottleneck.drops,
+            late_p99_us(linux),
             point.remark()
         );
     }

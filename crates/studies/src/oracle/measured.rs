@@ -1,5 +1,6 @@
 //! What a simulator measured at a point, in quantities that all three have.
 
+use firstflight_scenario::{FlowResult, RunResult};
 use serde::{Deserialize, Serialize};
 
 /// Utilisation and losses of one run.
@@ -43,47 +44,19 @@ impl Measured {
         })
     }
 
-    /// Reads the document of `firstflight run --json`. A flow's own utilisation there is over its
-    /// life, so that of the link over the whole run is counted from the packets.
-    pub(crate) fn from_results(output: &str, rate_mbps: f64) -> Result<Self, String> {
-        let results: Results = serde_json::from_str(output).map_err(|error| error.to_string())?;
-        let run = results.runs.first().ok_or("no run in the results")?;
-        let sum = |count: fn(&Flow) -> u64| run.flows.iter().map(count).sum();
-        Ok(Self {
-            utilization_percent: sum(|flow| flow.delivered_bytes) as f64 * 8e-4
-                / (rate_mbps * run.duration_s),
+    /// Reads a run of firstflight. A flow's own utilisation there is over its life, so that of the
+    /// link over the whole run is counted from the bytes.
+    pub(crate) fn of(run: &RunResult, rate_mbps: f64) -> Self {
+        let sum = |count: fn(&FlowResult) -> u64| run.flows.iter().map(count).sum::<u64>();
+        let bytes = sum(|flow| flow.delivered_bytes) as f64;
+        Self {
+            utilization_percent: bytes * 8e-4 / (rate_mbps * run.duration_s),
             drops: run.bottleneck.drops,
             retransmitted: sum(|flow| flow.retransmitted_packets),
             timeouts: sum(|flow| flow.timeouts),
             jain: run.jain_index,
-        })
+        }
     }
-}
-
-/// The part of `firstflight/results@1` that is compared.
-#[derive(Deserialize)]
-struct Results {
-    runs: Vec<Run>,
-}
-
-#[derive(Deserialize)]
-struct Run {
-    duration_s: f64,
-    flows: Vec<Flow>,
-    bottleneck: Bottleneck,
-    jain_index: f64,
-}
-
-#[derive(Deserialize)]
-struct Flow {
-    delivered_bytes: u64,
-    retransmitted_packets: u64,
-    timeouts: u64,
-}
-
-#[derive(Deserialize)]
-struct Bottleneck {
-    drops: u64,
 }
 
 #[cfg(test)]
@@ -101,12 +74,15 @@ mod tests {
 
     #[test]
     fn a_late_flow_counts_over_the_whole_run() {
-        let flow = r#"{"delivered_bytes":12500000,"retransmitted_packets":2,"timeouts":1}"#;
-        let results = format!(
-            r#"{{"runs":[{{"duration_s":20.0,"flows":[{flow},{flow}],"bottleneck":{{"drops":4}},
-            "jain_index":1.0}}]}}"#
-        );
-        let measured = Measured::from_results(&results, 40.0).unwrap();
+        let flow = || FlowResult {
+            delivered_bytes: 12_500_000,
+            retransmitted_packets: 2,
+            timeouts: 1,
+            ..FlowResult::default()
+        };
+        let mut run = RunResult { duration_s: 20.0, jain_index: 1.0, ..RunResult::default() };
+        (run.flows, run.bottleneck.drops) = (vec![flow(), flow()], 4);
+        let measured = Measured::of(&run, 40.0);
         assert!((measured.utilization_percent - 25.0).abs() < 1e-9);
         assert_eq!((measured.drops, measured.retransmitted, measured.timeouts), (4, 4, 2));
     }

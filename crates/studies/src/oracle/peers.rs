@@ -10,9 +10,9 @@ use firstflight_outside::AtomicFile;
 
 use super::measured::Measured;
 use super::point::Point;
-use super::study::read;
 use crate::Stop;
 use crate::kept::{Kept, content_name};
+use crate::step::read_text;
 
 /// The oracle programs, ready to run.
 pub(crate) struct Peers {
@@ -25,8 +25,8 @@ pub(crate) struct Peers {
 impl Peers {
     /// Looks for `ns`, and compiles the ns-3 program unless it is not wanted.
     pub(crate) fn new(root: &Path, cache: &Path, with_ns3: bool) -> Result<Self, Stop> {
-        let script = root.join("oracles/ns2-dumbbell.tcl");
-        let (script_text, _) = read(&script)?;
+        let script = root.join("validation/ns2-dumbbell.tcl");
+        let script_text = read_text(&script)?;
         fs::create_dir_all(cache)
             .map_err(|error| Stop::usage(&format!("{}: {error}", cache.display())))?;
         if !has_ns2() {
@@ -111,8 +111,8 @@ pub(crate) fn has_ns2() -> bool {
 /// # Errors
 /// g++ or ns-3 is missing, or refuses.
 pub(crate) fn compile_ns3(root: &Path, cache: &Path) -> Result<(PathBuf, String), Stop> {
-    let source = root.join("oracles/ns3-dumbbell.cc");
-    let (text, _) = read(&source)?;
+    let source = root.join("validation/ns3-dumbbell.cc");
+    let text = read_text(&source)?;
     let program = cache.join(format!("ns3-dumbbell-{}", content_name(text.as_bytes())));
     if program.exists() {
         return Ok((program, text));

@@ -1,10 +1,10 @@
-//! The points to compare at, as `oracles/points.toml` lists them.
+//! The points to compare at, as `validation/points.toml` lists them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::study::read;
 use crate::Stop;
+use crate::step::read_text;
 
 /// One scenario, in the keys and units of `ns2-dumbbell.tcl`.
 #[derive(Clone, Debug)]
@@ -53,6 +53,11 @@ impl Point {
         later
     }
 
+    /// Its agent and release, by which whole kinds of points are explained.
+    pub(crate) fn kind(&self) -> String {
+        format!("{} release={}", self.text("alg"), self.text("release"))
+    }
+
     /// The arguments of `ns2-dumbbell.tcl`.
     pub(crate) fn args(&self) -> Vec<String> {
         let given = self.keys.iter().filter(|(_, value)| !value.is_empty());
@@ -90,8 +95,9 @@ pub(crate) fn load(
     random: Option<BTreeMap<String, String>>,
     only: &[String],
 ) -> Result<Vec<Point>, Stop> {
-    let (text, wrong) = read(path)?;
-    let points = parse(&text, random).map_err(&wrong)?;
+    let text = read_text(path)?;
+    let wrong = |problem: String| Stop::usage(&format!("{}: {problem}", path.display()));
+    let points = parse(&text, random).map_err(wrong)?;
     for id in only {
         if !points.iter().any(|point| point.id.starts_with(id.as_str())) {
             let known: Vec<&str> = points.iter().map(|point| point.id.as_str()).collect();

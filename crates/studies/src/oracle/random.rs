@@ -1,17 +1,23 @@
 //! Points drawn at random from the whole space in which firstflight claims to be ns-2.
 //!
 //! A point depends on the seed and its number alone, so that one of many can be run again by
-//! itself, and kept as a line of `oracles/points.toml`.
+//! itself, and kept as a line of `validation/points.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::draw::{Draw, rounded};
 
-/// `count` points by their ids, each as `oracles/points.toml` says it; all of one `agent`, or each
-/// of one of [`AGENTS`].
-pub(crate) fn points(seed: u64, count: u64, agent: Option<&str>) -> BTreeMap<String, String> {
-    let point = |number| Draw::new(seed, number).point(agent);
+/// `count` points by their ids, each as `validation/points.toml` says it, under that release; all
+/// of one `agent`, or each of one of [`AGENTS`].
+pub(super) fn points(
+    seed: u64,
+    count: u64,
+    agent: Option<&str>,
+    release: &str,
+) -> BTreeMap<String, String> {
+    let release = if release == "2.35" { String::new() } else { format!(" release={release}") };
+    let point = |number| Draw::new(seed, number).point(agent) + &release;
     (0..count).map(|number| (format!("random-{seed}-{number:04}"), point(number))).collect()
 }
 
@@ -74,7 +80,7 @@ impl Draw {
 
 /// The agents of points. The last, TCP/Linux, is not drawn but asked for, so that seeds keep their
 /// points.
-pub(crate) const AGENTS: [&str; 7] = ["newreno", "reno", "sack", "vegas", "hoe", "tahoe", "linux"];
+pub(super) const AGENTS: [&str; 7] = ["newreno", "reno", "sack", "vegas", "hoe", "tahoe", "linux"];
 
 /// About how many packets a run carries; it lasts at least 5 s and at most 60 s.
 const PACKETS: f64 = 40_000.0;
@@ -85,10 +91,11 @@ mod tests {
 
     #[test]
     fn a_point_depends_on_seed_and_number_alone() {
-        let (few, many) = (points(7, 3, None), points(7, 200, None));
+        let (few, many) = (points(7, 3, None, "2.35"), points(7, 200, None, "2.35"));
         assert!(few.iter().all(|(id, said)| many[id] == *said));
-        assert_ne!(points(8, 1, None)["random-8-0000"], few["random-7-0000"]);
-        let (one, drawn) = (&points(7, 1, Some("linux"))["random-7-0000"], &few["random-7-0000"]);
+        assert_ne!(points(8, 1, None, "2.35")["random-8-0000"], few["random-7-0000"]);
+        let (one, drawn) =
+            (&points(7, 1, Some("linux"), "2.35")["random-7-0000"], &few["random-7-0000"]);
         let path = |said: &str| said.split_once(' ').map(|(_, path)| path.to_owned());
         assert!(one.starts_with("linux ") && path(one) == path(drawn));
         let different: std::collections::BTreeSet<&String> = many.values().collect();
@@ -97,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_whole_space_is_drawn_from() {
-        let said: Vec<String> = points(1, 500, None).into_values().collect();
+        let said: Vec<String> = points(1, 500, None, "2.35").into_values().collect();
         for word in [
             "newreno",
             "vegas",

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::explained::Explained;
 use super::measured::Measured;
 use super::point::Point;
 use super::range::Range;
+use crate::explained::Explained;
 
 /// One point, as the simulators see it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
-    pub(crate) id: String,
+pub(super) struct Row {
+    pub(super) id: String,
     scenario: String,
     ns2: Measured,
     ns3: Option<Measured>,
@@ -19,9 +19,9 @@ pub(crate) struct Row {
     difference_points: f64,
     /// Losses in one of ns-2 and firstflight and not in the other.
     losses_differ: bool,
-    /// Why, from `oracles/explained.toml`.
+    /// Why, from `validation/explained.toml`.
     explained: Option<String>,
-    /// Name of the cause of a difference from ns-3, from `oracles/explained.toml`.
+    /// Name of the cause of a difference from ns-3, from there too.
     ns3_cause: Option<String>,
     /// A difference from ns-3 needs a cause.
     #[serde(skip)]
@@ -31,14 +31,16 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn new(
+    /// Points that are drawn have no causes of a difference from ns-3: then `ns3_counts` is false.
+    pub(super) fn new(
         point: &Point,
         ns2: Measured,
         ns3: Option<Measured>,
         firstflight: Measured,
-        explained: &Explained,
+        (ns3_counts, explained): (bool, &Explained),
     ) -> Self {
-        let row = Self {
+        let from = |program: &str| explained.reason(program, &point.id);
+        let mut row = Self {
             id: point.id.clone(),
             scenario: point.said.clone(),
             ns2,
@@ -46,23 +48,26 @@ impl Row {
             firstflight,
             difference_points: firstflight.utilization_percent - ns2.utilization_percent,
             losses_differ: (ns2.drops == 0) != (firstflight.drops == 0),
-            explained: explained.points.get(&point.id).cloned(),
-            ns3_cause: explained.ns3_cause(&point.id).map(str::to_owned),
-            ns3_counts: explained.ns3_counts,
+            explained: from("ns-2").map(|reason| reason.why.clone()),
+            ns3_cause: from("ns-3").map(|reason| reason.name.clone()),
+            ns3_counts,
             ns2_range: None,
         };
         // A kind explains those of its points that differ, and need not explain the others.
-        let kind = explained.kind(point).filter(|_| row.must_be_explained());
-        Self { explained: row.explained.clone().or_else(|| kind.map(str::to_owned)), ..row }
+        if row.explained.is_none() && row.must_be_explained() {
+            let kind = explained.reason("ns-2", &point.kind());
+            row.explained = kind.map(|reason| reason.why.clone());
+        }
+        row
     }
 
     /// Whether the difference is too large to stand without an explanation.
-    pub(crate) fn must_be_explained(&self) -> bool {
+    pub(super) fn must_be_explained(&self) -> bool {
         self.difference_points.abs() > FAILS || self.losses_differ
     }
 
     /// This row with the range of values that ns-2 itself gives.
-    pub(crate) fn with_range(self, range: Range) -> Self {
+    pub(super) fn with_range(self, range: Range) -> Self {
         Self { ns2_range: Some(range), ..self }
     }
 
@@ -72,7 +77,7 @@ impl Row {
     }
 
     /// Whether ns-3 is so far off that a cause must be known.
-    pub(crate) fn differs_from_ns3(&self) -> bool {
+    pub(super) fn differs_from_ns3(&self) -> bool {
         let ours = self.firstflight.utilization_percent;
         self.ns3.is_some_and(|ns3| (ours - ns3.utilization_percent).abs() > NOTED)
     }
@@ -90,7 +95,7 @@ impl Row {
     }
 
     /// Whether the row breaks the comparison.
-    pub(crate) fn fails(&self) -> bool {
+    pub(super) fn fails(&self) -> bool {
         let unexplained = self.explained.is_none() && !self.within_range();
         self.must_be_explained() && unexplained || self.fails_ns3()
     }
@@ -116,37 +121,28 @@ impl Row {
 
 /// What all three measured at every point.
 #[derive(Debug, Serialize)]
-pub(crate) struct Comparison {
-    pub(crate) rows: Vec<Row>,
+pub(super) struct Comparison {
+    pub(super) rows: Vec<Row>,
 }
 
 impl Comparison {
-    /// The document of `--json`.
-    ///
-    /// # Errors
-    /// A number that JSON does not have.
-    pub(crate) fn json(&self) -> serde_json::Result<String> {
-        serde_json::to_string_pretty(self)
-    }
-
     /// A table, with a last line that sums up.
-    pub(crate) fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         text(&self.rows)
     }
 
     /// The points that differ and are not explained.
-    pub(crate) fn failed(&self) -> usize {
-        self.rows.iter().filter(|row| row.fails()).count()
+    pub(super) fn failed(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.fails())
     }
 
-    /// These points as lines of `oracles/points.toml`.
-    pub(crate) fn failed_lines(&self) -> String {
-        let failing = self.rows.iter().filter(|row| row.fails());
-        failing.map(|row| format!("{} = \"{}\"\n", row.id, row.scenario)).collect()
+    /// These points as lines of `validation/points.toml`.
+    pub(super) fn failed_lines(&self) -> String {
+        self.failed().map(|row| format!("{} = \"{}\"\n", row.id, row.scenario)).collect()
     }
 
-    /// The points with a reason in `oracles/explained.toml` that need none.
-    pub(crate) fn needlessly_explained(&self) -> impl Iterator<Item = &str> {
+    /// The points with a reason that need none.
+    pub(super) fn needlessly_explained(&self) -> impl Iterator<Item = &str> {
         let needless = self.rows.iter().filter(|row| row.is_needlessly_explained());
         needless.map(|row| row.id.as_str())
     }
@@ -211,6 +207,14 @@ mod tests {
     use super::super::point;
     use super::*;
 
+    /// A reason for point `a`, its name and its sentence the same, or none.
+    fn explained(from: &str, why: Option<&str>) -> Explained {
+        let reason = |why| {
+            format!("[[differs]]\nfrom = '{from}'\nat = ['a']\nname = '{why}'\nwhy = '{why}'")
+        };
+        toml::from_str(&why.map_or(String::new(), reason)).unwrap()
+    }
+
     fn row(ours: f64, drops: u64, reason: Option<&str>) -> Row {
         let measured = |utilization_percent, drops| Measured {
             utilization_percent,
@@ -220,15 +224,14 @@ mod tests {
             jain: 1.0,
         };
         let point = point::example("a");
-        let points = reason.map(|reason| ("a".to_owned(), reason.to_owned())).into_iter().collect();
-        let explained = Explained { points, ..Explained::default() };
-        Row::new(&point, measured(90.0, 3), None, measured(ours, drops), &explained)
+        let explained = explained("ns-2", reason);
+        Row::new(&point, measured(90.0, 3), None, measured(ours, drops), (true, &explained))
     }
 
     #[test]
     fn ns3_may_be_off_by_a_point_without_a_cause() {
         let at = |ns3: f64, ns3_counts, cause: Option<&str>| {
-            let explained = Explained::example("a", cause, ns3_counts);
+            let explained = (ns3_counts, &explained("ns-3", cause));
             let measured = |utilization_percent| Measured {
                 utilization_percent,
                 drops: 0,
@@ -237,7 +240,7 @@ mod tests {
                 jain: 1.0,
             };
             let point = point::example("a");
-            Row::new(&point, measured(90.0), Some(measured(ns3)), measured(90.0), &explained)
+            Row::new(&point, measured(90.0), Some(measured(ns3)), measured(90.0), explained)
         };
         assert!(!at(89.1, true, None).fails());
         assert!(at(88.9, true, None).fails());
@@ -258,6 +261,26 @@ mod tests {
         assert!(row(87.9, 3, None).fails());
         assert!(!row(92.1, 3, Some("ties")).fails());
         assert!(row(90.0, 0, None).fails(), "losses in one only");
+    }
+
+    #[test]
+    fn a_kind_is_of_one_agent_in_one_release_and_explains_what_differs() {
+        let of = |alg, release, ours: f64| {
+            let point = point::example_with("a", &[("alg", alg), ("release", release)]);
+            let measured = |utilization_percent| Measured {
+                utilization_percent,
+                drops: 1,
+                retransmitted: 1,
+                timeouts: 0,
+                jain: 1.0,
+            };
+            let explained = "[[differs]]\nfrom = 'ns-2'\nat = ['vegas release=2.1b6']\nwhy = 'w'";
+            let explained = toml::from_str(explained).unwrap();
+            Row::new(&point, measured(90.0), None, measured(ours), (false, &explained))
+        };
+        assert!(!of("vegas", "2.1b6", 80.0).fails());
+        assert!(of("vegas", "2.26", 80.0).fails() && of("sack", "2.1b6", 80.0).fails());
+        assert!(!of("vegas", "2.1b6", 90.0).is_needlessly_explained());
     }
 
     #[test]

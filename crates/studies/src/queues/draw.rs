@@ -1,5 +1,8 @@
 //! Points drawn at random. A point depends on the seed, the discipline and its number alone.
 
+use firstflight_scenario::Scenario;
+
+use crate::Stop;
 use crate::draw::{Draw, digits};
 use crate::lab::{LINUX_CUBIC, LINUX_RENO};
 
@@ -89,7 +92,13 @@ impl Point {
     }
 
     /// The scenario for one of the two, beside the point and from a later seed on.
-    pub(super) fn scenario(&self, which: usize, beside: Beside, later: u64, runs: u64) -> String {
+    pub(super) fn scenario(
+        &self,
+        which: usize,
+        beside: Beside,
+        later: u64,
+        runs: u64,
+    ) -> Result<Scenario, Stop> {
         let Shape { mbps, rtt_ms, seconds, flows, ecn } = self.shape;
         let Beside { more_ms, faster_ppm } = beside;
         let mbps = (mbps * (1e6 + faster_ppm)).round() / 1e6;
@@ -102,13 +111,15 @@ impl Point {
             0 => String::new(),
             after => format!("start = '{after}s'\n"),
         };
-        format!(
+        let text = format!(
             "controls = ['{control}']\nprofile = 'linux'\nduration = '{seconds}s'\nseed = {seed}\n\
              runs = {runs}\npacket = '1448B'\nheaders = '66B'\necn = {ecn}\n[path]\n\
              rate = '{mbps}Mbps'\nrtt = '{rtt_ms}ms'\n{}[[flow]]\ncount = {flows}\n\
              start_jitter = '{apart}ms'\n{start}",
             self.keys
-        )
+        );
+        let scenario = Scenario::parse(&text, "the point");
+        scenario.map_err(|error| Stop::failed(&format!("{error}\n{text}")))
     }
 
     /// What a guest's script is told of the point: `words` for `tc` to put the queue up, whose full
@@ -204,8 +215,6 @@ const FRAME: f64 = 1_514.0;
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::Scenario;
-
     use super::*;
 
     #[test]
@@ -214,11 +223,9 @@ mod tests {
             for number in 0..50 {
                 let point = Point::draw(3, discipline, number);
                 for which in [Point::HERE, Point::KERNEL] {
-                    let text =
-                        point.scenario(which, Beside { more_ms: 0.05, faster_ppm: -300.0 }, 2, 3);
-                    let scenario = Scenario::parse(&text, "x.toml");
-                    let resolved = scenario.and_then(|scenario| scenario.resolve());
-                    assert!(resolved.is_ok(), "{text}\n{:?}", resolved.err());
+                    let beside = Beside { more_ms: 0.05, faster_ppm: -300.0 };
+                    let scenario = point.scenario(which, beside, 2, 3).ok().unwrap();
+                    assert!(scenario.resolve().is_ok(), "{}", scenario.to_toml());
                 }
                 let again = Point::draw(3, discipline, number).words();
                 assert_eq!(point.words(), again);

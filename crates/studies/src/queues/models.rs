@@ -9,10 +9,11 @@ use firstflight_sim::element::overtaking::Overtaking;
 use firstflight_sim::{Crossing, Element, Uniform};
 
 use super::draw::stream;
-use super::measured::mean;
 use super::packets::Captures;
 use super::table::ACCEPTED;
 use crate::Stop;
+use crate::compared::Accepted;
+use crate::runs::mean;
 
 /// A model drawn at random, as both are told of it.
 pub(super) struct Model {
@@ -101,7 +102,7 @@ impl Model {
 fn measures(packets: &[(u64, u64)]) -> [f64; 5] {
     let mut delays: Vec<f64> =
         packets.iter().map(|(at, left)| left.saturating_sub(*at) as f64 / 1e6).collect();
-    let average = mean(&delays);
+    let average = mean(delays.iter().copied()).unwrap_or(0.0);
     delays.sort_by(f64::total_cmp);
     let quantile = |percent: usize| delays.get(delays.len() * percent / 100).copied();
     let [few, half, most] = [5, 50, 95].map(|percent| quantile(percent).unwrap_or(0.0));
@@ -121,7 +122,7 @@ impl Compared {
     pub(super) fn differs(&self) -> bool {
         let slack = [MIDDLE_MS, MIDDLE_MS, MIDDLE_MS, MIDDLE_MS, 1.0];
         self.here.iter().zip(self.kernel).zip(slack).any(|((here, kernel), slack)| {
-            (here - kernel).abs() > (ACCEPTED / 100.0 * kernel).max(slack)
+            !Accepted { percent: ACCEPTED, least: slack }.holds(*here, kernel)
         })
     }
 

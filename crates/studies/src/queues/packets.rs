@@ -7,14 +7,13 @@
 mod capture;
 mod replay;
 
-use std::path::Path;
-
 use firstflight_queue::{Counted, Discipline};
-use firstflight_scenario::{Loss, ResolvedBuffer, Scenario};
+use firstflight_scenario::{Loss, ResolvedBuffer};
 
 use super::draw::{Beside, Point};
+use super::table::PACKETS;
 use crate::Stop;
-use crate::kept::Kept;
+use crate::runs::Guests;
 
 use capture::{Arrival, Guest};
 use replay::{Fates, replay};
@@ -31,7 +30,7 @@ impl Replayed {
     /// numbers the kernel's may be any that a seed gives here.
     pub(super) fn agrees(&self) -> bool {
         [Fates::marks, Fates::drops].iter().all(|counts| {
-            let near = |a: u64, b: u64| a.abs_diff(b) <= (b / 20).max(1);
+            let near = |ours: u64, kernel: u64| PACKETS.holds(ours as f64, kernel as f64);
             let (least, most) = self.range(*counts);
             let Some([_, kernel, both]) = self.fates.first().map(counts) else { return false };
             match self.fates.len() {
@@ -70,21 +69,17 @@ impl Replayed {
 /// What captures need.
 pub(super) struct Captures<'a> {
     guest: Guest,
-    /// Hash of what runs in a guest.
-    guests: &'a str,
-    store: Kept,
+    guests: &'a Guests,
 }
 
 impl<'a> Captures<'a> {
-    pub(super) fn new(program: &Path, guests: &'a str, kept: &Path) -> Result<Self, Stop> {
-        Ok(Self { guest: Guest::new(program)?, guests, store: Kept::new(kept) })
+    pub(super) fn new(guests: &'a Guests) -> Result<Self, Stop> {
+        Ok(Self { guest: Guest::new(&guests.program)?, guests })
     }
 
     /// Replays a point; `None` where netem loses packets at random, which no queue does.
     pub(super) fn replayed(&self, point: &Point) -> Result<Option<Replayed>, Stop> {
-        let scenario =
-            Scenario::parse(&point.scenario(Point::HERE, Beside::default(), 0, 1), "the point");
-        let resolved = scenario.and_then(|scenario| scenario.resolve());
+        let resolved = point.scenario(Point::HERE, Beside::default(), 0, 1)?.resolve();
         let resolved = resolved.map_err(|error| Stop::failed(&error.to_string()))?;
         let Some(link) = resolved.links.first() else { return Ok(None) };
         let (packet, rate_bps) = (resolved.wire_bytes(), link.rate_bps);
@@ -110,12 +105,12 @@ impl<'a> Captures<'a> {
 
     /// What came to the queue and what became of it in a guest with these settings.
     pub(super) fn arrivals(&self, settings: &str) -> Result<Vec<Arrival>, Stop> {
-        let key = format!("{} {settings}\n{}", self.guests, capture::SCRIPT);
-        if let Some(kept) = self.store.get(&key) {
+        let key = format!("{} {settings}\n{}", self.guests.sources, capture::SCRIPT);
+        if let Some(kept) = self.guests.kept.get(&key) {
             return Ok(kept);
         }
         let arrivals = self.guest.run(settings)?;
-        self.store.put(&key, &arrivals)?;
+        self.guests.kept.put(&key, &arrivals)?;
         Ok(arrivals)
     }
 }

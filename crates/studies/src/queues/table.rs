@@ -3,67 +3,56 @@
 use std::fmt::Write as _;
 
 use super::draw::{Beside, DISCIPLINES, Point};
-use super::measured::{Measured, mean};
 use super::packets::Replayed;
+use crate::compared::{Accepted, Measure, Sides, Spread};
+use crate::runs::Run;
 
 /// One point with both.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) point: Point,
-    /// The simulator: one run, or one for each of [`SEEDS`] seeds where something is random.
-    pub(super) sim: Vec<Measured>,
-    pub(super) kernel: Vec<Measured>,
-    /// The simulator [`beside`] the point.
-    pub(super) beside: Vec<Measured>,
+    /// The simulator and the kernel; where something is random, with several seeds.
+    pub(super) sides: Sides<Run>,
     /// Ours with the kernel's own packets, where they were written down.
     pub(super) replayed: Option<Replayed>,
 }
 
-/// What is compared.
-struct Measure {
-    name: &'static str,
-    of: fn(&Measured) -> f64,
-    /// It counts packets: one more or less is no difference.
-    counts: bool,
-}
+/// One packet more or less is no difference.
+pub(super) const PACKETS: Accepted = Accepted { percent: ACCEPTED, least: 1.0 };
+const SHARE: Accepted = Accepted { percent: ACCEPTED, least: 0.0 };
 
-const MEASURES: [Measure; 4] = [
-    Measure { name: "marks", of: |run| run.marks, counts: true },
-    Measure { name: "drops", of: |run| run.drops, counts: true },
-    Measure { name: "throughput", of: |run| run.mbps, counts: false },
-    Measure { name: "RTT", of: |run| run.rtt_ms, counts: false },
+const MEASURES: [Measure<Run>; 4] = [
+    Measure {
+        name: "marks",
+        of: |run| run.result.bottleneck.marks as f64,
+        digits: 0,
+        accepted: PACKETS,
+    },
+    Measure {
+        name: "drops",
+        of: |run| run.result.bottleneck.drops as f64,
+        digits: 0,
+        accepted: PACKETS,
+    },
+    Measure { name: "throughput", of: mbps, digits: 2, accepted: SHARE },
+    Measure { name: "RTT", of: |run| run.srtt_ms, digits: 2, accepted: SHARE },
 ];
 
+/// Payload that arrived.
+fn mbps(Run { result, .. }: &Run) -> f64 {
+    let bytes: u64 = result.flows.iter().map(|flow| flow.delivered_bytes).sum();
+    bytes as f64 * 8e-6 / result.duration_s
+}
+
 impl Row {
-    fn means(&self, measure: &Measure) -> [f64; 2] {
-        [&self.sim, &self.kernel].map(|runs| mean(&runs.iter().map(measure.of).collect::<Vec<_>>()))
-    }
-
-    fn percent(&self, measure: &Measure) -> f64 {
-        let [sim, kernel] = self.means(measure);
-        if sim == kernel { 0.0 } else { 100.0 * (sim - kernel) / kernel.max(1e-9) }
-    }
-
-    fn differs(&self, measure: &Measure) -> bool {
-        let [sim, kernel] = self.means(measure);
-        let one_packet = measure.counts && (sim - kernel).abs() <= 1.0;
-        self.percent(measure).abs() > ACCEPTED && !one_packet
-    }
-
-    /// The least and the most of the simulator's runs, here and beside.
-    fn range(&self, measure: &Measure) -> (f64, f64) {
-        let all = self.sim.iter().chain(&self.beside).map(measure.of);
-        all.fold((f64::MAX, 0.0), |(least, most), it| (it.min(least), it.max(most)))
-    }
-
-    fn is_own_range(&self, measure: &Measure) -> bool {
-        let ([_, kernel], (least, most)) = (self.means(measure), self.range(measure));
+    fn is_own_range(&self, measure: &Measure<Run>) -> bool {
+        let ([_, kernel], (least, most)) = (self.sides.means(measure), self.sides.range(measure));
         (least..=most).contains(&kernel)
     }
 
     /// Whether anything differs by more than it does within the simulator.
     fn is_beyond(&self) -> bool {
-        MEASURES.iter().any(|it| self.differs(it) && !self.is_own_range(it))
+        MEASURES.iter().any(|it| self.sides.differs(it) && !self.is_own_range(it))
     }
 
     /// Whether that is so, and the queue does otherwise with the kernel's own packets too.
@@ -73,21 +62,18 @@ impl Row {
 
     fn cells(&self) -> [String; 4] {
         MEASURES.each_ref().map(|measure| {
-            let [sim, kernel] = self.means(measure);
-            let digits = if measure.counts { 0 } else { 2 };
+            let ([sim, kernel], digits) = (self.sides.means(measure), measure.digits);
             format!("{sim:.digits$}, {kernel:.digits$}")
         })
     }
 
     /// What differs, and what the simulator itself does beside the point.
     fn remark(&self) -> String {
-        let differ = MEASURES.iter().filter(|measure| self.differs(measure));
+        let differ = MEASURES.iter().filter(|measure| self.sides.differs(measure));
         let said = differ.map(|measure| {
-            let (least, most) = self.range(measure);
-            let digits = if measure.counts { 0 } else { 2 };
+            let ((least, most), digits) = (self.sides.range(measure), measure.digits);
             let beyond = if self.is_own_range(measure) { "" } else { "**" };
-            let percent = self.percent(measure);
-            let name = measure.name;
+            let (percent, name) = (self.sides.percent(measure), measure.name);
             format!("{beyond}{name} {percent:+.0} %{beyond} ({least:.digits$} to {most:.digits$})")
         });
         said.collect::<Vec<_>>().join(", ")
@@ -119,12 +105,10 @@ impl Row {
 pub(super) fn summary(rows: &[Row]) -> String {
     let mut text = String::new();
     for measure in &MEASURES {
-        let differ = rows.iter().filter(|row| row.differs(measure));
+        let differ = rows.iter().filter(|row| row.sides.differs(measure));
         let (count, own) =
             (differ.clone().count(), differ.filter(|it| it.is_own_range(measure)).count());
-        let mut percents: Vec<f64> = rows.iter().map(|row| row.percent(measure).abs()).collect();
-        percents.sort_by(f64::total_cmp);
-        let half = percents.get(percents.len() / 2).copied().unwrap_or(0.0);
+        let half = Spread::of(rows.iter().map(|row| row.sides.percent(measure))).half();
         // Writing to a string cannot fail.
         let _ = write!(
             text,
@@ -147,7 +131,7 @@ pub(super) fn summary(rows: &[Row]) -> String {
 
 /// The table of the page.
 pub(super) fn page(rows: &[Row], command: &str) -> String {
-    let kernel = rows.iter().flat_map(|row| &row.kernel).map(|run| run.kernel.as_str()).next();
+    let kernel = rows.iter().flat_map(|row| &row.sides.other).map(Run::release).next();
     let mut page = format!(
         "Written by `{command}`; edits by hand are lost. Linux {}. {}\n",
         kernel.unwrap_or_default(),
@@ -193,13 +177,20 @@ const BESIDE_PPM: [f64; 6] = [-1_000.0, -300.0, -100.0, 100.0, 300.0, 1_000.0];
 
 #[cfg(test)]
 mod tests {
+    use firstflight_scenario::{FlowResult, RunResult};
+
     use super::*;
 
     fn row(sim: f64, kernel: f64, beside: &[f64]) -> Row {
-        let run = |mbps: &f64| Measured { mbps: *mbps, rtt_ms: 10.0, ..Measured::default() };
+        let run = |mbps: &f64| {
+            let flow = FlowResult { delivered_bytes: (mbps * 1e6) as u64, ..Default::default() };
+            let result = RunResult { duration_s: 8.0, flows: vec![flow], ..Default::default() };
+            Run { result, srtt_ms: 10.0 }
+        };
         let point = Point::draw(1, &DISCIPLINES[3], 0);
         let beside = beside.iter().map(run).collect();
-        Row { point, sim: vec![run(&sim)], kernel: vec![run(&kernel)], beside, replayed: None }
+        let sides = Sides { ours: vec![run(&sim)], other: vec![run(&kernel)], beside };
+        Row { point, sides, replayed: None }
     }
 
     #[test]
@@ -215,9 +206,11 @@ mod tests {
     #[test]
     fn one_packet_is_no_difference() {
         let mut row = row(10.0, 10.0, &[]);
-        (row.sim[0].drops, row.kernel[0].drops) = (3.0, 2.0);
+        let drops = |runs: &mut [Run], drops| runs[0].result.bottleneck.drops = drops;
+        drops(&mut row.sides.ours, 3);
+        drops(&mut row.sides.other, 2);
         assert!(row.remark().is_empty());
-        row.sim[0].drops = 4.0;
+        drops(&mut row.sides.ours, 4);
         assert!(row.is_unexplained());
         let page = page(&[row], "x");
         assert!(

@@ -6,10 +6,10 @@ use firstflight_judge::rules::{Numbers, judge};
 use firstflight_judge::{Measured, Verdict};
 use firstflight_scenario::Rule;
 
+use crate::explained::Explained;
 use crate::tables::{head, row};
 
 use super::super::compared::{Compared, number, tell_apart, words};
-use super::explained::Explained;
 use super::{Beside, Pair, Run};
 
 /// The page.
@@ -28,13 +28,19 @@ pub(super) fn page(tables: &[(&Pair, Vec<Beside>)], explained: &Explained) -> St
         table(&mut text, pair, rows);
         let ids = differing(rows);
         if !ids.is_empty() {
-            let why = explained.list(pair.linux, &ids);
-            let _ = writeln!(text, "\nWhy these differ:\n\n{}", why.trim_end());
+            let _ = writeln!(text, "\nWhy these differ:\n");
+            ids.into_iter().for_each(|id| why(&mut text, pair, id, explained));
         }
     }
     text.push_str(&missing(tables));
     refused(&mut text, tables.first().map_or(&[][..], |(_, rows)| rows));
     text
+}
+
+fn why(text: &mut String, pair: &Pair, id: &str, explained: &Explained) {
+    let why = explained.reason(pair.linux, id).map_or("NOT EXPLAINED", |reason| &reason.why);
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "- **{id}.** {}", why.trim_end());
 }
 
 /// The scenarios on which a control differs in the kernel.
@@ -153,8 +159,26 @@ Each scenario was run with one seed. Where something is random, or a value is cl
 threshold, kernel and simulator can get different verdicts by chance. The references are the
 simulator's on both sides. Columns with two numbers have the kernel's first: the completion time in
 seconds, or where nothing ends what the others got; packets lost; packets waiting at most. A
-difference above 15 % is bold, and its reason (`oracles/judgement-linux.toml`) is below the table.
+difference above 15 % is bold, and its reason (`validation/explained.toml`) is below the table.
 ";
 
 const REFUSED: &str = "\
 These scenarios need what no run in the kernel has. A8 is left out: it is 600 points.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_without_a_reason_says_so() {
+        let reason = "[[differs]]\nfrom = 'linux-x'\nat = ['A6']\nwhy = 'Chance.'";
+        let explained: Explained = toml::from_str(reason).unwrap();
+        let said = |id| {
+            let mut text = String::new();
+            why(&mut text, &Pair { linux: "linux-x", sim: "x" }, id, &explained);
+            text
+        };
+        assert_eq!(said("A6"), "- **A6.** Chance.\n");
+        assert_eq!(said("F1a"), "- **F1a.** NOT EXPLAINED\n");
+    }
+}

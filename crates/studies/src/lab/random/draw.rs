@@ -1,6 +1,9 @@
 //! Points drawn at random. A point depends on the seed and its number alone, so that one of many
 //! can be run again by itself.
 
+use firstflight_scenario::{PathFlags, Scenario};
+
+use crate::Stop;
 use crate::draw::Draw;
 use crate::lab::{LINUX_BBR, LINUX_CUBIC, LINUX_RENO};
 
@@ -27,13 +30,15 @@ impl Point {
         Self { number, pair, flags }
     }
 
-    /// The words of `firstflight` for one of the two controls.
-    pub(super) fn words(&self, control: &str, more: &[&str]) -> Vec<String> {
-        let flags =
-            self.flags.iter().flat_map(|(flag, value)| [format!("--{flag}"), value.clone()]);
-        let words = ["compare", control, "--json", "--packet", "1448B"];
-        let words = words.iter().chain(more).map(|word| (*word).to_owned());
-        words.chain(flags).collect()
+    /// The scenario for one of the two controls.
+    pub(super) fn scenario(&self, control: &str) -> Result<Scenario, Stop> {
+        let flags = self.flags.iter().map(|(flag, value)| (format!("--{flag}"), value.as_str()));
+        let flags: Vec<(String, &str)> = flags.collect();
+        let mut path: PathFlags =
+            flags.iter().map(|(flag, value)| (flag.as_str(), *value)).collect();
+        path.set("--packet", "1448B");
+        let scenario = Scenario::from_flags(&path, &[control.to_owned()]);
+        scenario.map_err(|error| Stop::failed(&error.to_string()))
     }
 
     /// This point with a buffer of one packet more or less, and with an RTT up to a millisecond

@@ -3,36 +3,36 @@
 use std::fmt::Write as _;
 
 use super::draw::Point;
-use super::measured::Measured;
+use crate::compared::{Accepted, Measure, Sides, Spread};
+use crate::runs::{Run, mean};
 
 /// One point with both.
 pub(super) struct Row {
     pub(super) point: Point,
-    pub(super) sim: Measured,
-    pub(super) kernel: Measured,
-    /// The simulator on paths beside it, where the two differ.
-    pub(super) beside: Vec<Measured>,
+    /// The simulator and the kernel, a run each.
+    pub(super) sides: Sides<Run>,
 }
 
-impl Row {
-    /// The least and the most that the simulator carries here and beside.
-    fn range(&self) -> (f64, f64) {
-        let all = self.beside.iter().chain([&self.sim]).map(|measured| measured.mbps);
-        all.fold((f64::MAX, 0.0), |(least, most), mbps| (mbps.min(least), mbps.max(most)))
-    }
+/// Each flow's over its own time, so that of a transfer it tells how long it took.
+const THROUGHPUT: Measure<Run> = Measure {
+    name: "throughput",
+    of: |run| run.result.flows.iter().map(|flow| flow.throughput_bps).sum::<f64>() / 1e6,
+    digits: 2,
+    accepted: Accepted { percent: ACCEPTED, least: 0.0 },
+};
 
+impl Row {
     /// The kernel is within what is accepted of the simulator's own range, timeouts too.
     pub(super) fn is_own_range(&self) -> bool {
-        let ((least, most), share) = (self.range(), ACCEPTED / 100.0);
-        let all = || self.beside.iter().chain([&self.sim]);
-        let timeouts = all().any(|sim| (sim.timeouts > 0) == (self.kernel.timeouts > 0));
-        let mbps = self.kernel.mbps;
-        mbps >= least * (1.0 - share) && mbps <= most * (1.0 + share) && timeouts
+        let ((least, most), share) = (self.sides.range(&THROUGHPUT), ACCEPTED / 100.0);
+        let kernel = |run: &Run| (timeouts(run) > 0) == (timeouts(self.kernel()) > 0);
+        let [_, mbps] = self.sides.means(&THROUGHPUT);
+        let holds = mbps >= least * (1.0 - share) && mbps <= most * (1.0 + share);
+        holds && self.sides.own().any(kernel)
     }
 
-    /// By how much the simulator carries more, per cent of what the kernel does.
-    fn percent(&self) -> f64 {
-        100.0 * (self.sim.mbps - self.kernel.mbps) / self.kernel.mbps.max(1e-9)
+    fn kernel(&self) -> &Run {
+        &self.sides.other[0]
     }
 
     /// By more in throughput than is accepted, or with timeouts in one only.
@@ -41,30 +41,35 @@ impl Row {
     }
 
     fn remark(&self) -> String {
-        let far = self.percent().abs() > ACCEPTED;
-        let timeouts = (self.sim.timeouts > 0) != (self.kernel.timeouts > 0);
-        let words = [(far, "throughput"), (timeouts, "timeouts in one only")];
+        let far = self.sides.differs(&THROUGHPUT);
+        let silent = (timeouts(&self.sides.ours[0]) > 0) != (timeouts(self.kernel()) > 0);
+        let words = [(far, THROUGHPUT.name), (silent, "timeouts in one only")];
         let words = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
-        let (least, most) = self.range();
-        let own = (!self.beside.is_empty())
+        let (least, most) = self.sides.range(&THROUGHPUT);
+        let own = (!self.sides.beside.is_empty())
             .then(|| format!("the simulator beside it {least:.2} to {most:.2}"));
         // A guest that had too much to do says so, and a flow that broke.
-        let note = self.kernel.note.iter().map(|note| format!("kernel: {note}"));
+        let note = self.kernel().result.note.iter().map(|note| format!("kernel: {note}"));
         words.chain(own).chain(note).collect::<Vec<String>>().join(", ")
     }
 
     /// Simulator and kernel, value by value.
     fn cells(&self) -> [String; 6] {
-        let (sim, kernel) = (&self.sim, &self.kernel);
-        let exit =
-            |measured: &Measured| measured.exit_s.map_or("-".to_owned(), |at| format!("{at:.2}"));
+        let both = |of: &dyn Fn(&Run) -> String| {
+            format!("{}, {}", of(&self.sides.ours[0]), of(self.kernel()))
+        };
+        let again = |run: &Run| run.result.flows.iter().map(|it| it.retransmitted_packets).sum();
+        let exit = |run: &Run| {
+            let exits = run.result.flows.iter().filter_map(|flow| flow.startup.exit_time_s);
+            mean(exits).map_or("-".to_owned(), |at| format!("{at:.2}"))
+        };
         [
-            format!("{:.2}, {:.2}", sim.mbps, kernel.mbps),
-            format!("{:+.1} %", self.percent()),
-            format!("{}, {}", sim.drops, kernel.drops),
-            format!("{}, {}", sim.sent_again, kernel.sent_again),
-            format!("{}, {}", sim.timeouts, kernel.timeouts),
-            format!("{}, {}", exit(sim), exit(kernel)),
+            both(&|run| format!("{:.2}", (THROUGHPUT.of)(run))),
+            format!("{:+.1} %", self.sides.percent(&THROUGHPUT)),
+            both(&|run| run.result.bottleneck.drops.to_string()),
+            both(&|run| u64::to_string(&again(run))),
+            both(&|run| timeouts(run).to_string()),
+            both(&exit),
         ]
     }
 
@@ -78,9 +83,14 @@ impl Row {
             self.point.number,
             self.point.pair.1,
             self.point.path(),
-            self.kernel.note.as_deref().unwrap_or_default()
+            self.kernel().result.note.as_deref().unwrap_or_default()
         )
     }
+}
+
+/// Retransmission timeouts of all flows.
+fn timeouts(run: &Run) -> u64 {
+    run.result.flows.iter().map(|flow| flow.timeouts).sum()
 }
 
 /// The columns of [`Row::line`].
@@ -89,13 +99,11 @@ pub(super) const HEAD: &str = "   #   control          sim, kernel Mb/s    diffe
 
 /// How many differ, and why.
 pub(super) fn summary(rows: &[Row]) -> String {
-    let far = rows.iter().filter(|row| row.percent().abs() > ACCEPTED).count();
+    let far = rows.iter().filter(|row| row.sides.differs(&THROUGHPUT)).count();
     let differ = rows.iter().filter(|row| row.differs()).count();
     let own = rows.iter().filter(|row| row.differs() && row.is_own_range()).count();
-    let mut percents: Vec<f64> = rows.iter().map(|row| row.percent().abs()).collect();
-    percents.sort_by(f64::total_cmp);
-    let [half, most] =
-        [percents.get(percents.len() / 2), percents.last()].map(|p| p.copied().unwrap_or(0.0));
+    let spread = Spread::of(rows.iter().map(|row| row.sides.percent(&THROUGHPUT)));
+    let (half, most) = (spread.half(), spread.most());
     format!(
         "Of {} points {far} differ by more than {ACCEPTED} % in throughput, and {} more have \
          timeouts in one only; {own} of these are within the simulator's own range. Half of all \
@@ -107,7 +115,7 @@ pub(super) fn summary(rows: &[Row]) -> String {
 
 /// The page.
 pub(super) fn page(rows: &[Row], seed: u64) -> String {
-    let kernel = rows.first().map_or("", |row| row.kernel.kernel.as_str());
+    let kernel = rows.first().map_or("", |row| row.kernel().release());
     let mut page = format!("{PAGE}\nLinux {kernel}, seed {seed}. {}\n", summary(rows));
     page.push_str("\n| # | control | path | Mbit/s | differ | drops | sent again | timeouts |");
     page.push_str(" exit, s | |\n|---|---|---|---|---|---|---|---|---|---|\n");
@@ -142,23 +150,30 @@ single points are in [deviations.md](deviations.md).
 
 #[cfg(test)]
 mod tests {
+    use firstflight_scenario::{FlowResult, RunResult};
+
     use super::*;
 
+    fn run((mbps, timeouts): (f64, u64)) -> Run {
+        let flow = FlowResult { throughput_bps: mbps * 1e6, timeouts, ..FlowResult::default() };
+        let result = RunResult { flows: vec![flow], ..RunResult::default() };
+        Run { result, srtt_ms: 0.0 }
+    }
+
     fn row(sim: (f64, u64), kernel: (f64, u64)) -> Row {
-        let of = |(mbps, timeouts)| Measured { mbps, timeouts, ..Measured::default() };
-        let point = Point::draw(1, 0, false);
-        Row { point, sim: of(sim), kernel: of(kernel), beside: Vec::new() }
+        let sides = Sides { ours: vec![run(sim)], other: vec![run(kernel)], beside: Vec::new() };
+        Row { point: Point::draw(1, 0, false), sides }
     }
 
     #[test]
     fn a_difference_within_the_simulators_own_range_is_said() {
         let mut far = row((10.6, 0), (10.0, 0));
         assert!(far.differs() && !far.is_own_range());
-        far.beside = vec![Measured { mbps: 10.4, ..Measured::default() }];
+        far.sides.beside = vec![run((10.4, 0))];
         assert!(far.differs() && far.is_own_range());
         assert!(far.remark().contains("the simulator beside it 10.40 to 10.60"));
         let mut silent = row((10.0, 0), (10.0, 3));
-        silent.beside = vec![Measured { mbps: 10.0, ..Measured::default() }];
+        silent.sides.beside = vec![run((10.0, 0))];
         assert!(!silent.is_own_range(), "no timeout beside it");
     }
 

@@ -1,4 +1,5 @@
-//! `peers`: the core beside another project's controllers and plain readings of RFCs (`peers/`).
+//! `readings`: the core beside plain readings of RFCs and another project's controllers
+//! (`validation/readings`).
 
 use std::path::Path;
 use std::process::Command;
@@ -6,17 +7,17 @@ use std::process::Command;
 use crate::Stop;
 use crate::step::{cargo, succeed, target};
 
-/// Its manifest, from the root. A workspace of its own, so that nobody else builds the peers.
-pub(crate) const MANIFEST: &str = "peers/Cargo.toml";
+/// Its manifest, from the root. A workspace of its own, so that nobody else builds it.
+pub(crate) const MANIFEST: &str = "validation/readings/Cargo.toml";
 
 /// Builds and runs it on the points that `args` name, or on all.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    succeed("peers", command(root).args(args))
+    succeed("readings", command(root).args(args))
 }
 
 fn command(root: &Path) -> Command {
     let mut command = cargo(root, &["run", "--locked", "--quiet", "--manifest-path", MANIFEST]);
     // Apart from the workspace's, whose features and profiles differ.
-    command.arg("--").env("CARGO_TARGET_DIR", target(root).join("peers"));
+    command.arg("--").env("CARGO_TARGET_DIR", target(root).join("readings"));
     command
 }

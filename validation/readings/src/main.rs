@@ -1,9 +1,11 @@
 //! Drives the core, another project's controllers and plain readings of the RFCs over one path,
 //! and prints their windows round by round.
 //!
-//! `peers [POINT ...]` runs these points, or all. It fails where two differ by more than a point
-//! allows and `explained.toml` has no reason for it, and where a reason has nothing to explain.
+//! `readings [POINT ...]` runs these points, or all. It fails where two differ by more than a point
+//! allows and `validation/explained.toml` has no reason, and where a reason has nothing to explain.
 
+#[expect(dead_code, reason = "the table of ns-2 and ns-3 alone names reasons")]
+#[path = "../../../crates/studies/src/explained.rs"]
 mod explained;
 mod ours;
 mod path;
@@ -23,20 +25,22 @@ fn main() -> ExitCode {
     let asked: Vec<String> = env::args().skip(1).collect();
     if let Some(wrong) = asked.iter().find(|name| POINTS.iter().all(|point| point.name != **name)) {
         let names: Vec<&str> = POINTS.iter().map(|point| point.name).collect();
-        eprintln!("peers: found point `{wrong}`, accepted: {}", names.join(", "));
+        eprintln!("readings: found point `{wrong}`, accepted: {}", names.join(", "));
         return ExitCode::from(2);
     }
-    let explained = match Explained::read() {
+    let explained: Explained = match toml::from_str(include_str!("../../explained.toml")) {
         Ok(explained) => explained,
         Err(error) => {
-            eprintln!("peers: explained.toml: {error}");
+            eprintln!("readings: explained.toml: {error}");
             return ExitCode::from(2);
         }
     };
     let wanted = |point: &&Point| asked.is_empty() || asked.iter().any(|it| it == point.name);
     let wrong: usize = POINTS.iter().filter(wanted).map(|point| judge(point, &explained)).sum();
-    let unknown = explained.all().filter(|at| !POINTS.iter().any(|point| is_of(point, at)));
-    let unknown: Vec<&str> = unknown.collect();
+    let reasons = explained.differs.iter().filter(|reason| reason.from == READINGS);
+    let unknown = reasons.flat_map(|reason| &reason.at);
+    let unknown = unknown.filter(|at| !POINTS.iter().any(|point| is_of(point, at)));
+    let unknown: Vec<&String> = unknown.collect();
     for at in &unknown {
         println!("explained.toml: no point compares `{at}`");
     }
@@ -61,9 +65,9 @@ fn judge(point: &Point, explained: &Explained) -> usize {
     let mut wrong = 0;
     for what in point.compared {
         let at = format!("{} {}", point.name, what.name());
-        let verdict = match (what.difference(&ours, &other), explained.reason(&at)) {
+        let verdict = match (what.difference(&ours, &other), explained.reason(READINGS, &at)) {
             (None, None) => "equal".to_owned(),
-            (Some(found), Some(why)) => format!("{found}: {why}"),
+            (Some(found), Some(reason)) => format!("{found}: {}", reason.why.trim()),
             (Some(found), None) => {
                 wrong += 1;
                 format!("DIFFER, {found}")
@@ -107,3 +111,6 @@ fn show(name: &str, seen: &Seen) {
     println!("    rounds  {}", row(&seen.rounds));
     println!("    seconds {}", row(&seen.seconds));
 }
+
+/// What the file of reasons calls all that stands beside the core here.
+const READINGS: &str = "readings";

@@ -1,0 +1,103 @@
+//! A point as firstflight's scenario.
+
+use std::fmt::Write as _;
+
+use firstflight_scenario::Scenario;
+
+use super::point::Point;
+use crate::Stop;
+
+/// The scenario that says what the point says.
+pub(super) fn of(point: &Point) -> Result<Scenario, Stop> {
+    let text = text(point);
+    Scenario::parse(&text, &point.id).map_err(|error| Stop::failed(&error.to_string()))
+}
+
+fn text(point: &Point) -> String {
+    let (control, recovery) = match point.text("alg") {
+        "tahoe" => ("tahoe", "tahoe"),
+        "reno" => ("reno", "reno"),
+        "sack" => ("newreno", "sack"),
+        "vegas" => ("vegas", "newreno"),
+        "hoe" => ("hoe", "newreno"),
+        "linux" => ("cubic(preset=ns2)", "ns2-linux"),
+        _ => ("newreno", "newreno"),
+    };
+    let ssthresh = match point.text("ssthresh") {
+        "0" => "none".to_owned(),
+        packets => format!("{packets}pkt"),
+    };
+    let of = |key: &str| point.text(key);
+    let mut text = format!(
+        "name = '{}'\nprofile = 'ns2'\ncontrols = ['{control}']\nrecovery = '{recovery}'\n\
+         duration = '{}s'\npacket = '{}B'\niw = '{}pkt'\nssthresh = '{ssthresh}'\n\
+         delayed_ack = {}\n",
+        point.id,
+        of("dur"),
+        of("pkt"),
+        of("iw"),
+        of("ack")
+    );
+    // TCP/Linux and Vegas have rules of their own for duplicate ACKs, and ns-2.1b6 has none.
+    let release = of("release");
+    if recovery != "ns2-linux" && control != "vegas" && release != "2.1b6" {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "limited_transmit = {}", of("lt") != "0");
+    }
+    if matches!(release, "2.26" | "2.1b6") {
+        let _ = writeln!(text, "ns2_release = '{release}'");
+    }
+    let access_delay = point.number("adelay");
+    // To the nanosecond and the bit, which is as fine as a scenario's times and rates are.
+    let _ = writeln!(
+        text,
+        "[path]\nrate = '{}Mbps'\nrtt = '{:.6}ms'\nbuffer = '{}pkt'\n\
+         access_delay = '{access_delay}ms'\naccess_rate = '{:.6}Mbps'",
+        of("rate"),
+        point.number("rtt") - 4.0 * access_delay,
+        point.buffer(),
+        point.access()
+    );
+    let (delays, rates) = (point.list("adelays"), point.list("accesses"));
+    for (flow, start) in point.starts().into_iter().enumerate() {
+        let _ = writeln!(text, "[[flow]]\nstart = '{start}s'");
+        let own = [("access_delay", "ms", &delays), ("access_rate", "Mbps", &rates)];
+        for (key, unit, values) in own {
+            if let Some(value) = values.get(flow) {
+                let _ = writeln!(text, "{key} = '{value}{unit}'");
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::point;
+    use super::*;
+
+    /// `ns2-dumbbell.tcl` overrides `lt` with the release's own: none in 2000.
+    #[test]
+    fn limited_transmit_is_that_of_the_release() {
+        let said = |words: &str| {
+            let random = BTreeMap::from([("one".to_owned(), words.to_owned())]);
+            let file = xtask::root().join("validation/points.toml");
+            text(&point::load(&file, Some(random), &[]).ok().unwrap()[0])
+        };
+        assert!(said("sack").contains("limited_transmit = true"));
+        assert!(said("sack release=2.26").contains("limited_transmit = true"));
+        let of_2000 = said("sack release=2.1b6");
+        assert!(of_2000.contains("ns2_release = '2.1b6'") && !of_2000.contains("limited"));
+    }
+
+    #[test]
+    fn every_point_is_a_scenario() {
+        let file = xtask::root().join("validation/points.toml");
+        let points = point::load(&file, None, &[]).ok().unwrap();
+        for point in &points {
+            assert!(of(point).is_ok_and(|scenario| scenario.resolve().is_ok()), "{}", point.id);
+        }
+    }
+}
