@@ -24,9 +24,9 @@ pub trait Policies: Both {
         in_flight: Bytes,
     );
 
-    /// [`Policies::on_ack`] for the commonest ACK of a transport that never sends a packet again
-    /// (QUIC): new data, all of it credited, perhaps an RTT sample, and nothing outstanding but
-    /// what is in flight, so that SND.NXT is so far ahead of what is acknowledged.
+    /// [`Policies::on_ack`] for the commonest ACK of QUIC, which never sends a packet again: new
+    /// data, all of it credited, and perhaps an RTT sample. All that is outstanding is in flight,
+    /// so that SND.NXT is what is acknowledged plus the flight.
     fn on_packet_acked(
         &mut self,
         mechanism: &mut Mechanism,

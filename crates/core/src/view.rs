@@ -64,9 +64,9 @@ pub enum Paced {
     /// Nobody: packets leave as the window allows.
     #[default]
     No,
-    /// The endpoint, whatever the policies say of it: at so many hundredths of a window per RTT in
-    /// start-up, once there is an RTT. 200 where the core paces by default and in Linux, 125 in
-    /// quinn, which lets go of some packets at a time.
+    /// The endpoint, whatever the policies ask for. The number is its rate in start-up, in
+    /// hundredths of a window per RTT: 200 for the core's default and Linux, 125 for quinn, which
+    /// sends in bursts.
     ByEndpoint(u16),
     /// A policy of the control has set a rate or a time for them
     /// ([`Step::pace`](crate::policy::Step::pace)), and the endpoint would not pace.

@@ -1,7 +1,7 @@
-//! What a guest needs in the temporary folder while it runs, and what becomes of it when this
-//! program is killed: on Linux a file without a name, which ends with the processes that have it;
-//! else, and for folders, a thing with a name and a lock on it, which ends with the process too.
-//! The next program to need one removes those that nobody has locked.
+//! The files that a guest needs in the temporary folder while it runs. They must not outlive this
+//! program, even if it is killed. On Linux a file has no name and ends with the processes that hold
+//! it. Elsewhere, and for folders, it has a name and a lock, and the lock ends with the process:
+//! the next program to need one removes those that nobody has locked.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

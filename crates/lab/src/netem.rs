@@ -1,18 +1,17 @@
 //! The bottleneck by the kernel's own means: a namespace in the middle with netem.
 //!
-//! Rate, buffer and loss are netem's on the middle's way to the far end, and delay is netem's in
-//! front of it, as packets leave the near end, and on the reverse path: in a closed loop it makes
-//! no difference on which side of a queue a fixed delay is, and the queue then holds nothing but
-//! what waits. The direction does matter: what the far end has received by a given time depends on
-//! it. netem's rate keeps a virtual clock, so that a late timer costs no bandwidth, as it does with
-//! tbf and a bucket of one packet. netem counts Ethernet frames where a scenario counts payload and
-//! its own headers, so the rate is scaled by what a full packet takes (an overhead per packet would
-//! be below 0, which netem takes for very much in a packet that is shorter, such as ARP's). Its
-//! buffer counts packets: one in bytes becomes as many full ones as it holds. netem tells no
-//! lateness. It loses packets as they come, where the link loses them after they were sent, and
-//! does not tell data from other packets, which are a SYN and an ACK on the way of a sender of
-//! data. Its bursts are the same chain, asked for the loss before it changes its state and not
-//! after.
+//! netem has rate, buffer and loss between the middle and the far end. The delay is another
+//! netem's, before that queue on the forward path, and on the reverse path. In a closed loop a
+//! fixed delay may be on either side of a queue, and here the queue holds only packets that wait.
+//!
+//! Where netem differs from the lab's own link:
+//!
+//! - It keeps a virtual clock, so that a late timer costs no bandwidth, but it reports no lateness.
+//! - It counts Ethernet frames where a scenario counts payload and its own headers. So the rate is
+//!   scaled by a full packet. (netem would misread a negative overhead for short ones, as ARP's.)
+//! - Its buffer counts packets: one in bytes becomes as many full packets as it holds.
+//! - It loses packets on arrival, where the link loses them after they were sent, and SYNs and ACKs
+//!   as well as data. Its bursts draw the loss before the state changes, not after.
 //!
 //! A scenario's `queue` is the kernel's discipline of that name instead (`Discipline::tc`).
 

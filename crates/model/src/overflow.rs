@@ -126,10 +126,10 @@ impl SlowStart {
     /// Packets lost before the sender notices. The paper gives no number; this follows from its own
     /// picture.
     ///
-    /// Once the buffer is full every packet of growth is one too many. Growth goes on to the end of
-    /// the mini-cycle and, in the next, until the first loss is seen at `W_D`; only what drained
-    /// between the two bursts, `min(B, mu*T - W)` for a mini-cycle that began with a window `W`,
-    /// can be filled again first.
+    /// Once the buffer is full, every packet of growth is lost. Growth goes on to the end of the
+    /// mini-cycle, and in the next until the first loss is seen at `W_D`. Between the two bursts
+    /// the queue drains by `min(B, mu*T - W)`, for a mini-cycle that began with a window `W`, and
+    /// so many packets find room again.
     pub fn losses(&self, threshold: Option<&Packets>) -> Packets {
         if !self.overflows(threshold) {
             return Packets::zero();

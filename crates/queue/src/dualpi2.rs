@@ -23,7 +23,7 @@ pub struct DualPi2 {
     /// p, of 2^32 (`pi2_prob`).
     prob: u32,
     last_qdelay: u64,
-    /// Whose turn it is: the L-queue's where it is not above 0 (`c_protection_credit`).
+    /// It is the L-queue's turn if this is 0 or less (`c_protection_credit`).
     credit: i64,
     /// When the controller comes next.
     timer: u64,

@@ -7,7 +7,7 @@ use firstflight_control::hint;
 
 use crate::keys::{FlowValues, Key, Switches};
 
-/// Whose constants an endpoint has. A scenario can also set each constant alone.
+/// The set of constants that an endpoint has. A scenario can also set each constant alone.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -99,11 +99,11 @@ pub enum Timer {
     /// Linux's: the smallest RTO is the least of what is added to the smoothed RTT, and the timer
     /// fires with a tick of 4 ms (`tcp_rtt_estimator`).
     Linux,
-    /// ns-2's: RTTs are whole ticks of the clock, of one packet at a time.
+    /// ns-2's: one packet at a time is timed, in whole ticks of the clock.
     Ns2,
 }
 
-/// Whose receivers answer.
+/// Which receiver's rules decide when ACKs leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Receiver {
@@ -112,11 +112,11 @@ pub enum Receiver {
     /// Linux's: the offered window grows with what comes (`tcp_grow_window`), and how long an ACK
     /// waits is estimated (`tcp_send_delayed_ack`).
     Linux,
-    /// ns-2's: a packet that comes twice may wait like the first.
+    /// ns-2's: the ACK of a packet that comes twice may be delayed too.
     Ns2,
 }
 
-/// Whose clock paces the packets of a control that says how they are paced.
+/// Which clock paces a control that sets a pacing rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pacer {

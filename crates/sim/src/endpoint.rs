@@ -69,9 +69,9 @@ pub struct Endpoint {
     /// How the receiver tells of marks. With [`Recovery::Quic`] it is [`EcnFeedback::Counts`]
     /// whatever stands here.
     pub ecn_feedback: EcnFeedback,
-    /// A window that a source on one connection leaves unused for longer than the retransmission
-    /// timeout is taken back: halved for every timeout that nothing was sent, down to the initial
-    /// window, and halfway to what was used where less was (RFC 2861, as Linux has it).
+    /// The window of an application-limited sender decays: it is halved for every timeout without
+    /// data, down to the initial window, and falls halfway to the part that was used (RFC 2861, as
+    /// Linux has it).
     pub slow_start_after_idle: bool,
     /// Packets are paced where the control does not say how: see
     /// [`firstflight_core::sender::Config::paces`].

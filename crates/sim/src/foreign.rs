@@ -1,12 +1,12 @@
 //! Foreign flows: their ends are not the simulator's TCP but another protocol's, which sends real
 //! datagrams over the network's links, in the network's time.
 //!
-//! The ends are woken when they asked to be, and when a datagram reaches one of them. They hand out
-//! datagrams of any size. Data cross the flow's access links and its path, where they queue and are
-//! lost among the packets of all flows; what goes back takes the return path's time, as ACKs do: it
-//! neither queues nor is lost, and is serialised once on every link. Where the reverse path has a
-//! link of its own ([`LinkSpec::back`](crate::LinkSpec::back)) it queues there, and may be lost.
-//! Every datagram waits for an event at every link, so that nothing is computed ahead here.
+//! The ends are woken when they asked to be, and when a datagram reaches one of them. Datagrams
+//! have any size. On the forward path they queue, and are lost, among the packets of all flows. On
+//! the reverse path they take a fixed delay and their time on every link, as ACKs do, and are not
+//! lost. If the reverse path has a link of its own ([`LinkSpec::back`](crate::LinkSpec::back)),
+//! they queue there and may be lost. Every datagram has an event at every link: nothing is computed
+//! ahead.
 
 use std::collections::HashMap;
 use std::fmt;

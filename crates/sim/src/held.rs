@@ -13,9 +13,9 @@ use crate::serialisation::Serialisation;
 pub(crate) struct Held {
     /// Packets ever taken in.
     pub(crate) taken: u64,
-    /// Those of them that are known to have left.
+    /// Packets that are known to have left.
     pub(crate) left: u64,
-    /// Bytes of those.
+    /// Bytes that are known to have left.
     left_bytes: u64,
     /// The runs before the newest, oldest first.
     older: VecDeque<Run>,

@@ -26,11 +26,11 @@ pub struct RtoRules {
     /// Before the first sample nothing but it ends the back-off: the first timeout may be shorter
     /// than the path.
     pub progress_ends_backoff: bool,
-    /// Whose timer it is.
+    /// Which timer it is.
     pub timer: Timer,
 }
 
-/// Whose retransmission timer it is: how RTT samples become a timeout, and when it fires.
+/// Which retransmission timer it is: how RTT samples become a timeout, and when it fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
     /// RFC 6298's: every ACK of a segment sent once gives a sample, and [`RtoRules::min`] is the

@@ -49,7 +49,7 @@ pub struct Abba {
     smoothed: [Span; 2],
     /// The smallest RTT since the last cut (`cur_period_min`).
     cur_period_min: Option<Span>,
-    /// Those of the times between cuts that are over (`past_periods_min`).
+    /// The smallest RTTs of earlier times between cuts (`past_periods_min`).
     past_periods_min: Option<Past>,
     /// When much was last seen in the queue (`last_high_queue_at`).
     last_high_queue_at: Instant,

@@ -74,7 +74,7 @@ struct Form {
     max_increment: u64,
 }
 
-/// Whose CUBIC it is, with the state that only its growth has.
+/// Which CUBIC it is, with the state that only its growth has.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Rfc9438(rfc9438::Growth),

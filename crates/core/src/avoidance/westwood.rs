@@ -40,12 +40,12 @@ pub struct Westwood {
     gauge: LoadGauge,
 }
 
-/// Whose estimate counts.
+/// Which rate estimate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// The start-up's where it has one.
+    /// The start-up's, if it has one.
     Shared,
-    /// Its own in any case.
+    /// The avoidance's own.
     Own,
 }
 

@@ -1,10 +1,10 @@
 //! How unsteady the samples of a rate are, against the worst of late: `U/Umax` of the Eligible Rate
 //! Estimate, `U = 0.6 U + 0.4 |s - s'|` (Globecom 2002).
 //!
-//! The largest of the last values is known without a look at all of them: the window reaches over
-//! two blocks of its own length. Of the older block, whose values leave one by one, the ring holds
-//! from each value on the largest up to the block's end; of the newer one a single number is
-//! enough, because none of its values leaves before it is the older one.
+//! The largest of the last values is known without a look at all of them. The window spans two
+//! blocks of its own length. Values leave the older block one by one, so the ring holds for each of
+//! them the largest from there to the block's end. No value leaves the newer block before it
+//! becomes the older one, so one number is enough for it.
 
 use crate::estimate::ere::Blend;
 

@@ -19,15 +19,14 @@
 //! what arrived in an RTT over that RTT, smoothed once per RTT: `RE = eps RE + (1 - eps) r`.
 //!
 //! What was inferred: the test of the counter stands beside the test of RE, not within its second
-//! branch as in the paper's listing, where it could never become true for the first time. In
-//! recovery and below ssthresh the window is not in congestion avoidance, so the guard begins when
-//! both are over. It has to: by then the window has grown by two segments and the boundary is a
-//! quarter of a segment above ssthresh, where counted from the loss it is below, and a path that is
-//! just full would look light. eps is not stated for this use; 0.6 is that of the rate estimate,
-//! 0.8 the lag that the paper's Figures 2 and 4 show if RTTmin is known exactly. In ns-2 it was
-//! known in ticks of 10 ms, rounded down (`lg.tick`): then RE RTTmin is a few per cent below the
-//! window without any lag, 0.6 gives those figures, and a load must stay light for longer to be
-//! found so, which is what keeps the gauge from acting after nearly every loss.
+//! branch as in the paper's listing, where it could never become true for the first time. The guard
+//! begins when recovery and slow start are over. Counted from the loss, the boundary would still be
+//! below ssthresh, and a path that is just full would look light; by then it is a quarter of a
+//! segment above. eps is not stated for this use; 0.6 is that of the rate estimate, 0.8 the lag
+//! that the paper's Figures 2 and 4 show if RTTmin is known exactly. ns-2 knew it in ticks of 10
+//! ms, rounded down (`lg.tick`): RE RTTmin is then a few per cent below the window without any lag,
+//! and 0.6 gives those figures. A load must also stay light for longer, which keeps the gauge from
+//! acting after nearly every loss.
 //!
 //! The 1.5 segments are what a window that grows by one per RTT gained in the 1.5 RTTs after the
 //! data behind RE was sent. A receiver that acknowledges every other packet halves that growth, and

@@ -16,11 +16,10 @@
 //! W += fraction (1 - level / size),   leave when level >= size / 2
 //! ```
 //!
-//! The level is what waits at the bottleneck's capacity for as long as the RTT has grown, the size
-//! is taken as so many BDPs (one, the usual rule for sizing), so the capacity cancels out. 0.15 of
-//! a segment per ACK multiplies the window by 1.15 per RTT, and five rounds of that are one of slow
-//! start's: the five times of the source. Growth is never less than congestion avoidance's, so that
-//! a window of one segment moves.
+//! The level is capacity times the growth of the RTT, and the size is capacity times RTTmin times
+//! `buffer` (1, the usual rule for sizing), so that the capacity cancels out. 0.15 of a segment per
+//! ACK multiplies the window by 1.15 per RTT, and five such rounds double it: the five times of the
+//! source. Growth is never less than congestion avoidance's, so that a window of one segment moves.
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;

@@ -14,12 +14,12 @@
 //! large as on small bandwidths (M-Start paper, section 2, reference 13). Neither paper's text was
 //! available.
 //!
-//! Inferred: everything with a number. beta as BDP over 64 KiB, the largest window without scaling
-//! (RFC 7323 section 2), beyond which a path counts as large; the two speeds; that the faster one
-//! quadruples the window per RTT, which takes half of slow start's round trips; that it stops at
-//! the BDP, without which it would overflow what slow start overflows, and sooner; and that it is
-//! slow start again after a timeout. It is not paced, so its bursts leave at up to four times the
-//! bottleneck's rate and want three quarters of a BDP of buffer.
+//! Inferred: everything with a number. beta is the BDP over 64 KiB, the largest window without
+//! scaling (RFC 7323 section 2). There are two speeds, and the faster one quadruples the window per
+//! RTT, in half of slow start's round trips. It stops at the BDP, because it would otherwise
+//! overflow the buffer as slow start does, and sooner. After a timeout it is slow start. It is not
+//! paced, so its bursts leave at up to four times the bottleneck's rate and want three quarters of
+//! a BDP of buffer.
 
 use crate::card::{Card, Listed};
 use crate::estimate::ack_spacing::AckSpacing;

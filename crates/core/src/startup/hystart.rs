@@ -71,9 +71,9 @@ enum Detect {
 /// Which RTTs `delay_min` is the smallest of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DelayMin {
-    /// All of the connection.
+    /// All RTTs of the connection.
     Connection,
-    /// Those of data since the connection began or timed out.
+    /// RTTs of data since the connection began or timed out.
     Data,
 }
 

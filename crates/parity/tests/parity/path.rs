@@ -1,9 +1,10 @@
 //! Streams like a connection's: a bottleneck with a drop-tail buffer, losses and their recovery,
 //! delayed ACKs, pauses of the source, timeouts, and segments that change their size.
 //!
-//! Told is what the kernel's shell tells, and as it does: that the first data may leave; before a
-//! loss what has left since the last ACK, in one sum, because an ACK has SND.NXT itself; and to a
-//! control that needs how much has left, before ACKs too, and what has left again.
+//! Both senders hear what the kernel's shell reports, in the same way: that the first data may
+//! leave, and before a loss how much has left since the last ACK, in one sum (an ACK brings SND.NXT
+//! itself). A control that needs it also hears before each ACK how much has left, and how much of
+//! that again.
 
 use firstflight_core::event::{Ack, LossKind, Sent};
 use firstflight_core::hint::Learned;

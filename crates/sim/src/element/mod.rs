@@ -61,8 +61,8 @@ pub struct Crossing {
     pub at: Instant,
     /// Its size on the link, in bytes.
     pub bytes: u64,
-    /// Whose it is: the place among [`Network::flows`](crate::Network::flows), and behind those
-    /// among [`Network::udp`](crate::Network::udp).
+    /// The flow it belongs to: a place in [`Network::flows`](crate::Network::flows), continued by
+    /// [`Network::udp`](crate::Network::udp).
     pub flow: usize,
     /// It is ECN-capable: [`Fate::Mark`] marks it.
     pub ecn_capable: bool,
@@ -113,8 +113,8 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Those of link `link`, or of the reverse path of a link, whose number is behind
-    /// [`BACK_STREAMS`](crate::BACK_STREAMS); `None` if it has none.
+    /// The elements of link `link`, or, with a number from [`BACK_STREAMS`](crate::BACK_STREAMS)
+    /// on, of a link's reverse path; `None` if it has none.
     pub fn new(specs: &[Box<dyn Element>], seed: u64, link: u64) -> Option<Self> {
         let numbered = (ELEMENTS_STREAM + link * MOST_ELEMENTS..).zip(specs);
         let all: Vec<_> =

@@ -1,9 +1,9 @@
 //! A router's part in Quick-Start (RFC 4782): how much it has been carrying, and what it grants.
 //!
-//! The rule is that of ns-2.35's agent (`qsagent.cc`, algorithm 3, with its defaults): requests are
-//! refused while the peak utilisation of the last second, over intervals of 0.2 s, and what was
-//! granted in the last 0.2 to 0.4 s, are 85 % of the rate or more; otherwise the rest up to 85 % is
-//! granted, and never more than was asked for. What is granted is one of the rates of the option.
+//! The rule is that of ns-2.35's agent (`qsagent.cc`, algorithm 3, with its defaults). Its load is
+//! the peak utilisation of the last second, over intervals of 0.2 s, plus what was granted in the
+//! last 0.2 to 0.4 s. It grants what is missing to 85 % of the rate, no more than was asked for, as
+//! one of the rates of the option, and refuses if nothing is missing.
 
 use firstflight_core::units::Instant;
 

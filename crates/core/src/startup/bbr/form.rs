@@ -44,9 +44,9 @@ pub(super) enum Plateau {
 /// Which losses end Startup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Losses {
-    /// Those of a whole round in a recovery, as a share of what it delivered and lost, in gaps.
+    /// Losses of a whole round in a recovery, as a share of what it delivered and lost, in gaps.
     Recovery,
-    /// Those of a round without growth, as a share of what was in flight as its last packet left,
+    /// Losses of a round without growth, as a share of what was in flight as its last packet left,
     /// found by so many ACKs.
     Round,
 }

@@ -27,7 +27,7 @@ use rtt::Rtt;
 pub(super) struct Quic {
     rtt: Rtt,
     paces: bool,
-    /// None of an endpoint that does not pace.
+    /// `None` if the endpoint does not pace.
     pacer: Option<Pacer>,
     /// Packets of data in flight: neither acknowledged nor lost.
     in_flight: u32,
