@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use firstflight_results::table::flows;
+use firstflight_results::{Column, Kind, Table as Rows, Values};
 use firstflight_sweep::{Parquet, ParquetRows, SweepError};
-use firstflight_table::{Column, Kind, Table as Rows, Values, flows};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};

@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 
 use firstflight_cli::calls;
 use firstflight_reproduce::Outcome;
+use firstflight_results::table::{flows, series};
+use firstflight_results::{Reproduction, Table as Rows, TableError};
 use firstflight_runner::Run;
-use firstflight_scenario::{Reproduction, Scenario};
-use firstflight_table::{flows, series};
+use firstflight_scenario::Scenario;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -38,7 +39,7 @@ impl Ran {
     fn flows(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         let report = &self.ran.report;
         kept(py, &self.flows, || {
-            flows::table(&report.resolved, report.runs.iter().map(|run| &run.result))
+            flows::table(&report.resolved.factors(), report.runs.iter().map(|run| &run.result))
         })
     }
 
@@ -63,7 +64,7 @@ impl Ran {
                 flows,
                 links: queues,
             });
-            series::table(&report.resolved, curves)
+            series::table(&report.resolved.factors(), curves)
         })
     }
 
@@ -94,7 +95,7 @@ impl Ran {
 fn kept(
     py: Python<'_>,
     place: &OnceLock<Py<Table>>,
-    make: impl FnOnce() -> Result<firstflight_table::Table, firstflight_table::TableError> + Send,
+    make: impl FnOnce() -> Result<Rows, TableError> + Send,
 ) -> PyResult<Py<Table>> {
     if let Some(table) = place.get() {
         return Ok(table.clone_ref(py));

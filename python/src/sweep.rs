@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight_cli::calls::Refused;
+use firstflight_results::table::flows;
+use firstflight_results::{Column, CsvRows, Kind, Role, TableError};
 use firstflight_runner::Options;
 use firstflight_sweep::{Chunk, Format, Shard, Store, Sweep, run};
-use firstflight_table::{Column, CsvRows, Kind, Role, TableError, flows};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -212,7 +213,7 @@ pub(crate) fn table_of(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
 fn read(
     from: impl std::io::Read,
     columns: Vec<Column>,
-) -> Result<firstflight_table::Table, TableError> {
+) -> Result<firstflight_results::Table, TableError> {
     CsvRows::new(from, columns)?.next(usize::MAX)
 }
 

@@ -3,7 +3,8 @@
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use firstflight_table::{Table as Rows, TableError, Value, Values, arrow};
+use firstflight_results::table::arrow;
+use firstflight_results::{Table as Rows, TableError, Value, Values};
 use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};

@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use firstflight_report::terminal::Screen;
 use firstflight_reproduce::ReproduceError;
+use firstflight_results::RunResult;
 use firstflight_runner::{Options, Report};
-use firstflight_scenario::{Document, PathFlags, RunResult, Scenario, Unmet};
+use firstflight_scenario::{Document, PathFlags, Scenario, Unmet};
 use firstflight_sweep::SweepError;
 
 use crate::failure::{Failure, Fault as _};

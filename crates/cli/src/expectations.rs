@@ -1,8 +1,9 @@
 //! What a scenario expects, condition by condition, with verdicts.
 
 use firstflight_report::{Column, Table, Verdict, short};
+use firstflight_results::RunResult;
 use firstflight_scenario::expect::{Names, measured};
-use firstflight_scenario::{Expect, RunResult, Scenario, Unmet};
+use firstflight_scenario::{Expect, Scenario, Unmet};
 use serde_json::Value;
 
 use crate::failure::Failure;

@@ -10,9 +10,9 @@ use firstflight_qlog::QlogError;
 use firstflight_record::RecordError;
 use firstflight_report::ReportError;
 use firstflight_reproduce::ReproduceError;
+use firstflight_results::TableError;
 use firstflight_runner::{ControlProblem, RunError};
 use firstflight_scenario::ScenarioError;
-use firstflight_table::TableError;
 pub(crate) use firstflight_terminal::{Fault, Status};
 use firstflight_transfer::TransferError;
 

@@ -1,9 +1,9 @@
 //! Curves over time from the traces of a report: of every control's first run.
 
 use firstflight_report::{Axis, Figure, Panel, Series};
+use firstflight_results::Series as Columns;
+use firstflight_results::statistics::sent_by_link;
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::Series as Columns;
-use firstflight_scenario::measure::sent_by_link;
 
 use crate::endpoints::{self, in_force};
 use crate::summary::{self, Scale, bottleneck_bps};

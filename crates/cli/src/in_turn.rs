@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use firstflight_scenario::{Results, RunResult, Size};
+use firstflight_results::{Results, RunResult};
+use firstflight_scenario::Size;
 use firstflight_transfer::Fingerprint;
 
 use crate::failure::{Failure, Fault as _, Status};

@@ -5,9 +5,10 @@ use firstflight_core::policy::Startup as _;
 use firstflight_core::units::Bytes;
 use firstflight_core::view::Window;
 use firstflight_report::short;
+use firstflight_results::statistics::mean_and_interval;
+use firstflight_results::{FlowResult, RunResult};
 use firstflight_runner::{Control, Report, Run};
-use firstflight_scenario::measure::mean_and_interval;
-use firstflight_scenario::{FlowResult, ResolvedBuffer, RunResult, Size, Time};
+use firstflight_scenario::{ResolvedBuffer, Size, Time};
 
 use crate::endpoints;
 use crate::summary::{Scale, bottleneck_bps, over_files, throughput};
@@ -360,7 +361,7 @@ const FEW_RTTS: u64 = 10;
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::{Startup, TimeToBdp};
+    use firstflight_results::{Startup, TimeToBdp};
 
     use super::*;
 

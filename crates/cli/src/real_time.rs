@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use firstflight_lab::link::{LinkReport, LinkSpec};
 use firstflight_lab::{Namespace, Path};
 use firstflight_quic_sim::{applies, constants};
+use firstflight_results::RunResult;
 use firstflight_runner::{Options, Report, Run, start};
-use firstflight_scenario::{Plan, Resolved, RunResult, Scenario};
+use firstflight_scenario::{Plan, Resolved, Scenario};
 use firstflight_transfer::{LEAST_WINDOW, Tuning};
 
 use self::measured::Measured;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use firstflight_quic_sim::{LogTo, Quic};
 use firstflight_report::terminal;
+use firstflight_results::RunResult;
 use firstflight_runner::ForeignFlow;
-use firstflight_scenario::{Document, PathFlags, RunResult, Scenario};
+use firstflight_scenario::{Document, PathFlags, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::logs::Logs;

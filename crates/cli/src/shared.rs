@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use firstflight_quic_sim::Quic;
 use firstflight_report::{Width, write_file};
+use firstflight_results::Partial;
 use firstflight_runner::{On as Over, Options, Report};
-use firstflight_scenario::{Partial, Scenario};
+use firstflight_scenario::Scenario;
 
 use crate::failure::Failure;
 use crate::page::{self, About};
@@ -99,7 +100,7 @@ impl Common {
         if let Some(file) = &self.csv {
             let runs = report.runs.iter().map(|run| &run.result);
             let mut text = Vec::new();
-            let table = firstflight_table::flows::table(&report.resolved, runs)?;
+            let table = firstflight_results::table::flows::table(&report.resolved.factors(), runs)?;
             table.write_csv(&mut text)?;
             if self.csv_to_stdout() {
                 output::print(&String::from_utf8_lossy(&text))?;

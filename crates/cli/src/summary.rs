@@ -4,9 +4,9 @@ use firstflight_control::Control;
 use firstflight_core::needs::Facilities;
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Mean, Table, wrapped};
+use firstflight_results::statistics::mean_and_interval;
+use firstflight_results::{FilesResult, FlowResult, Partial, RunResult};
 use firstflight_runner::Report;
-use firstflight_scenario::measure::mean_and_interval;
-use firstflight_scenario::{FilesResult, FlowResult, Partial, RunResult};
 
 use crate::endpoints::{self, in_force};
 use crate::labels::Labels;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use firstflight_report::write_file;
+use firstflight_results::Series;
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::Series;
 
 use crate::failure::Failure;
 use crate::output::file_name;

@@ -15,8 +15,9 @@ use firstflight_control::own::OF_LINUX;
 use firstflight_guest::{
     Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, kept, qemu_version,
 };
+use firstflight_results::{Cost, GuestFigures, RunResult, Series};
 use firstflight_runner::{Options, Report, Run};
-use firstflight_scenario::{Cost, GuestFigures, Plan, RunResult, Scenario, Series};
+use firstflight_scenario::{Plan, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::command_line;

@@ -1,8 +1,8 @@
 //! Scenarios that are a matrix of paths: one number for all of them, and how far they are apart.
 
 use firstflight_report::digits;
+use firstflight_results::statistics::median;
 use firstflight_scenario::Scenario;
-use firstflight_scenario::measure::median;
 
 use crate::measured::{Kept, Measured};
 

@@ -1,7 +1,8 @@
 //! What is measured of a run for its verdicts, and the mean of several.
 
+use firstflight_results::{FlowResult, LabFigures, Series};
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::{Flow, FlowResult, LabFigures, Resolved, Scenario, Series};
+use firstflight_scenario::{Flow, Resolved, Scenario};
 use serde::{Deserialize, Serialize};
 
 /// Declares the measures: name, unit, meaning.

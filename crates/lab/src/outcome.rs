@@ -7,11 +7,10 @@
 
 use std::time::Duration;
 
+use firstflight_results::statistics::distinct;
+use firstflight_results::{Bottleneck, FlowResult, Flown, LabFigures, Left, RunResult};
 use firstflight_runner::files_result;
-use firstflight_scenario::measure::distinct;
-use firstflight_scenario::{
-    Bottleneck, FlowResult, Flown, LabFigures, Left, Plan, Resolved, RunResult,
-};
+use firstflight_scenario::{Plan, Resolved};
 
 use crate::bed::LinkKind;
 use crate::control::LinuxControl;
@@ -229,7 +228,7 @@ pub fn kernel_release() -> String {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::Startup;
+    use firstflight_results::Startup;
 
     use super::*;
 

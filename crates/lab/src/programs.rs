@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use firstflight_results::{Flown, LabFigures, RunResult};
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Flown, LabFigures, Resolved, RunResult, Scenario};
+use firstflight_scenario::{Resolved, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::bed::LinkKind;

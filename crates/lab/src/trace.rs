@@ -1,7 +1,7 @@
 //! Samples over time as named columns.
 
-use firstflight_scenario::Series;
-use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
+use firstflight_results::Series;
+use firstflight_results::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
 
 use crate::tcp_info::TcpInfo;
 

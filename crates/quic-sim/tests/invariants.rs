@@ -7,8 +7,9 @@
 use std::fmt::Write as _;
 
 use firstflight_quic_sim::Quic;
+use firstflight_results::Series;
 use firstflight_runner::{On, Options, Report, run};
-use firstflight_scenario::{Scenario, Series};
+use firstflight_scenario::Scenario;
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use firstflight_reproduce::{Lab, Options, reproduce};
-use firstflight_scenario::Value;
+use firstflight_results::ClaimValue;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
@@ -38,10 +38,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn shown(value: &Value) -> String {
+fn shown(value: &ClaimValue) -> String {
     match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
+        ClaimValue::Flag(flag) => flag.to_string(),
+        ClaimValue::Number(number) => number.to_string(),
+        ClaimValue::Text(text) => text.clone(),
     }
 }

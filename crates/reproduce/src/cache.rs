@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use firstflight_report::{ReportError, write_file};
+use firstflight_results::{RunResult, Series};
 use firstflight_runner::Run;
-use firstflight_scenario::{RunResult, Series};
 use serde::{Deserialize, Serialize};
 
 /// A directory of finished runs.

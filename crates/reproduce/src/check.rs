@@ -1,8 +1,8 @@
 //! Checks: the runs that a check reads, the number they give, and whether the condition holds.
 
+use firstflight_results::statistics::distinct;
+use firstflight_results::{ClaimValue, Verdict};
 use firstflight_runner::Run;
-use firstflight_scenario::measure::distinct;
-use firstflight_scenario::{Value, Verdict};
 
 use crate::file::{Check, Claim};
 use crate::formula::evaluate;
@@ -222,7 +222,7 @@ impl Check {
     pub(crate) fn asked(&self, laid: &Laid, claim: &Claim) -> Outcome {
         let target = self.target(claim);
         let alone = match claim.expected {
-            Value::Number(expected) if claim.all_checks().count() == 1 => Some(expected),
+            ClaimValue::Number(expected) if claim.all_checks().count() == 1 => Some(expected),
             _ => None,
         };
         let places = self.places(laid);
@@ -268,7 +268,7 @@ impl Check {
     /// The number to compare with: the check's own, or the claim's.
     pub(crate) fn target(&self, claim: &Claim) -> Option<f64> {
         let own = match claim.expected {
-            Value::Number(expected) => Some(expected),
+            ClaimValue::Number(expected) => Some(expected),
             _ => None,
         };
         let wanted = self.within.is_some() || self.within_percent.is_some();
@@ -371,14 +371,14 @@ impl Done<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_scenario::Class;
+    use firstflight_results::Class;
 
     fn claim(expected: f64) -> Claim {
         Claim {
             id: "P-1".to_owned(),
             what: String::new(),
             class: Class::Tight,
-            expected: Value::Number(expected),
+            expected: ClaimValue::Number(expected),
             unit: String::new(),
             checks: Vec::new(),
             refutations: Vec::new(),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use firstflight_scenario::{Class, Value};
+use firstflight_results::{ClaimValue, Class};
 use serde::Deserialize;
 
 use crate::measure::Measure;
@@ -156,7 +156,7 @@ pub(crate) struct Claim {
     /// How closely the result must agree.
     pub class: Class,
     /// What the paper says: a number, true, or words.
-    pub expected: Value,
+    pub expected: ClaimValue,
     /// Unit of `expected` and of what is measured.
     #[serde(default)]
     pub unit: String,

@@ -118,7 +118,7 @@ pub(crate) const HOW_TO_ASK: &str = "`reproduce --lab` measures it, `--virtual-t
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
-    use firstflight_scenario::{LabFigures, RunResult};
+    use firstflight_results::{LabFigures, RunResult};
 
     use super::*;
     use crate::file::On;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use firstflight_scenario::LabOrigin;
+use firstflight_results::LabOrigin;
 use serde::Deserialize;
 
 use crate::check::Outcome;

@@ -55,7 +55,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use firstflight_report::{ReportError, Width, write_dir, write_file};
-use firstflight_scenario::{Reproduction, Row};
+use firstflight_results::{ClaimRow, Reproduction};
 
 use cache::Cache;
 use check::Done;
@@ -102,7 +102,7 @@ pub struct Options<'a> {
 pub struct Outcome {
     /// The claims asked for, in the order of the papers; when interrupted, those whose runs are
     /// finished.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ClaimRow>,
     /// Whether it was stopped before all runs were finished.
     pub interrupted: bool,
     /// The report's page, if one was asked for.

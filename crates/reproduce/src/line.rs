@@ -1,7 +1,7 @@
 //! A check as people read it, so that every page says it in equal words.
 
-use firstflight_scenario::measure::distinct;
-use firstflight_scenario::{CheckRow, Row, Verdict};
+use firstflight_results::statistics::distinct;
+use firstflight_results::{CheckRow, ClaimRow, Verdict};
 
 use crate::number::number;
 
@@ -53,7 +53,7 @@ impl Line {
 }
 
 /// Whether the row is of our own making: its id has an `I`.
-pub(crate) fn is_own(row: &Row) -> bool {
+pub(crate) fn is_own(row: &ClaimRow) -> bool {
     RowKind::of(row) == RowKind::Own
 }
 
@@ -75,7 +75,7 @@ impl RowKind {
     pub const ALL: [Self; 4] = [Self::Paper, Self::Arithmetic, Self::Lab, Self::Own];
 
     /// The part to which a row belongs.
-    pub fn of(row: &Row) -> Self {
+    pub fn of(row: &ClaimRow) -> Self {
         match row.id.split_once('-').and_then(|(_, name)| name.chars().next()) {
             Some('I') => Self::Own,
             Some('L') => Self::Lab,
@@ -97,7 +97,7 @@ impl RowKind {
 
 /// How many rows there are, with which verdicts, and of which parts, in two sentences: the one
 /// total of the terminal and the page.
-pub(crate) fn totals(rows: &[&Row]) -> String {
+pub(crate) fn totals(rows: &[&ClaimRow]) -> String {
     let of = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let always = [Verdict::Pass, Verdict::Fail];
     let shown = VERDICTS.into_iter().filter(|it| always.contains(it) || of(*it) > 0);
@@ -135,7 +135,7 @@ fn count(number: usize, noun: &str) -> String {
 
 /// The first value that keeps a row from passing and what it must be, and how many of its values
 /// are not as they must be; empty for a row that does not fail.
-pub(crate) fn missed(row: &Row) -> String {
+pub(crate) fn missed(row: &ClaimRow) -> String {
     let decides = row.checks.iter().filter(|check| check.verdict != Verdict::Information);
     let all = decides.count();
     let failing: Vec<&CheckRow> =

@@ -4,7 +4,7 @@
 //! sender itself had for it (`lg_rtt_min`).
 
 use firstflight_report::Series as Line;
-use firstflight_scenario::Series;
+use firstflight_results::Series;
 
 use crate::samples;
 

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use firstflight_report::markdown::{cell, line};
-use firstflight_scenario::{Row, Value, Verdict};
+use firstflight_results::{ClaimRow, ClaimValue, Verdict};
 
 use crate::error::ReproduceError;
 use crate::line::{Line, RowKind, VERDICTS};
@@ -18,10 +18,10 @@ use crate::paper::{self, FILES, Laid, Paper};
 ///
 /// # Errors
 /// A paper file that is wrong.
-pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
+pub fn markdown(rows: &[ClaimRow]) -> Result<String, ReproduceError> {
     let papers = paper::load(FILES, false)?;
     let mut text = HEAD.to_owned();
-    let parts: Vec<(&Paper, Vec<&Row>)> = papers
+    let parts: Vec<(&Paper, Vec<&ClaimRow>)> = papers
         .iter()
         .map(|paper| (paper, rows.iter().filter(|row| row.paper == paper.head.name).collect()))
         .filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty())
@@ -30,7 +30,7 @@ pub fn markdown(rows: &[Row]) -> Result<String, ReproduceError> {
     text.push_str("|---|---|---|---|---|---|---|\n");
     for (paper, rows) in &parts {
         for part in RowKind::ALL {
-            let rows: Vec<&Row> =
+            let rows: Vec<&ClaimRow> =
                 rows.iter().copied().filter(|it| RowKind::of(it) == part).collect();
             if rows.is_empty() {
                 continue;
@@ -73,11 +73,11 @@ are claims again on Linux, which is not run for this page: their values are thos
 ([lab.md](lab.md)).
 ";
 
-fn count(rows: &[&Row], verdict: Verdict) -> usize {
+fn count(rows: &[&ClaimRow], verdict: Verdict) -> usize {
     rows.iter().filter(|row| row.verdict == verdict).count()
 }
 
-fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
+fn section(text: &mut String, paper: &Paper, rows: &[&ClaimRow]) {
     let _ = writeln!(text, "\n## {}\n\n{}", paper.head.heading(), line(&paper.head.citation));
     text.push_str(
         "\n| id | claim, and what is checked | paper | firstflight | difference | must be \
@@ -87,7 +87,7 @@ fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
     for row in rows {
         text.push_str(&lines(row));
     }
-    let noted: Vec<&&Row> =
+    let noted: Vec<&&ClaimRow> =
         rows.iter().filter(|row| row.verdict == Verdict::Pass && row.note.is_some()).collect();
     if !noted.is_empty() {
         text.push_str("\n### Notes on rows that hold\n");
@@ -95,13 +95,13 @@ fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
     for row in noted {
         let _ = writeln!(text, "\n{}", analysis(row));
     }
-    let as_claimed = |row: &Row| match row.verdict {
+    let as_claimed = |row: &ClaimRow| match row.verdict {
         Verdict::Pass | Verdict::NotRun => true,
         // It holds, and what is fitted stands beside the value.
         Verdict::Fitted => row.note.is_none(),
         Verdict::Fail | Verdict::RefutedConfirmed | Verdict::Information => false,
     };
-    let unlike: Vec<&&Row> = rows.iter().filter(|row| !as_claimed(row)).collect();
+    let unlike: Vec<&&ClaimRow> = rows.iter().filter(|row| !as_claimed(row)).collect();
     if unlike.is_empty() {
         return;
     }
@@ -110,7 +110,7 @@ fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
         let _ = writeln!(text, "\n{}", analysis(row));
     }
     for laid in &paper.experiments {
-        let failed = |row: &Row| row.verdict == Verdict::Fail && is_of(row, laid);
+        let failed = |row: &ClaimRow| row.verdict == Verdict::Fail && is_of(row, laid);
         if laid.data.findings.is_empty() || !unlike.iter().any(|row| failed(row)) {
             continue;
         }
@@ -121,12 +121,12 @@ fn section(text: &mut String, paper: &Paper, rows: &[&Row]) {
     }
 }
 
-fn is_of(row: &Row, laid: &Laid) -> bool {
+fn is_of(row: &ClaimRow, laid: &Laid) -> bool {
     row.scenario.split(' ').next() == Some(laid.path.as_str())
 }
 
 /// One claim in its paper's table: a line for it and, if it has several values, one for each.
-fn lines(row: &Row) -> String {
+fn lines(row: &ClaimRow) -> String {
     let stated = stated(&row.id, &row.what, row.class.name());
     let expected = shown(&row.expected, &row.unit);
     let (place, verdict) = (place(row), verdict(row));
@@ -167,7 +167,7 @@ fn with_unit(text: &str, unit: &str) -> String {
 }
 
 /// The verdict, and which lab gave it.
-fn verdict(row: &Row) -> String {
+fn verdict(row: &ClaimRow) -> String {
     match &row.lab {
         Some(lab) => format!("**{}** by {}", row.verdict.name(), lab.words()),
         None => format!("**{}**", row.verdict.name()),
@@ -175,7 +175,7 @@ fn verdict(row: &Row) -> String {
 }
 
 /// The row's note, and the analysis if it did not simply pass.
-fn analysis(row: &Row) -> String {
+fn analysis(row: &ClaimRow) -> String {
     let note = row.note.as_deref().unwrap_or("");
     let text =
         format!("**{}**, {}, {}. {}", row.id, row.verdict.name(), row.class.name(), line(note));
@@ -183,22 +183,22 @@ fn analysis(row: &Row) -> String {
 }
 
 /// `papers/astart/table1.toml [20ms]: 40Mbps ...` with the file as a link.
-fn place(row: &Row) -> String {
+fn place(row: &ClaimRow) -> String {
     let (path, rest) = row.scenario.split_once(' ').unwrap_or((&row.scenario, ""));
     let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
     let rest = if rest.is_empty() { String::new() } else { format!(" {}", cell(rest)) };
     format!("[{name}](../{path}){rest}")
 }
 
-fn shown(value: &Value, unit: &str) -> String {
+fn shown(value: &ClaimValue, unit: &str) -> String {
     match value {
-        Value::Flag(true) => "yes".to_owned(),
-        Value::Flag(false) => "no".to_owned(),
-        Value::Number(value) => match unit {
+        ClaimValue::Flag(true) => "yes".to_owned(),
+        ClaimValue::Flag(false) => "no".to_owned(),
+        ClaimValue::Number(value) => match unit {
             "" => number(*value),
             unit => format!("{} {unit}", number(*value)),
         },
-        Value::Text(text) => cell(text),
+        ClaimValue::Text(text) => cell(text),
     }
 }
 
@@ -206,7 +206,7 @@ fn shown(value: &Value, unit: &str) -> String {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use firstflight_scenario::{CheckRow, Class, LabOrigin};
+    use firstflight_results::{CheckRow, Class, LabOrigin};
 
     use super::*;
     use crate::{Options, reproduce};
@@ -256,16 +256,16 @@ mod tests {
         }
     }
 
-    fn row(checks: Vec<CheckRow>) -> Row {
-        Row {
+    fn row(checks: Vec<CheckRow>) -> ClaimRow {
+        ClaimRow {
             id: "S0-T1a".to_owned(),
             paper: "astart".to_owned(),
             what: "NewReno at 20 ms".to_owned(),
-            expected: Value::Number(95.6),
-            measured: Value::Number(95.4),
+            expected: ClaimValue::Number(95.6),
+            measured: ClaimValue::Number(95.4),
             unit: "%".to_owned(),
             class: Class::Tight,
-            tolerance: Value::Number(1.5),
+            tolerance: ClaimValue::Number(1.5),
             verdict: Verdict::Pass,
             preset: String::new(),
             scenario: "papers/astart/table1.toml [20ms]: 40Mbps".to_owned(),
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn a_row_of_the_last_lab_says_so() {
         let lab = LabOrigin { kernel: "6.18".to_owned(), date: "2026-11-22".to_owned() };
-        let row = Row { lab: Some(lab), ..row(vec![check()]) };
+        let row = ClaimRow { lab: Some(lab), ..row(vec![check()]) };
         assert!(lines(&row).ends_with("**pass** by the lab of 2026-11-22 on Linux 6.18 |\n"));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use firstflight_report::{Cell, Column, Page, Section, Table, Verdict as Sign};
-use firstflight_scenario::{CheckRow, Row, Value, Verdict};
+use firstflight_results::{CheckRow, ClaimRow, ClaimValue, Verdict};
 
 use crate::check::Done;
 use crate::file::On;
@@ -19,7 +19,7 @@ pub(crate) struct Finished<'a> {
     /// The experiment.
     pub laid: &'a Laid,
     /// The finished rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ClaimRow>,
 }
 
 /// How the page came to be.
@@ -76,7 +76,7 @@ fn summary(finished: &[Finished<'_>], missing: &str) -> Section {
     if !missing.is_empty() {
         section = section.text(missing);
     }
-    let rows: Vec<&Row> = finished.iter().flat_map(|each| &each.rows).collect();
+    let rows: Vec<&ClaimRow> = finished.iter().flat_map(|each| &each.rows).collect();
     section = section.text(totals(&rows)).text(format!(
         "A claim's id begins with its paper: {}. Ids with an L are claims again on Linux, those \
          with an I rows of our own making. firstflight reproduce ID runs one alone.",
@@ -170,7 +170,7 @@ impl Finished<'_> {
 
 /// The measured values that decide, each with its name and the paper's number, those that are not
 /// as they must be first; of many the first are here. Each has a line of its own below.
-fn values(row: &Row) -> String {
+fn values(row: &ClaimRow) -> String {
     let decides = |check: &&CheckRow| check.verdict != Verdict::Information;
     let mut checks: Vec<&CheckRow> = row.checks.iter().filter(decides).collect();
     let text = match checks[..] {
@@ -279,11 +279,11 @@ fn anchor(paper: &Paper, laid: &Laid) -> String {
     format!("{}.{}", paper.head.name, laid.stem)
 }
 
-fn shown_value(value: &Value) -> String {
+fn shown_value(value: &ClaimValue) -> String {
     match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Number(value) => number(*value),
-        Value::Text(text) => text.clone(),
+        ClaimValue::Flag(flag) => flag.to_string(),
+        ClaimValue::Number(value) => number(*value),
+        ClaimValue::Text(text) => text.clone(),
     }
 }
 
@@ -301,12 +301,12 @@ pub fn sign(verdict: Verdict) -> Cell {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::{Class, LabOrigin};
+    use firstflight_results::{Class, LabOrigin};
 
     use super::*;
     use crate::paper::{FILES, load};
 
-    fn row(id: &str, verdict: Verdict) -> Row {
+    fn row(id: &str, verdict: Verdict) -> ClaimRow {
         let check = |paper, measured| CheckRow {
             what: "w".to_owned(),
             paper,
@@ -319,15 +319,15 @@ mod tests {
             verdict,
         };
         let informs = CheckRow { verdict: Verdict::Information, ..check(None, 4.0) };
-        Row {
+        ClaimRow {
             id: id.to_owned(),
             paper: "astart".to_owned(),
             what: "w".to_owned(),
-            expected: Value::Text("e".to_owned()),
-            measured: Value::Text("m".to_owned()),
+            expected: ClaimValue::Text("e".to_owned()),
+            measured: ClaimValue::Text("m".to_owned()),
             unit: String::new(),
             class: Class::Shape,
-            tolerance: Value::Flag(false),
+            tolerance: ClaimValue::Flag(false),
             verdict,
             preset: String::new(),
             scenario: String::new(),
@@ -344,7 +344,7 @@ mod tests {
         let papers = load(FILES, true).unwrap();
         let (paper, laid) = (&papers[0], &papers[0].experiments[0]);
         let lab = Some(LabOrigin { kernel: "6.18".to_owned(), date: "2026-11-22".to_owned() });
-        let of_lab = Row { lab, ..row("S0-LX6", Verdict::Pass) };
+        let of_lab = ClaimRow { lab, ..row("S0-LX6", Verdict::Pass) };
         let mut missing = row("S0-X1", Verdict::Fail);
         missing.reason = Some("The paper does not state it.".to_owned());
         missing.checks[0].verdict = Verdict::Pass;

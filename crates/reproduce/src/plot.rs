@@ -1,6 +1,7 @@
 //! Figures: windows over time, and measures over the cases of a sweep.
 
 use firstflight_report::{Axis, Figure, Panel, Series};
+use firstflight_results as results;
 use firstflight_runner::Run;
 use firstflight_scenario as scenario;
 
@@ -246,7 +247,7 @@ impl Quantity {
     }
 }
 
-fn points(table: &scenario::Series, column: &str, until: f64) -> Vec<(f64, f64)> {
+fn points(table: &results::Series, column: &str, until: f64) -> Vec<(f64, f64)> {
     let (Some(times), Some(values)) =
         (samples::column(table, "time_s"), samples::column(table, column))
     else {
@@ -258,7 +259,7 @@ fn points(table: &scenario::Series, column: &str, until: f64) -> Vec<(f64, f64)>
 }
 
 /// The mean rate from the start to each hundredth of the time shown, in kbit/s.
-fn averages(link: &scenario::Series, until: f64) -> Vec<(f64, f64)> {
+fn averages(link: &results::Series, until: f64) -> Vec<(f64, f64)> {
     let moments = (1..=100).map(|part| until * f64::from(part) / 100.0);
     let average = |time: f64| {
         let bits = carried_by(link, time)? * 8.0;
@@ -268,7 +269,7 @@ fn averages(link: &scenario::Series, until: f64) -> Vec<(f64, f64)> {
 }
 
 /// The rate acknowledged in each fiftieth of the time shown, in Mbit/s.
-fn rates(trace: &scenario::Series, packet_bytes: u64, until: f64) -> Vec<(f64, f64)> {
+fn rates(trace: &results::Series, packet_bytes: u64, until: f64) -> Vec<(f64, f64)> {
     let acked = points(trace, "delivered_packets", until);
     let step = until / 50.0;
     let mut rates = Vec::new();

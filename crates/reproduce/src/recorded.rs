@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use firstflight_scenario::{Row, Verdict};
+use firstflight_results::{ClaimRow, Verdict};
 
 use crate::ReproduceError;
 use crate::paper::FILES;
@@ -25,12 +25,12 @@ pub struct Held {
 ///
 /// # Errors
 /// A record that does not read.
-pub fn held(rows: &[Row]) -> Result<Held, ReproduceError> {
+pub fn held(rows: &[ClaimRow]) -> Result<Held, ReproduceError> {
     let text = FILES.iter().find(|(path, _)| *path == FILE).map_or("", |(_, text)| *text);
     against(rows, text)
 }
 
-fn against(rows: &[Row], text: &str) -> Result<Held, ReproduceError> {
+fn against(rows: &[ClaimRow], text: &str) -> Result<Held, ReproduceError> {
     let wrong =
         |error: toml::de::Error| ReproduceError::paper("papers/verdicts.toml", error.to_string());
     let recorded: BTreeMap<String, String> = toml::from_str(text).map_err(wrong)?;
@@ -55,11 +55,11 @@ const FILE: &str = "verdicts.toml";
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::Reproduction;
+    use firstflight_results::Reproduction;
 
     use super::*;
 
-    fn row(id: &str, verdict: &str) -> Row {
+    fn row(id: &str, verdict: &str) -> ClaimRow {
         let text = format!(
             r#"{{"rows":[{{"id":"{id}","paper":"p","what":"w","unit":"","class":"tight",
                 "expected":1.0,"measured":1.0,"tolerance":"","verdict":"{verdict}",

@@ -1,6 +1,6 @@
 //! How the values of several cases, or of many seeds, become one number.
 
-use firstflight_scenario::measure::{mean_and_interval, median};
+use firstflight_results::statistics::{mean_and_interval, median};
 
 use crate::file::Reduce;
 use crate::measure::mean;

@@ -1,6 +1,7 @@
 //! Rows: a claim, what was measured for it, and the verdict.
 
-use firstflight_scenario::{CheckRow, Class, Resolved, ResolvedBuffer, Row, Time, Value, Verdict};
+use firstflight_results::{CheckRow, ClaimRow, ClaimValue, Class, Verdict};
+use firstflight_scenario::{Resolved, ResolvedBuffer, Time};
 
 use crate::check::{Done, Outcome, Unfinished};
 use crate::file::{Check, Claim, On};
@@ -11,7 +12,7 @@ use crate::number::number;
 use crate::paper::{Laid, Paper};
 
 /// Judges a claim; `None` if the reproduction was stopped before all of its runs were finished.
-pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<Row> {
+pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<ClaimRow> {
     if let Some(why) = &claim.unjudged {
         return Some(unjudged(paper, laid, claim, why));
     }
@@ -24,26 +25,26 @@ pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -
 }
 
 /// A row of the lab that was not asked for, judged by what the lab measured last, if it did.
-fn of_last_lab(paper: &Paper, laid: &Laid, claim: &Claim) -> Row {
+fn of_last_lab(paper: &Paper, laid: &Laid, claim: &Claim) -> ClaimRow {
     match last_lab::checks(laid, claim) {
         Some((checks, origin)) => {
-            Row { lab: Some(origin), ..judged(paper, laid, claim, &checks, &[]) }
+            ClaimRow { lab: Some(origin), ..judged(paper, laid, claim, &checks, &[]) }
         }
         None => not_run(paper, laid, claim, HOW_TO_ASK),
     }
 }
 
 /// A row of a claim that nothing here can judge.
-fn unjudged(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> Row {
+fn unjudged(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> ClaimRow {
     let row = not_run(paper, laid, claim, why);
-    let tolerance = Value::Text(String::new());
-    Row { measured: Value::Text(format!("not judged: {}", why.trim())), tolerance, ..row }
+    let tolerance = ClaimValue::Text(String::new());
+    ClaimRow { measured: ClaimValue::Text(format!("not judged: {}", why.trim())), tolerance, ..row }
 }
 
 /// A row without a value.
-fn not_run(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> Row {
-    Row {
-        measured: Value::Text(format!("not run: {why}")),
+fn not_run(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> ClaimRow {
+    ClaimRow {
+        measured: ClaimValue::Text(format!("not run: {why}")),
         tolerance: tolerance(claim, claim.checks.iter().map(|it| it.rule(it.target(claim)))),
         verdict: Verdict::NotRun,
         scenario: place(laid, claim),
@@ -54,16 +55,16 @@ fn not_run(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> Row {
 }
 
 /// The row with all that is known without a run.
-fn stated(paper: &Paper, claim: &Claim) -> Row {
-    Row {
+fn stated(paper: &Paper, claim: &Claim) -> ClaimRow {
+    ClaimRow {
         id: claim.id.clone(),
         paper: paper.head.name.clone(),
         what: claim.what.clone(),
         expected: claim.expected.clone(),
-        measured: Value::Flag(false),
+        measured: ClaimValue::Flag(false),
         unit: claim.unit.clone(),
         class: claim.class,
-        tolerance: Value::Flag(false),
+        tolerance: ClaimValue::Flag(false),
         verdict: Verdict::NotRun,
         preset: String::new(),
         scenario: String::new(),
@@ -112,13 +113,18 @@ fn listed_as_refuting(check: &Outcome) -> CheckRow {
     CheckRow { what: format!("refuted by: {}", check.what), ..listed(check) }
 }
 
-fn measure(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Result<Row, Unfinished> {
+fn measure(
+    paper: &Paper,
+    laid: &Laid,
+    claim: &Claim,
+    done: Done<'_>,
+) -> Result<ClaimRow, Unfinished> {
     let all = |checks: &[Check]| -> Result<Vec<Outcome>, Unfinished> {
         checks.iter().map(|check| check.outcome(laid, claim, done)).collect()
     };
     let (checks, refutations) = (all(&claim.checks)?, all(&claim.refutations)?);
     let preset = done.presets(&claim.places(laid).unwrap_or_default())?;
-    Ok(Row { preset, ..judged(paper, laid, claim, &checks, &refutations) })
+    Ok(ClaimRow { preset, ..judged(paper, laid, claim, &checks, &refutations) })
 }
 
 /// The row of checks that have their numbers.
@@ -128,14 +134,14 @@ fn judged(
     claim: &Claim,
     checks: &[Outcome],
     refutations: &[Outcome],
-) -> Row {
+) -> ClaimRow {
     let of_paper = match claim.class {
         Class::Refuted => listed_as_refuted,
         _ => listed,
     };
     let refuting = refutations.iter().map(listed_as_refuting);
     let verdict = verdict(claim.class, checks, refutations);
-    Row {
+    ClaimRow {
         measured: measured(claim, checks),
         tolerance: tolerance(claim, checks.iter().map(|check| check.rule.clone())),
         verdict,
@@ -160,12 +166,14 @@ fn verdict(class: Class, checks: &[Outcome], refutations: &[Outcome]) -> Verdict
 }
 
 /// The number, the property, or all numbers in words.
-fn measured(claim: &Claim, checks: &[Outcome]) -> Value {
+fn measured(claim: &Claim, checks: &[Outcome]) -> ClaimValue {
     match (&claim.expected, checks) {
-        (Value::Flag(_), checks) => Value::Flag(!checks.iter().any(Outcome::stands_against)),
-        (_, [Outcome { measured: Some(value), .. }]) => Value::Number(rounded(*value)),
-        (_, [_]) => Value::Text("none".to_owned()),
-        (_, checks) => Value::Text(in_words(checks)),
+        (ClaimValue::Flag(_), checks) => {
+            ClaimValue::Flag(!checks.iter().any(Outcome::stands_against))
+        }
+        (_, [Outcome { measured: Some(value), .. }]) => ClaimValue::Number(rounded(*value)),
+        (_, [_]) => ClaimValue::Text("none".to_owned()),
+        (_, checks) => ClaimValue::Text(in_words(checks)),
     }
 }
 
@@ -183,9 +191,9 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-fn tolerance(claim: &Claim, rules: impl Iterator<Item = String>) -> Value {
+fn tolerance(claim: &Claim, rules: impl Iterator<Item = String>) -> ClaimValue {
     match &claim.checks[..] {
-        [Check { within: Some(by), .. }] => Value::Number(*by),
+        [Check { within: Some(by), .. }] => ClaimValue::Number(*by),
         _ => {
             let mut distinct: Vec<String> = Vec::new();
             for rule in rules {
@@ -193,7 +201,7 @@ fn tolerance(claim: &Claim, rules: impl Iterator<Item = String>) -> Value {
                     distinct.push(rule);
                 }
             }
-            Value::Text(distinct.join("; "))
+            ClaimValue::Text(distinct.join("; "))
         }
     }
 }

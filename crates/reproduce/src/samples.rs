@@ -3,8 +3,8 @@
 //! A reproduction holds all of its runs until the report is written, and samples are nearly all of
 //! that. Half of their columns are for `--trace` and for people who look at single runs.
 
+use firstflight_results::Series;
 use firstflight_runner::Run;
-use firstflight_scenario::Series;
 
 /// The columns that are read, of flows, of links and of scripts.
 const READ: [&str; 12] = [
@@ -41,7 +41,7 @@ pub(crate) fn kept(mut run: Run) -> Run {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::RunResult;
+    use firstflight_results::RunResult;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use firstflight_scenario::Class;
+use firstflight_results::Class;
 
 use crate::error::ReproduceError;
 use crate::file::{Check, Claim};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use firstflight_reproduce::{Lab, Options, Outcome, ReproduceError, reproduce};
-use firstflight_scenario::{Reproduction, Value, Verdict};
+use firstflight_results::{ClaimValue, Reproduction, Verdict};
 
 /// Runs a selection without a report.
 fn claims(select: &[&str]) -> Result<Outcome, ReproduceError> {
@@ -102,7 +102,7 @@ const GOLDEN: &[&str] = &[
 fn what_nothing_here_can_judge_says_why_and_runs_nothing() {
     let outcome = claims(&["S5-SE2"]).unwrap();
     assert_eq!((outcome.rows[0].verdict, outcome.finished), (Verdict::NotRun, 0));
-    let Value::Text(why) = &outcome.rows[0].measured else { panic!("{:?}", outcome.rows) };
+    let ClaimValue::Text(why) = &outcome.rows[0].measured else { panic!("{:?}", outcome.rows) };
     assert!(why.starts_with("not judged: rate, buffer"), "{why}");
     let page = firstflight_reproduce::markdown(&outcome.rows).unwrap();
     assert!(page.contains("| -14 % | not judged: rate, buffer"), "{page}");

@@ -27,9 +27,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use firstflight_core::units::Span;
+use firstflight_results::{Partial, Refused, Results, RunResult, Series};
 use firstflight_scenario::{
-    ControlSpec, Partial, Plan, Profile, Recovery, Refused, Resolved, Results, RunResult, Scenario,
-    ScenarioError, Series,
+    ControlSpec, Plan, Profile, Recovery, Resolved, Scenario, ScenarioError,
 };
 use firstflight_sim::{FastPaths, Interrupted, run_with};
 use rayon::prelude::*;

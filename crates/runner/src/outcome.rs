@@ -5,11 +5,10 @@ use std::time::Duration;
 use firstflight_control::Control;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant};
-use firstflight_scenario::measure::{distinct, mean_and_error, ratio, seconds};
+use firstflight_results::statistics::{distinct, mean_and_error, ratio, seconds};
+use firstflight_results::{Bottleneck, FilesResult, FlowResult, Flown, Left, RunResult};
 use firstflight_scenario::resolved::{Capacity, ResolvedFlow};
-use firstflight_scenario::{
-    Bottleneck, FilesResult, FlowResult, Flown, Left, Plan, Resolved, RunResult,
-};
+use firstflight_scenario::{Plan, Resolved};
 use firstflight_sim::{FileOutcome, FlowOutcome, FlowSpec, Network, Outcome};
 
 use crate::network::flow_bps;

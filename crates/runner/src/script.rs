@@ -12,8 +12,9 @@ use firstflight_core::event::{Ack, Sent};
 use firstflight_core::pair::Pair;
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
-use firstflight_scenario::{Profile, Resolved, RunResult, Scenario, Series};
+use firstflight_results::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
+use firstflight_results::{RunResult, Series};
+use firstflight_scenario::{Profile, Resolved, Scenario};
 
 use crate::endpoint::initial_ssthresh;
 use crate::{Run, RunError, ns2};

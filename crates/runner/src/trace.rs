@@ -1,8 +1,8 @@
 //! Samples over time as named columns.
 
 use firstflight_core::units::Bytes;
-use firstflight_scenario::Series;
-use firstflight_scenario::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
+use firstflight_results::Series;
+use firstflight_results::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
 use firstflight_sim::{LinkSample, Network, Outcome};
 
 /// One table per flow: the common columns, then the policies' own quantities in base units.

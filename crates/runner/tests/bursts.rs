@@ -1,7 +1,8 @@
 //! Loss in bursts, from the scenario's words to the simulator's links.
 
+use firstflight_results::RunResult;
 use firstflight_runner::{Options, run};
-use firstflight_scenario::{RunResult, Scenario};
+use firstflight_scenario::Scenario;
 
 fn simulated(text: &str) -> RunResult {
     let scenario = Scenario::parse(text, "x.toml").unwrap();

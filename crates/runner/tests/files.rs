@@ -1,7 +1,8 @@
 //! Sources of files from a scenario to the results.
 
+use firstflight_results::{FilesResult, RunResult};
 use firstflight_runner::{Options, run};
-use firstflight_scenario::{FilesResult, RunResult, Scenario};
+use firstflight_scenario::Scenario;
 
 const SCENARIO: &str = "controls = ['stcp']\nprofile = 'rfc'\nduration = '30s'\n\
     [[flow]]\ncount = 2\nstarts = 'uniform 0s..2s'\n\

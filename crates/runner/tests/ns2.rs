@@ -1,8 +1,9 @@
 //! Points at which a detail of ns-2.35 decides, with what ns-2.35 gives there. `cargo xtask oracle`
 //! runs these and many more in ns-2 itself; here they are held where it is not installed.
 
+use firstflight_results::RunResult;
 use firstflight_runner::{Options, run};
-use firstflight_scenario::{RunResult, Scenario};
+use firstflight_scenario::Scenario;
 
 fn at(scenario: &str) -> RunResult {
     let text = format!("profile = 'ns2'\n{scenario}");
@@ -12,7 +13,7 @@ fn at(scenario: &str) -> RunResult {
 
 /// Drops at the bottleneck, packets sent again and timeouts, and what arrived, in packets.
 fn counts(result: &RunResult) -> [u64; 4] {
-    let sum = |count: fn(&firstflight_scenario::FlowResult) -> u64| -> u64 {
+    let sum = |count: fn(&firstflight_results::FlowResult) -> u64| -> u64 {
         result.flows.iter().map(count).sum()
     };
     [

@@ -1,8 +1,8 @@
 //! The key `pacing`: an endpoint that paces where its control says nothing.
 
+use firstflight_results::RunResult;
 use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
-use firstflight_scenario::results::RunResult;
 
 #[test]
 fn an_endpoint_that_paces_spreads_the_initial_window_over_its_round_trip() {

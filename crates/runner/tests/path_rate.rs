@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use firstflight_results::{FlowResult, RunResult};
 use firstflight_runner::{Options, run};
-use firstflight_scenario::{FlowResult, RunResult, Scenario};
+use firstflight_scenario::Scenario;
 
 fn result(text: &str) -> RunResult {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("path_rate");

@@ -1,9 +1,9 @@
 //! `recovery` is a recovery: timer, receiver, pacing and the segments around data are keys of their
 //! own, which the profile sets.
 
+use firstflight_results::{FlowResult, RunResult};
 use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
-use firstflight_scenario::results::{FlowResult, RunResult};
 
 /// A third of a BDP of buffer, and 6,000 packets.
 fn result(control: &str, more: &str) -> RunResult {

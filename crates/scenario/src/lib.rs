@@ -1,5 +1,5 @@
-//! What an experiment is and what it yields: scenario files, quantities with units, controls by
-//! name, and the one schema of results.
+//! What an experiment is: scenario files, quantities with units, controls by name, and what is
+//! expected of the results.
 //!
 //! A [`Document`] is a file or flags as a tree, in which sweeps set single keys. A [`Scenario`] is
 //! what was written, typed. [`Resolved`] has every default filled in, in base units. The reference
@@ -9,24 +9,18 @@
 //! [`ControlSpec`] whose names the caller checks. Every message a user can provoke names the file
 //! or flag, the key, what was found and what is accepted.
 
-pub mod column;
 pub mod document;
 mod endpoints;
 pub mod error;
 pub mod expect;
 pub mod flags;
 pub mod keys;
-pub mod measure;
-pub mod measures;
 pub mod plan;
 pub mod profile;
 mod read;
-pub mod reproduction;
 mod resolve;
 pub mod resolved;
-pub mod results;
 pub mod scenario;
-pub mod series;
 pub mod trace;
 
 pub use document::Document;
@@ -41,14 +35,8 @@ pub use plan::Plan;
 pub use profile::{
     Carrier, EcnFeedback, FastOpen, Ns2Release, Pacer, Profile, Receiver, Recovery, Timer,
 };
-pub use reproduction::{CheckRow, Class, LabOrigin, Reproduction, Row, Value, Verdict};
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
-pub use results::{
-    Bottleneck, Cost, FilesResult, FlowResult, Flown, GuestFigures, LabFigures, Left, Partial,
-    Refused, Results, RunResult, Startup, TimeToBdp,
-};
 pub use scenario::{Catalogue, Flow, Matrix, Rule, SafeBy, Scenario};
-pub use series::Series;
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

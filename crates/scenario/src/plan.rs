@@ -1,9 +1,9 @@
 //! The runs of a scenario: which control each group of flows has in which run.
 
 use firstflight_control::ControlSpec;
+use firstflight_results::statistics::distinct;
 
 use crate::error::ScenarioError;
-use crate::measure::distinct;
 use crate::scenario::{Flow, Scenario};
 
 /// One run: a name for it and a control for each group of flows.

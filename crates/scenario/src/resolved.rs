@@ -1,6 +1,7 @@
 //! A scenario with every default filled in, in base units: what runs, and what results carry.
 
 mod capacity;
+mod factors;
 mod queue;
 
 use firstflight_control::ControlSpec;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use firstflight_results::{Results, RunResult};
 use firstflight_runner::{Options, run};
-use firstflight_scenario::{Results, RunResult, Scenario};
+use firstflight_scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
 use crate::Stop;

@@ -1,8 +1,9 @@
 //! A chunk of work: some points with all that it takes to run them anywhere.
 
+use firstflight_results::Table;
+use firstflight_results::table::flows;
 use firstflight_runner::{Options, run};
 use firstflight_scenario::{Document, Scenario, ScenarioError};
-use firstflight_table::{Table, flows};
 use serde::{Deserialize, Serialize};
 
 use crate::listed::Origin;
@@ -129,7 +130,7 @@ impl Chunk {
         if report.interrupted {
             return Err(SweepError::Interrupted);
         }
-        Ok(flows::table(&report.resolved, report.runs.iter().map(|run| &run.result))?)
+        Ok(flows::table(&report.resolved.factors(), report.runs.iter().map(|run| &run.result))?)
     }
 }
 

@@ -4,9 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use firstflight_outside::is_full;
+use firstflight_results::TableError;
+use firstflight_results::table::io_error;
 use firstflight_runner::{ControlProblem, RunError};
 use firstflight_scenario::{Place, ScenarioError};
-use firstflight_table::{TableError, io_error};
 
 /// Why a sweep cannot be read, run, kept or merged.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use firstflight_outside::AtomicFile;
-use firstflight_table::{CsvRows, Table, flows};
+use firstflight_results::table::flows;
+use firstflight_results::{CsvRows, Table};
 
 use crate::SweepError;
 

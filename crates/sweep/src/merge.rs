@@ -6,7 +6,6 @@ use firstflight_outside::AtomicFile;
 use rayon::prelude::*;
 
 use crate::{Shard, Store, Summary, Sweep, SweepError};
-use firstflight_table::point;
 
 /// The table of a whole sweep.
 #[derive(Clone, Debug)]
@@ -88,7 +87,7 @@ impl Store {
             let (first, points) = sweep.span(chunk);
             let hashes: Vec<String> = (first..first + points)
                 .into_par_iter()
-                .map(|number| Ok(point(&sweep.resolved(&base, number)?)))
+                .map(|number| Ok(sweep.resolved(&base, number)?.point()))
                 .collect::<Result<_, SweepError>>()?;
             for (number, hash) in (first..).zip(hashes) {
                 let values = sweep.values(number);

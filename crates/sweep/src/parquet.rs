@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use firstflight_table::{Table, arrow, flows};
+use firstflight_results::Table;
+use firstflight_results::table::{arrow, flows};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};

@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use firstflight_outside::{AtomicFile, Unread, is_unfinished};
-use firstflight_table::Table;
+use firstflight_results::Table;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

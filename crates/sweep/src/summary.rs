@@ -5,8 +5,8 @@ use std::fs::File;
 use std::path::Path;
 
 use firstflight_outside::AtomicFile;
-use firstflight_scenario::measure::mean_and_interval;
-use firstflight_table::{Table, Value};
+use firstflight_results::statistics::mean_and_interval;
+use firstflight_results::{Table, Value};
 use serde::Serialize;
 
 use crate::SweepError;

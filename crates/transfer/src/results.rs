@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::hint::PathHint;
-use firstflight_scenario::{Flown, Left, Results, RunResult};
+use firstflight_results::{Flown, Left, Results, RunResult};
 use serde_json::{Value, json};
 
 use crate::Progress;

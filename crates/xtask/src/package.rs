@@ -104,7 +104,7 @@ fn missing(manifest: &str) -> Vec<&'static str> {
 }
 
 /// The libraries that others would use, and what these depend on.
-const LIBRARIES: [&str; 14] = [
+const LIBRARIES: [&str; 15] = [
     "firstflight",
     "firstflight-control",
     "firstflight-core",
@@ -114,6 +114,7 @@ const LIBRARIES: [&str; 14] = [
     "firstflight-quic",
     "firstflight-report",
     "firstflight-reproduce",
+    "firstflight-results",
     "firstflight-runner",
     "firstflight-queue",
     "firstflight-scenario",

@@ -10,8 +10,8 @@ use firstflight_control::policy::AddError;
 use firstflight_core::avoidance::NewReno;
 use firstflight_quic::{ControlProblem, ControllerFactory, Factory};
 use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Quic, Setup};
+use firstflight_results::{FlowResult, Startup};
 use firstflight_runner::{Ends, Foreign, ForeignFlow, On, Options, Report, run};
-use firstflight_scenario::results::{FlowResult, Startup};
 use firstflight_scenario::{ControlSpec, Scenario};
 use own_startup::Quarter;
 

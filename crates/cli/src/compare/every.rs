@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use firstflight_control::policy::{partners, startups};
 use firstflight_core::card::Card;
+use firstflight_results::Refused;
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::{ControlSpec, PathFlags, Refused};
+use firstflight_scenario::{ControlSpec, PathFlags};
 
 use crate::failure::Failure;
 use crate::reading;

@@ -76,8 +76,9 @@ pub(crate) mod control {
 pub(crate) mod programs {
     use std::path::PathBuf;
 
+    use firstflight_results::RunResult;
     use firstflight_runner::Run;
-    use firstflight_scenario::{Resolved, RunResult, Scenario};
+    use firstflight_scenario::{Resolved, Scenario};
     use serde::{Deserialize, Serialize};
 
     use crate::failure::Failure;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use firstflight_qlog::{Connection, Log};
+use firstflight_results::Series;
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::Series;
 
 /// Adds what the largest qlog of a folder tells to the only run of a report. What cannot be read is
 /// noted.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use firstflight_control::Control;
 use firstflight_kernel::catalogue::{self, KernelControl};
-use firstflight_scenario::{FlowResult, Flown, RunResult};
+use firstflight_results::{FlowResult, Flown, RunResult};
 use serde_json::Value;
 
 use super::{Args, Broken, Sender};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use firstflight_scenario::RunResult;
+use firstflight_results::RunResult;
 use firstflight_transfer::{Broken as Unfinished, Progress, Sending, Source, Tuning};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
@@ -60,7 +60,7 @@ impl Sender for Quic<'_> {
             Ok(self.runtime.block_on(sent)?)
         });
         let version = env!("CARGO_PKG_VERSION");
-        let first = |results: firstflight_scenario::Results| {
+        let first = |results: firstflight_results::Results| {
             results.runs.into_iter().next().unwrap_or_default()
         };
         sent.map(|sent| first(sent.results(control, version))).map_err(|failure| {

@@ -3,7 +3,7 @@
 use firstflight_report::{
     Axis, Column, Figure, Page, Panel, Section, Series, Table, terminal, wrapped, write_dir,
 };
-use firstflight_scenario::{FlowResult, Results, RunResult};
+use firstflight_results::{FlowResult, Results, RunResult};
 use serde::Serialize;
 
 use super::median::Median;

@@ -1,8 +1,8 @@
 //! A judgement as a tidy table: a row per scenario and control.
 
 use firstflight_judge::{Judgement, MEASURES, Measured};
+use firstflight_results::{Column, Kind, Role, Table, TableError, Values};
 use firstflight_scenario::Rule;
-use firstflight_table::{Column, Kind, Role, Table, TableError, Values};
 
 /// The rows, the control under judgement first.
 ///

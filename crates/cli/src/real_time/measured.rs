@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use firstflight_lab::link::LinkReport;
 use firstflight_lab::{LinkKind, lab_figures};
-use firstflight_scenario::series::FLOW_COLUMNS;
-use firstflight_scenario::{FlowResult, Flown, Left, Resolved, RunResult, Series};
+use firstflight_results::series::FLOW_COLUMNS;
+use firstflight_results::{FlowResult, Flown, Left, RunResult, Series};
+use firstflight_scenario::Resolved;
 use firstflight_transfer::Sample;
 
 use super::transfer::{Flow, Moved};

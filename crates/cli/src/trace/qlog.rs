@@ -1,7 +1,7 @@
 //! A flow's samples as qlog: windows and RTT over time, and the end of start-up.
 
 use firstflight_qlog::{Event, Header, Metrics, State, Vantage, What, Writer};
-use firstflight_scenario::{FlowResult, Series, Startup};
+use firstflight_results::{FlowResult, Series, Startup};
 
 /// The log of one flow as it goes into a file; `packet_bytes` is the payload of a packet.
 pub(super) fn log(

@@ -50,7 +50,7 @@ fn a_killed_receiver_is_missed_and_the_transfer_goes_on_where_it_stopped() {
     receiver.running.kill();
     let ended = sending.end();
     assert_eq!(ended.code, 1, "{ended:?}");
-    let results: firstflight_scenario::Results = serde_json::from_str(&ended.stdout).unwrap();
+    let results: firstflight_results::Results = serde_json::from_str(&ended.stdout).unwrap();
     let run = &results.runs[0];
     assert_eq!((&*run.control, &*run.transport), ("slow-start+cubic", "quic"));
     assert!(run.note.as_ref().unwrap().starts_with("failed: the receiver vanished"), "{run:?}");

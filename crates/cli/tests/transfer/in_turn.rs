@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use firstflight_scenario::Results;
+use firstflight_results::Results;
 use serde_json::Value;
 
 use crate::pair::{Receiver, complaint};

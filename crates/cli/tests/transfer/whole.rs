@@ -38,7 +38,7 @@ fn a_file_arrives_under_its_name_and_the_results_are_in_the_shared_schema() {
     assert_eq!(received["runs"][0]["flows"][0]["delivered_bytes"], 3_000_000);
     // Readers take documents of all transports for the same type.
     let text = results.to_string();
-    let typed: firstflight_scenario::Results = serde_json::from_str(&text).unwrap();
+    let typed: firstflight_results::Results = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_value(&typed).unwrap(), results);
 }
 

@@ -12,7 +12,7 @@ mod pair;
 use std::process::ExitCode;
 
 use firstflight_lab::LabError;
-use firstflight_scenario::LabFigures;
+use firstflight_results::LabFigures;
 
 fn main() -> ExitCode {
     // `cargo test --benches` runs this too, and asks for nothing to be measured.

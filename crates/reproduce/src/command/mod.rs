@@ -5,7 +5,7 @@ mod verdicts;
 use std::path::{Path, PathBuf};
 
 use firstflight_report::{Width, write_file};
-use firstflight_scenario::{Reproduction, Row, Verdict};
+use firstflight_results::{ClaimRow, Reproduction, Verdict};
 use firstflight_terminal::progress::Progress;
 use firstflight_terminal::{Failure, Status, command_line, interrupt, output};
 
@@ -223,7 +223,7 @@ fn status(args: &Args, outcome: &Outcome, held: &Held, lab_asked: bool) -> Resul
         return Ok(Status::Unmet);
     }
     // What nothing here can judge has no checks, and no other machine would help.
-    let left = |row: &&Row| row.verdict == Verdict::NotRun && !row.checks.is_empty();
+    let left = |row: &&ClaimRow| row.verdict == Verdict::NotRun && !row.checks.is_empty();
     let left = outcome.rows.iter().filter(left).count();
     if lab_asked && left > 0 {
         return Err(Failure::Lacks(format!("{left} rows of the lab were not run; each says why")));

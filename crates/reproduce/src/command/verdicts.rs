@@ -5,17 +5,18 @@ use std::fmt::Write as _;
 
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Table, short, wrapped};
-use firstflight_scenario::{Row, Value, Verdict};
+use firstflight_results::{ClaimRow, ClaimValue, Verdict};
 
 use crate::line::{missed, totals};
 use crate::paper::label;
 use crate::{Line, sign};
 
 /// What failed, each with its value and its reason, and how many rows have which verdict.
-pub(super) fn in_short(rows: &[Row], screen: Screen) -> String {
+pub(super) fn in_short(rows: &[ClaimRow], screen: Screen) -> String {
     let mut text = String::new();
     for group in rows.chunk_by(|one, next| one.paper == next.paper) {
-        let failed: Vec<&Row> = group.iter().filter(|row| row.verdict == Verdict::Fail).collect();
+        let failed: Vec<&ClaimRow> =
+            group.iter().filter(|row| row.verdict == Verdict::Fail).collect();
         if failed.is_empty() {
             continue;
         }
@@ -32,7 +33,7 @@ pub(super) fn in_short(rows: &[Row], screen: Screen) -> String {
 }
 
 /// All rows in groups, below each what its table has no room for, and how many have which verdict.
-pub(super) fn text(rows: &[Row], screen: Screen) -> String {
+pub(super) fn text(rows: &[ClaimRow], screen: Screen) -> String {
     let mut text = String::new();
     for group in rows.chunk_by(|one, next| heading(one) == heading(next)) {
         let _ = writeln!(text, "{}", terminal::table(&table(group), screen));
@@ -46,9 +47,9 @@ pub(super) fn text(rows: &[Row], screen: Screen) -> String {
 }
 
 /// Why nothing was measured or by whom, and the note of what is not simply as claimed.
-fn remarks(row: &Row) -> impl Iterator<Item = String> {
+fn remarks(row: &ClaimRow) -> impl Iterator<Item = String> {
     let not_run = match (&row.measured, row.verdict) {
-        (Value::Text(why), Verdict::NotRun) => Some(why.clone()),
+        (ClaimValue::Text(why), Verdict::NotRun) => Some(why.clone()),
         _ => row.lab.as_ref().map(|lab| format!("not run now; measured by {}", lab.words())),
     };
     let simple = matches!(row.verdict, Verdict::Pass | Verdict::NotRun);
@@ -56,12 +57,12 @@ fn remarks(row: &Row) -> impl Iterator<Item = String> {
     not_run.into_iter().chain(note).map(|remark| format!("{}: {remark}", row.id))
 }
 
-fn summary(rows: &[Row], screen: Screen) -> String {
+fn summary(rows: &[ClaimRow], screen: Screen) -> String {
     wrapped(&totals(&rows.iter().collect::<Vec<_>>()), screen.width, "")
 }
 
 /// A claim of one value has one line, one of several a line for itself and one for each.
-fn table(rows: &[Row]) -> Table {
+fn table(rows: &[ClaimRow]) -> Table {
     let columns = ["id", "claim", "paper", "firstflight", "must be", "verdict"];
     let title = rows.first().map_or(String::new(), heading);
     let mut table = Table::new("verdicts", title, columns.map(Column::text));
@@ -103,7 +104,7 @@ fn joined(parts: &[&str], by: &str) -> String {
 }
 
 /// The claim, its unit where its values do not name it, and its class.
-fn claim(row: &Row) -> String {
+fn claim(row: &ClaimRow) -> String {
     match row.unit.as_str() {
         "" => format!("{} ({})", row.what, row.class.name()),
         unit => format!("{}, {unit} ({})", row.what, row.class.name()),
@@ -125,17 +126,17 @@ fn runs(line: &Line) -> String {
 
 /// The paper, and its figure or table by the name that `reproduce` takes: `Astart, 2004:
 /// astart/table1`.
-fn heading(row: &Row) -> String {
+fn heading(row: &ClaimRow) -> String {
     let file = row.scenario.split(".toml").next().unwrap_or_default();
     let file = file.rsplit('/').next().unwrap_or_default();
     format!("{}: {}/{file}", label(&row.paper), row.paper)
 }
 
-fn shown(value: &Value) -> String {
+fn shown(value: &ClaimValue) -> String {
     match value {
-        Value::Flag(true) => "yes".to_owned(),
-        Value::Flag(false) => "no".to_owned(),
-        Value::Number(number) => short(*number),
-        Value::Text(text) => text.clone(),
+        ClaimValue::Flag(true) => "yes".to_owned(),
+        ClaimValue::Flag(false) => "no".to_owned(),
+        ClaimValue::Number(number) => short(*number),
+        ClaimValue::Text(text) => text.clone(),
     }
 }

@@ -1,8 +1,8 @@
 //! Measures of the flows of a run.
 
+use firstflight_results::statistics::ratio;
+use firstflight_results::{FilesResult, FlowResult, Series};
 use firstflight_runner::Run;
-use firstflight_scenario::measure::ratio;
-use firstflight_scenario::{FilesResult, FlowResult, Series};
 
 use super::{Query, mean};
 use crate::samples;

@@ -1,7 +1,7 @@
 //! Measures of the first link of a run, from its samples.
 
-use firstflight_scenario::Series;
-use firstflight_scenario::measure::ratio;
+use firstflight_results::Series;
+use firstflight_results::statistics::ratio;
 
 use super::{Query, RunOnPath};
 use crate::samples;

@@ -8,11 +8,11 @@ mod flows;
 mod link;
 mod scripted;
 
+use firstflight_results::FlowResult;
+use firstflight_results::column::Kind::{Count, Number};
+use firstflight_results::measures::{self, Measure as Column};
+use firstflight_results::statistics::ratio;
 use firstflight_runner::Run;
-use firstflight_scenario::FlowResult;
-use firstflight_scenario::column::Kind::{Count, Number};
-use firstflight_scenario::measure::ratio;
-use firstflight_scenario::measures::{self, Measure as Column};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer as _};
 
 use flows::Flows;
@@ -263,9 +263,9 @@ fn mbps(flow: &FlowResult) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_scenario::RunResult;
-    use firstflight_scenario::series::FLOW_COLUMNS;
-    use firstflight_scenario::{FilesResult, Series};
+    use firstflight_results::RunResult;
+    use firstflight_results::series::FLOW_COLUMNS;
+    use firstflight_results::{FilesResult, Series};
 
     /// Two flows over 4 s: the first doubles each second and rests at ssthresh, the second is flat.
     fn run() -> Run {

@@ -4,9 +4,7 @@
 use firstflight_control::hint;
 use firstflight_control::quantity::{Rate, Time};
 
-use crate::column::{Column, Kind};
-use crate::measures;
-use crate::results::EXIT_REASONS;
+use firstflight_results::{Column, EXIT_REASONS, Kind, measures};
 
 /// The values that a field can have.
 pub(super) struct Domain {

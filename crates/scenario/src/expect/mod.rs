@@ -13,15 +13,14 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use firstflight_control::hint;
+use firstflight_results::measures::{self, MEASURES, Measure, Over};
+use firstflight_results::{Bottleneck, FilesResult, FlowResult, RunResult, Value as Cell};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::column::Value as Cell;
 use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
-use crate::measures::{self, MEASURES, Measure, Over};
 use crate::read::unknown_key;
-use crate::results::{Bottleneck, FilesResult, FlowResult, RunResult};
 
 pub use condition::Condition;
 use domain::Domain;
@@ -294,8 +293,8 @@ static KNOWN_FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::Startup;
-    use crate::{Scenario, TimeToBdp};
+    use crate::Scenario;
+    use firstflight_results::{Startup, TimeToBdp};
 
     fn run() -> RunResult {
         let flow = |timeouts| FlowResult {

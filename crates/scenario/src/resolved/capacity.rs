@@ -8,10 +8,10 @@ use std::iter::repeat_n;
 
 use firstflight_control::quantity::Time;
 use firstflight_queue::Discipline;
+use firstflight_results::FlowResult;
+use firstflight_results::statistics::{ratio, throughput_bps};
 
 use super::{Resolved, ResolvedElements, ResolvedLink};
-use crate::measure::{ratio, throughput_bps};
-use crate::results::FlowResult;
 use crate::scenario::Elements;
 use crate::trace::{Rates, Trace};
 

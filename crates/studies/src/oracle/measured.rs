@@ -1,6 +1,6 @@
 //! What a simulator measured at a point, in quantities that all three have.
 
-use firstflight_scenario::{FlowResult, RunResult};
+use firstflight_results::{FlowResult, RunResult};
 use serde::{Deserialize, Serialize};
 
 /// Utilisation and losses of one run.

@@ -177,7 +177,7 @@ const BESIDE_PPM: [f64; 6] = [-1_000.0, -300.0, -100.0, 100.0, 300.0, 1_000.0];
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::{FlowResult, RunResult};
+    use firstflight_results::{FlowResult, RunResult};
 
     use super::*;
 

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use firstflight_control::Control;
 use firstflight_control::policy::{partners, startups};
 use firstflight_core::card::Card;
+use firstflight_results::statistics::{first_at_rate, sent_by_link};
 use firstflight_runner::{Options, Run, run};
 use firstflight_scenario::Scenario;
-use firstflight_scenario::measure::{first_at_rate, sent_by_link};
 use rayon::prelude::*;
 
 /// A path and a transfer over it.

@@ -3,11 +3,11 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use firstflight_results::{Kind, Value};
 use firstflight_runner::Options;
 #[cfg(feature = "parquet")]
 use firstflight_sweep::Store;
 use firstflight_sweep::{Chunk, Format, Shard, Summary, SweepError, run};
-use firstflight_table::{Kind, Value};
 
 use crate::place::{GRID, Place, chunks, run_shard};
 
@@ -118,10 +118,10 @@ fn the_summary_of_a_folder_is_that_of_its_rows() {
     assert_eq!(summary, merged.summary);
     assert_eq!((summary.points, summary.rows), (30, 120));
     // By hand: for each seed the mean over the points, and Student's t over the two seeds.
-    let columns = firstflight_table::flows::columns();
+    let columns = firstflight_results::table::flows::columns();
     assert!(columns.iter().any(|c| c.name == "completion_time_s" && c.kind == Kind::Number));
     let file = fs::File::open(place.path("out/flows.csv")).unwrap();
-    let rows = firstflight_table::CsvRows::new(file, columns).unwrap().next(1000).unwrap();
+    let rows = firstflight_results::CsvRows::new(file, columns).unwrap().next(1000).unwrap();
     let cell = |name: &str, row| rows.column(name).unwrap().at(row);
     let mut sums = [0.0, 0.0];
     for row in (0..rows.len()).filter(|row| cell("alias", *row) == Value::Text("astart")) {

@@ -150,7 +150,7 @@ single points are in [deviations.md](deviations.md).
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::{FlowResult, RunResult};
+    use firstflight_results::{FlowResult, RunResult};
 
     use super::*;
 

@@ -3,9 +3,9 @@
 use std::error::Error;
 
 use firstflight_report::{Axis, Figure, Panel, Series, Width, svg};
+use firstflight_results::series::Series as Columns;
 use firstflight_runner::{Options, Run, run};
 use firstflight_scenario::Scenario;
-use firstflight_scenario::series::Series as Columns;
 
 /// What a picture shows of the path: until when, and how many samples are taken.
 struct Look {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::{Column, Kind, Role, SCHEMA, flows, series};
+use super::{SCHEMA, flows, series};
+use crate::{Column, Kind, Role};
 
 /// `docs/results.md`, written from the columns.
 pub fn page() -> String {
@@ -39,7 +40,7 @@ fn roles(text: &mut String, columns: &[Column]) {
 const HEAD: &str = "\
 # Results as tables
 
-<!-- Written from crates/table; UPDATE_GOLDEN=1 cargo test -p firstflight-table writes it anew. -->
+<!-- Written by `UPDATE_GOLDEN=1 cargo test -p firstflight-results`. -->
 
 Results have two forms. `--json` prints one document per command (`firstflight/results@1`), nested
 as runs and flows. The tables on this page (`{SCHEMA}`) hold the same numbers flat: one row per

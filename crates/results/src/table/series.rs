@@ -1,10 +1,9 @@
 //! The table of series: one row per flow or link, time and variable.
 
-use firstflight_scenario::column::Role::{Key, Measure, Provenance};
-use firstflight_scenario::column::{Column, Kind::*, Value};
-use firstflight_scenario::{Resolved, RunResult, Series};
-
-use crate::{SCHEMA, Table, TableError, point};
+use super::{Factors, SCHEMA, Table, TableError};
+use crate::column::Role::{Key, Measure, Provenance};
+use crate::column::{Column, Kind::*, Value};
+use crate::{RunResult, Series};
 
 /// The columns, in order.
 pub fn columns() -> Vec<Column> {
@@ -28,19 +27,18 @@ pub struct Curves<'a> {
 /// # Errors
 /// [`TableError::NotFinite`].
 pub fn table<'a>(
-    resolved: &Resolved,
+    factors: &Factors,
     runs: impl IntoIterator<Item = Curves<'a>>,
 ) -> Result<Table, TableError> {
-    let point = point(resolved);
     let mut table = Table::empty(columns());
     for Curves { run, flows, links } in runs {
         for (series, flow) in flows.iter().zip(&run.flows) {
-            let of = Of { point: &point, run, control: &flow.control, flow: Some(flow.id) };
+            let of = Of { point: &factors.point, run, control: &flow.control, flow: Some(flow.id) };
             push(&mut table, &of, None, series)?;
         }
-        for (series, link) in links.iter().zip(&resolved.links) {
-            let of = Of { point: &point, run, control: &run.control, flow: None };
-            push(&mut table, &of, Some(&link.name), series)?;
+        for (series, link) in links.iter().zip(&factors.links) {
+            let of = Of { point: &factors.point, run, control: &run.control, flow: None };
+            push(&mut table, &of, Some(link), series)?;
         }
     }
     Ok(table)
@@ -54,7 +52,7 @@ struct Of<'a> {
     flow: Option<u64>,
 }
 
-struct Row<'a> {
+struct SeriesRow<'a> {
     of: &'a Of<'a>,
     link: Option<&'a str>,
     time_s: f64,
@@ -75,7 +73,7 @@ fn push(
             continue;
         }
         for (time_s, values) in times.iter().zip(series.rows()) {
-            let row = Row { of, link, time_s: *time_s, variable, value: values[at] };
+            let row = SeriesRow { of, link, time_s: *time_s, variable, value: values[at] };
             let fault = |(column, found)| TableError::NotFinite {
                 column,
                 flow: of.flow.unwrap_or_default(),
@@ -88,7 +86,7 @@ fn push(
     Ok(())
 }
 
-type Get = for<'a> fn(&'a Row<'_>) -> Value<'a>;
+type Get = for<'a> fn(&'a SeriesRow<'_>) -> Value<'a>;
 
 const COLUMNS: &[(Column, Get)] = &[
     (Column::new(Key, Text, "point", "", "As in the table of flows"), |r| r.of.point.into()),

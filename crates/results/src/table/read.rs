@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::{Column, Kind, Table, TableError, Value, io_error};
+use super::{SCHEMA, Table, TableError, io_error};
+use crate::{Column, Kind, Value};
 
 /// Reads a table from CSV, some rows at a time.
 pub struct CsvRows<R> {
@@ -22,9 +23,8 @@ impl<R: io::Read> CsvRows<R> {
         if !names.iter().eq(columns.iter().map(|column| column.name)) {
             let found: String =
                 names.iter().collect::<Vec<_>>().join(",").chars().take(60).collect();
-            let problem = format!("its columns begin with \"{found}\"; accepted: those of {}", {
-                crate::SCHEMA
-            });
+            let problem =
+                format!("its columns begin with \"{found}\"; accepted: those of {}", { SCHEMA });
             return Err(TableError::Unreadable(problem));
         }
         Ok(Self { reader, columns, record: csv::StringRecord::new() })

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use firstflight_table::{flows, json_schema, page, series};
+use firstflight_results::table::{flows, json_schema, page, series};
 
 /// Compares a document with the file, or writes the file with `UPDATE_GOLDEN=1`.
 fn is_up_to_date(file: &str, text: &str) {
@@ -12,7 +12,7 @@ fn is_up_to_date(file: &str, text: &str) {
         fs::write(&path, text).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    let again = "UPDATE_GOLDEN=1 cargo test -p firstflight-table writes it anew";
+    let again = "UPDATE_GOLDEN=1 cargo test -p firstflight-results writes it anew";
     assert_eq!(found, text, "docs/{file} is out of date; {again}");
 }
 

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::{Column, SCHEMA, flows, series};
+use super::{SCHEMA, flows, series};
+use crate::Column;
 
 /// The schema of the JSON form of both tables, as a document with a final newline.
 pub fn json_schema() -> String {

@@ -1,14 +1,13 @@
 //! The table of flows: one row per flow of a run.
 
-use firstflight_scenario::column::Role::{Factor, Key, Provenance};
-use firstflight_scenario::column::{Column, Kind::*, Value};
-use firstflight_scenario::measures::MEASURES;
-use firstflight_scenario::resolved::{
-    Capacity, Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink,
-};
-use firstflight_scenario::{FlowResult, Loss, RunResult};
+use std::iter::repeat_n;
 
-use crate::{SCHEMA, Table, TableError, point};
+use super::{Factors, FlowFactors, SCHEMA, Table, TableError};
+use crate::column::Role::{Factor, Key, Provenance};
+use crate::column::{Column, Kind::*, Value};
+use crate::measures::MEASURES;
+use crate::statistics::seconds;
+use crate::{FlowResult, RunResult};
 
 /// The columns, in order.
 pub fn columns() -> Vec<Column> {
@@ -22,30 +21,15 @@ pub fn columns() -> Vec<Column> {
 /// # Errors
 /// [`TableError::NotFinite`].
 pub fn table<'a>(
-    resolved: &Resolved,
-    runs: impl IntoIterator<Item = &'a RunResult>,
-) -> Result<Table, TableError> {
-    table_at(&point(resolved), resolved, runs)
-}
-
-/// [`table`] of a `point` that the caller has hashed already.
-///
-/// # Errors
-/// [`TableError::NotFinite`].
-pub fn table_at<'a>(
-    point: &str,
-    resolved: &Resolved,
+    factors: &Factors,
     runs: impl IntoIterator<Item = &'a RunResult>,
 ) -> Result<Table, TableError> {
     let mut table = Table::empty(columns());
-    let capacity = resolved.capacity();
-    let group = |flow| Group::of(resolved, &capacity, flow);
-    let groups: Vec<Group<'_>> = resolved.flows.iter().map(group).collect();
     for run in runs {
-        let mut owners = groups.iter().flat_map(|g| std::iter::repeat_n(g, g.flow.count as usize));
+        let groups = factors.groups.iter();
+        let mut owners = groups.flat_map(|group| repeat_n(group, group.count as usize));
         for flow in &run.flows {
-            let group = owners.next();
-            let row = Row { point, resolved, run, flow, group };
+            let row = FlowRow { factors, run, flow, group: owners.next() };
             let fault = |(column, found)| TableError::NotFinite {
                 column,
                 flow: flow.id,
@@ -62,70 +46,18 @@ pub fn table_at<'a>(
 }
 
 /// What a row is made of.
-struct Row<'a> {
-    point: &'a str,
-    resolved: &'a Resolved,
+struct FlowRow<'a> {
+    factors: &'a Factors,
     run: &'a RunResult,
     flow: &'a FlowResult,
-    group: Option<&'a Group<'a>>,
+    group: Option<&'a FlowFactors>,
 }
 
-/// What the scenario sets for a group of flows.
-struct Group<'a> {
-    flow: &'a ResolvedFlow,
-    rate_bps: u64,
-    bdp_packets: u64,
-    buffer_packets: u64,
-    loss: f64,
-    loss_model: &'static str,
-}
-
-impl<'a> Group<'a> {
-    fn of(resolved: &'a Resolved, capacity: &Capacity, flow: &'a ResolvedFlow) -> Self {
-        let over_run = (0, resolved.duration_ns);
-        let rate_bps = capacity.mean_bps(&flow.path, over_run.0, over_run.1);
-        let bottleneck = capacity.bottleneck(&flow.path, over_run.0, over_run.1);
-        let bottleneck = &resolved.links[bottleneck];
-        let links: Vec<&ResolvedLink> = flow.path.iter().map(|i| &resolved.links[*i]).collect();
-        let wire = resolved.wire_bytes().max(1);
-        let bursts = links.iter().any(|link| matches!(link.loss, Loss::Bursts(_)));
-        let losses = links.iter().map(|link| f64::from(link.loss.mean().ppb() as u32) / 1e9);
-        let lossy: Vec<f64> = losses.filter(|share| *share > 0.0).collect();
-        Self {
-            flow,
-            rate_bps,
-            bdp_packets: resolved.bdp_bytes(&flow.path, rate_bps) / resolved.packet_bytes.max(1),
-            buffer_packets: match bottleneck.buffer {
-                ResolvedBuffer::Packets(packets) => packets,
-                ResolvedBuffer::Bytes(bytes) => bytes / wire,
-            },
-            loss: match *lossy {
-                // A share as it was given, not what rounding makes of 1 - (1 - share).
-                [share] => share,
-                _ => 1.0 - lossy.iter().map(|share| 1.0 - share).product::<f64>(),
-            },
-            loss_model: match (lossy.is_empty(), bursts) {
-                (true, _) => "none",
-                (false, true) => "bursts",
-                (false, false) => "independent",
-            },
-        }
-    }
-
-    fn buffer_over_bdp(&self) -> Option<f64> {
-        (self.bdp_packets > 0).then(|| self.buffer_packets as f64 / self.bdp_packets as f64)
-    }
-}
-
-impl Row<'_> {
+impl FlowRow<'_> {
     /// What the scenario sets for this flow; null for a flow that it does not have.
-    fn set<'a, T: Into<Value<'a>>>(&'a self, of: impl FnOnce(&'a Group<'a>) -> T) -> Value<'a> {
+    fn set<'a, T: Into<Value<'a>>>(&'a self, of: impl FnOnce(&'a FlowFactors) -> T) -> Value<'a> {
         self.group.map(of).into()
     }
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
 }
 
 /// An empty text is one that nobody gave.
@@ -133,7 +65,7 @@ fn given(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-type Get = for<'a> fn(&'a Row<'_>) -> Value<'a>;
+type Get = for<'a> fn(&'a FlowRow<'_>) -> Value<'a>;
 
 /// Declares columns: role, type, name, unit, meaning, value; `or_null` after the type where the
 /// value can be missing.
@@ -154,7 +86,7 @@ macro_rules! columns {
 columns! { GIVEN, row:
     Key Text "point" [""]
         "Hash of the resolved scenario without name, controls and seed: one path and its flows"
-        = row.point;
+        = &*row.factors.point;
     Key Text "control" [""]
         "The flow's control in full"
         = &*row.flow.control;
@@ -187,10 +119,10 @@ columns! { GIVEN, row:
         = row.set(|g| g.rate_bps);
     Factor Number or_null "rtt_s" ["s"]
         "Two-way propagation of the flow, access links included"
-        = row.set(|g| seconds(g.flow.rtt_ns));
+        = row.set(|g| seconds(g.rtt_ns));
     Factor Number or_null "access_delay_s" ["s"]
         "One-way propagation of each access link; a round trip has four"
-        = row.set(|g| seconds(g.flow.access_delay_ns));
+        = row.set(|g| seconds(g.access_delay_ns));
     Factor Count or_null "bdp_packets" ["packets"]
         "`rate_bps` times two-way propagation of the links, without access links"
         = row.set(|g| g.bdp_packets);
@@ -199,7 +131,7 @@ columns! { GIVEN, row:
         = row.set(|g| g.buffer_packets);
     Factor Number or_null "buffer_over_bdp" [""]
         "`buffer_packets` over `bdp_packets`"
-        = row.set(Group::buffer_over_bdp);
+        = row.set(FlowFactors::buffer_over_bdp);
     Factor Number or_null "loss" ["share"]
         "Mean random loss of data over the flow's path, 0 to 1"
         = row.set(|g| g.loss);
@@ -208,19 +140,19 @@ columns! { GIVEN, row:
         = row.set(|g| g.loss_model);
     Factor Count "packet_bytes" ["bytes"]
         "Payload of a packet"
-        = row.resolved.packet_bytes;
+        = row.factors.packet_bytes;
     Factor Count "header_bytes" ["bytes"]
         "Bytes a packet adds on the link"
-        = row.resolved.header_bytes;
+        = row.factors.header_bytes;
     Factor Count or_null "size_bytes" ["bytes"]
         "What the flow sends; null without an end, and for a source of files"
-        = row.set(|g| g.flow.size_bytes);
+        = row.set(|g| g.size_bytes);
     Factor Count or_null "delayed_ack" ["packets"]
         "Packets for which the receiver sends one ACK"
-        = row.set(|g| g.flow.delayed_ack.value);
+        = row.set(|g| g.delayed_ack);
     Factor Flag "pacing" [""]
         "Whether the endpoints pace where the control does not"
-        = row.resolved.endpoint.switches.pacing;
+        = row.factors.pacing;
     Factor Number "start_s" ["s"]
         "When the flow started, seconds of the run"
         = row.flow.start_s;

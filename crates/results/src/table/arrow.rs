@@ -8,7 +8,8 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
-use crate::{Column, Kind, SCHEMA, Table, TableError, Values};
+use super::{SCHEMA, Table, TableError, Values};
+use crate::{Column, Kind};
 
 /// The Arrow schema of columns: every field has `unit`, `role` and `meaning` as metadata.
 pub fn schema(columns: &[Column]) -> Schema {
@@ -84,22 +85,22 @@ fn values(array: &ArrayRef, kind: Kind) -> Option<Values> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::{Factors, flows, series};
+    use crate::{FlowResult, RunResult};
     use arrow_array::Array as _;
-    use firstflight_scenario::{FlowResult, RunResult, Scenario};
 
     #[test]
     fn a_batch_has_the_columns_their_units_and_nulls() {
-        let scenario = Scenario::parse("controls = ['newreno']", "test.toml").unwrap();
         let flows = vec![FlowResult { delivered_bytes: 7, ..FlowResult::default() }];
         let run = RunResult { flows, ..RunResult::default() };
-        let table = crate::flows::table(&scenario.resolve().unwrap(), [&run]).unwrap();
+        let table = flows::table(&Factors::default(), [&run]).unwrap();
         let batch = batch(&table).unwrap();
         assert_eq!((batch.num_rows(), batch.num_columns()), (1, table.columns().len()));
         let field = batch.schema().field_with_name("rtt_s").unwrap().clone();
         assert_eq!(field.metadata()["unit"], "s");
         assert!(batch.column_by_name("completion_time_s").unwrap().is_null(0));
         assert_eq!(super::table(&batch, table.columns().to_vec()).unwrap(), table);
-        let fault = super::table(&batch, crate::series::columns()).unwrap_err().to_string();
+        let fault = super::table(&batch, series::columns()).unwrap_err().to_string();
         assert!(fault.contains("no column link of string"), "{fault}");
         let bytes = batch.column_by_name("delivered_bytes").unwrap();
         assert_eq!(bytes.as_any().downcast_ref::<UInt64Array>().unwrap().value(0), 7);

@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::results::finite;
+use crate::run::finite;
 
 /// The document of `reproduce --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reproduction {
     /// One row per claim, in the order of the papers.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ClaimRow>,
 }
 
 /// One claim, expected and measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct ClaimRow {
     /// The claim's id: `S0-T1a`.
     pub id: String,
     /// The paper's short name: `astart`.
@@ -21,15 +21,15 @@ pub struct Row {
     /// What is claimed, in a line.
     pub what: String,
     /// What the paper says.
-    pub expected: Value,
+    pub expected: ClaimValue,
     /// What firstflight measured.
-    pub measured: Value,
+    pub measured: ClaimValue,
     /// Unit of both: `%`, `Mbit/s`, `packets`; empty for a property.
     pub unit: String,
     /// How closely the result must agree.
     pub class: Class,
     /// The rule of the verdict: a number in `unit`, or words.
-    pub tolerance: Value,
+    pub tolerance: ClaimValue,
     /// The outcome.
     pub verdict: Verdict,
     /// The set of knobs: `figures`, `paper`.
@@ -90,7 +90,7 @@ pub struct CheckRow {
 /// What is compared: a number, a property that holds or not, or words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum ClaimValue {
     /// Whether a property holds.
     Flag(bool),
     /// A finite number in the row's unit.
@@ -184,15 +184,15 @@ mod tests {
             preset: "ns2".to_owned(),
             verdict: Verdict::Fitted,
         };
-        let row = Row {
+        let row = ClaimRow {
             id: "S0-T1a".to_owned(),
             paper: "astart".to_owned(),
             what: "utilization of NewReno".to_owned(),
-            expected: Value::Number(95.6),
-            measured: Value::Number(95.4),
+            expected: ClaimValue::Number(95.6),
+            measured: ClaimValue::Number(95.4),
             unit: "%".to_owned(),
             class: Class::Tight,
-            tolerance: Value::Number(1.5),
+            tolerance: ClaimValue::Number(1.5),
             verdict: Verdict::RefutedConfirmed,
             preset: "figures".to_owned(),
             scenario: "papers/astart/table1.toml".to_owned(),

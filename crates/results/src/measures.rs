@@ -2,7 +2,7 @@
 //! of results, conditions of a scenario and claims of a paper all call it.
 
 use crate::column::{Column, Kind::*, Role, Value};
-use crate::results::{FlowResult, RunResult};
+use crate::{FlowResult, RunResult};
 
 /// A quantity that is measured.
 #[derive(Clone, Copy, Debug)]

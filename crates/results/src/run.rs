@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{jain_index, seconds, throughput_bps};
+use crate::statistics::{jain_index, seconds, throughput_bps};
 
 /// The name of the schema, first key of every document.
 pub const SCHEMA: &str = "firstflight/results@1";
@@ -108,7 +108,7 @@ pub struct RunResult {
     #[serde(serialize_with = "finite")]
     pub jain_index: f64,
     /// The share that the flows have of what the network lets pass
-    /// ([`crate::Resolved::utilization`]).
+    /// (`Resolved::utilization` of the scenario).
     #[serde(default, serialize_with = "finite")]
     pub utilization: f64,
     /// What the run cost the machine; left out where it is not told.

@@ -1,9 +1,27 @@
 //! A table column by column, and its forms as CSV and JSON.
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
+mod factors;
+pub mod flows;
+mod page;
+mod read;
+mod schema;
+pub mod series;
+
 use std::io;
 
-use firstflight_scenario::column::{Column, Kind, Value};
 use serde_json::{Map, Value as Json};
+
+use crate::column::{Column, Kind, Value};
+
+pub use factors::{Factors, FlowFactors};
+pub use page::page;
+pub use read::CsvRows;
+pub use schema::json_schema;
+
+/// The name of this schema, a column of every row.
+pub const SCHEMA: &str = "firstflight/table@1";
 
 /// Rows of one of the tables, stored column by column.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,35 @@
+//! What a run yields, whatever carried it: one schema of results, and tidy tables of them.
+//!
+//! [`Results`] is the document of `--json`. What is measured of a flow and of its run has a name, a
+//! unit and a meaning in one list ([`measures`]), by which tables, the conditions of a scenario and
+//! the claims of papers all call it. A [`Table`] has a row per flow of a run ([`table::flows`]) or
+//! per flow, time and variable ([`table::series`]). CSV, JSON with its schema, the page
+//! `docs/results.md` and, with the feature `arrow`, record batches come from the same columns. What
+//! was not measured is null: an empty cell in CSV.
+//!
+//! ```
+//! use firstflight_results::{FlowResult, RunResult, table};
+//!
+//! let run = RunResult { flows: vec![FlowResult::default()], ..RunResult::default() };
+//! let table = table::flows::table(&table::Factors::default(), [&run]).unwrap();
+//! let mut csv = Vec::new();
+//! table.write_csv(&mut csv).unwrap();
+//! assert!(String::from_utf8(csv).unwrap().starts_with("point,control,alias,"));
+//! ```
+
+pub mod claims;
+pub mod column;
+pub mod measures;
+mod run;
+pub mod series;
+pub mod statistics;
+pub mod table;
+
+pub use claims::{CheckRow, ClaimRow, ClaimValue, Class, LabOrigin, Reproduction, Verdict};
+pub use column::{Column, Kind, Role, Value};
+pub use run::{
+    Bottleneck, Cost, EXIT_REASONS, FilesResult, FlowResult, Flown, GuestFigures, LabFigures, Left,
+    Partial, Refused, Results, RunResult, SCHEMA, Startup, TimeToBdp,
+};
+pub use series::Series;
+pub use table::{CsvRows, Table, TableError, Values};

@@ -1,0 +1,97 @@
+//! What the scenario sets for the rows of its results: the factors of the tables, and the name of
+//! the point of a study.
+
+use std::fmt::Write as _;
+
+use firstflight_control::quantity::Loss;
+use firstflight_results::table::{Factors, FlowFactors};
+use sha2::{Digest as _, Sha256};
+
+use super::{Capacity, Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink};
+
+impl Resolved {
+    /// What is set for all rows, and for those of each group of flows.
+    pub fn factors(&self) -> Factors {
+        let capacity = self.capacity();
+        Factors {
+            point: self.point(),
+            packet_bytes: self.packet_bytes,
+            header_bytes: self.header_bytes,
+            pacing: self.endpoint.switches.pacing,
+            links: self.links.iter().map(|link| link.name.clone()).collect(),
+            groups: self.flows.iter().map(|flow| self.group(&capacity, flow)).collect(),
+        }
+    }
+
+    fn group(&self, capacity: &Capacity, flow: &ResolvedFlow) -> FlowFactors {
+        let rate_bps = capacity.mean_bps(&flow.path, 0, self.duration_ns);
+        let bottleneck = &self.links[capacity.bottleneck(&flow.path, 0, self.duration_ns)];
+        let links: Vec<&ResolvedLink> = flow.path.iter().map(|i| &self.links[*i]).collect();
+        let bursts = links.iter().any(|link| matches!(link.loss, Loss::Bursts(_)));
+        let losses = links.iter().map(|link| f64::from(link.loss.mean().ppb() as u32) / 1e9);
+        let lossy: Vec<f64> = losses.filter(|share| *share > 0.0).collect();
+        FlowFactors {
+            count: flow.count,
+            rate_bps,
+            rtt_ns: flow.rtt_ns,
+            access_delay_ns: flow.access_delay_ns,
+            bdp_packets: self.bdp_bytes(&flow.path, rate_bps) / self.packet_bytes.max(1),
+            buffer_packets: match bottleneck.buffer {
+                ResolvedBuffer::Packets(packets) => packets,
+                ResolvedBuffer::Bytes(bytes) => bytes / self.wire_bytes().max(1),
+            },
+            loss: match *lossy {
+                // A share as it was given, not what rounding makes of 1 - (1 - share).
+                [share] => share,
+                _ => 1.0 - lossy.iter().map(|share| 1.0 - share).product::<f64>(),
+            },
+            loss_model: match (lossy.is_empty(), bursts) {
+                (true, _) => "none",
+                (false, true) => "bursts",
+                (false, false) => "independent",
+            },
+            size_bytes: flow.size_bytes,
+            delayed_ack: flow.delayed_ack.value,
+        }
+    }
+
+    /// The point's name: the first 96 bits of the SHA-256 of the resolved scenario, as 24
+    /// hexadecimal digits.
+    ///
+    /// Left out are the name, the title, the controls that are compared, the seed and the number of
+    /// runs: rows of several controls and seeds on one path share a point and can be joined by it.
+    pub fn point(&self) -> String {
+        let mut bare = self.clone();
+        bare.name = String::new();
+        bare.title = None;
+        bare.controls = Vec::new();
+        (bare.seed, bare.runs) = (0, 0);
+        let text = serde_json::to_vec(&bare).unwrap_or_default();
+        let hash = Sha256::digest(&text);
+        hash.iter().take(12).fold(String::with_capacity(24), |mut digits, byte| {
+            let _ = write!(digits, "{byte:02x}");
+            digits
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+
+    fn of(text: &str) -> String {
+        Scenario::parse(text, "test.toml").unwrap().resolve().unwrap().point()
+    }
+
+    #[test]
+    fn a_point_is_the_path_and_its_flows_whatever_the_names_controls_and_seeds() {
+        let one = of("controls = ['newreno']\nseed = 1");
+        assert_eq!(one.len(), 24);
+        assert_eq!(one, of("controls = ['astart', 'hoe']\nseed = 9\nruns = 3\nname = 'other'"));
+        assert_eq!(one, of("controls = ['newreno']\npath = { rate = '40000kbps' }"));
+        for other in ["path = { rate = '41Mbps' }", "flow = [{ size = '5MB' }]", "profile = 'rfc'"]
+        {
+            assert_ne!(one, of(&format!("controls = ['newreno']\n{other}")), "{other}");
+        }
+    }
+}
