@@ -63,22 +63,16 @@ equal flows, and differ in control and seed. So a gain over a baseline is a join
 `seed`. A row is named by `point`, `alias`, `transport`, `seed` and `flow`.
 
 **What a flow has delivered** counts until it stops (`stop`, `lifetime`), is done, or the run
-ends, and its throughput is over that time. What was under way when it stopped TCP still repairs
-and QUIC does not; neither counts. A file that was begun before the stop counts among the files
-all the same.
+ends. Data in flight when it stops does not count; a file that was begun does.
 
-**What a path lets pass** is the least of what its links do, whatever limits them: the rate, or
-the schedule or trace in its place, a policer, a shaper (`tbf`), the access links. `utilization`
-is a share of what passes at most in the flow's own time, a full bucket of a policer or a shaper
-included, so that it is never above 1, nor is that of flows together over a run (`utilization` of
-a run in the JSON, at the link of which they use the largest share). The BDP is of the rate alone,
-because a bucket is not filled again. Where rates change there is no one BDP. That of
-`exit_window_over_bdp` and of the times to shares of the BDP is of the mean rate from the flow's
-start until its start-up ended, over a round trip at least: that is what start-up could find. The
-rate of one instant may be an outage or a gap of a trace, and the mean of the run has changes in
-it that came later. A path that holds less than a packet has none. `rate_bps` and `bdp_packets`
-are of the mean over the run, and so is what the sentences of `run` and `compare` say of the path.
-`buffer = \"1bdp\"` and windows in BDP mean the link's own `rate`, since they describe the link.
+| quantity | refers to |
+| --- | --- |
+| what a path lets pass | The least of its links' rates, schedules, traces, policers, shapers (`tbf`) and access links. |
+| `utilization` | The most that could pass in the flow's own time, a full bucket included: never above 1. Of a run in the JSON: all flows, at the link of which they use the largest share. |
+| a BDP | The rate alone, without buckets. A path that holds less than a packet has none. |
+| `exit_window_over_bdp`, times to shares of the BDP | The BDP of the mean rate from the flow's start until its start-up ended, over a round trip at least: what start-up could find where rates change. |
+| `rate_bps`, `bdp_packets`, the sentences of `run` and `compare` | The mean rate of the run. |
+| `buffer = \"1bdp\"`, windows in BDP | The link's own `rate`. |
 ";
 
 const SERIES: &str = "
