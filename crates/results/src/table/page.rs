@@ -67,10 +67,14 @@ ends. Data in flight when it stops does not count; a file that was begun does.
 
 | quantity | refers to |
 | --- | --- |
-| what a path lets pass | The least of its links' rates, schedules, traces, policers, shapers (`tbf`) and access links. |
-| `utilization` | The most that could pass in the flow's own time, a full bucket included: never above 1. Of a run in the JSON: all flows, at the link of which they use the largest share. |
+| what a path lets pass | The least of its links' rates, schedules, traces, policers, shapers \
+(`tbf`) and access links. |
+| `utilization` | The most that could pass in the flow's own time, a full bucket included: never \
+above 1. Of a run in the JSON: all flows, at the link of which they use the largest share. |
 | a BDP | The rate alone, without buckets. A path that holds less than a packet has none. |
-| `exit_window_over_bdp`, times to shares of the BDP | The BDP of the mean rate from the flow's start until its start-up ended, over a round trip at least: what start-up could find where rates change. |
+| `exit_window_over_bdp`, times to shares of the BDP | The BDP of the mean rate from the flow's \
+start until its start-up ended, over a round trip at least: what start-up could find where rates \
+change. |
 | `rate_bps`, `bdp_packets`, the sentences of `run` and `compare` | The mean rate of the run. |
 | `buffer = \"1bdp\"`, windows in BDP | The link's own `rate`. |
 ";
