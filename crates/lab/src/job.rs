@@ -87,7 +87,7 @@ pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
 /// Refuses a key that the kernel cannot be told, set to another value than the kernel's own.
 fn check_keys(scenario: &Scenario) -> Result<(), LabError> {
     let kernels = |key: &Key| key.value(Profile::Linux.constants());
-    let mut not_told = scenario.set().filter(|set| !set.key.heeded.heeds(Stack::Kernel));
+    let mut not_told = scenario.set().filter(|set| !set.key.support.includes(Stack::Kernel));
     match not_told.find(|set| set.text != kernels(set.key)) {
         Some(set) => Err(LabError::Input(format!(
             "on linux {} is {}, which no scenario changes in the kernel; found {}",

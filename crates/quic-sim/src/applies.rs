@@ -34,7 +34,7 @@ fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
         return no("profile", &found, none);
     }
     let changed = endpoint.switches.changed(&endpoint.usual().switches);
-    match changed.iter().find(|(key, found)| !key.heeded.allows(Stack::Quinn, found)) {
+    match changed.iter().find(|(key, found)| !key.support.allows(Stack::Quinn, found)) {
         Some((key, found)) => no(key.name, found, "none: a constant of TCP's endpoints"),
         None => Ok(()),
     }

@@ -137,7 +137,7 @@ fn growing_window(packet_bytes: u64, quick: bool) -> GrowingWindow {
     }
 }
 
-/// The stack whose keys such a flow heeds.
+/// The stack whose keys such a flow supports.
 pub(crate) fn stack(profile: Profile, flow: &ResolvedFlow, control: &Control) -> Stack {
     use firstflight_sim::Recovery as Sim;
     let recovery = flow.recovery.or_own(own_recovery(profile, control));

@@ -1,18 +1,18 @@
 //! Which keys of a scenario have an effect, asked of the flows of all its runs.
 
-use firstflight_scenario::keys::{Runs, Stack};
+use firstflight_scenario::keys::{Stack, StackInUse};
 use firstflight_scenario::{Scenario, ScenarioError};
 
 use crate::foreign::On;
 use crate::{endpoint, foreign, prepare};
 
-/// Refuses a key that is set and that no flow of any run heeds, so that nobody takes a result for
-/// that of a key that had no effect.
+/// Refuses a key that is set and that no flow of any run supports, so that nobody takes a result
+/// for that of a key that had no effect.
 ///
 /// # Errors
-/// The first such key, at its place, with what heeds it.
+/// The first such key, at its place, with what supports it.
 pub fn check_keys(scenario: &Scenario, on: Option<On<'_>>) -> Result<(), ScenarioError> {
-    let is_free = scenario.set().all(|set| set.key.heeded.is_everywhere());
+    let is_free = scenario.set().all(|set| set.key.support.is_everywhere());
     if is_free && scenario.endpoint.ns2_release.is_none() {
         return Ok(());
     }
@@ -30,8 +30,8 @@ pub fn check_keys(scenario: &Scenario, on: Option<On<'_>>) -> Result<(), Scenari
             };
             let keeps_alive = flow.files.is_some_and(|files| files.keep_alive);
             let (delayed_ack, switches) = (flow.delayed_ack.value, resolved.endpoint.switches);
-            runs.push(Runs { group, stack, delayed_ack, keeps_alive, switches });
+            runs.push(StackInUse { group, stack, delayed_ack, keeps_alive, switches });
         }
     }
-    scenario.check_heeded(&runs)
+    scenario.check_support(&runs)
 }

@@ -237,5 +237,5 @@ fn as_many_tables_of_flows_as_may_be_take_their_number_and_not_its_square() {
             switches: resolved.endpoint.switches,
         })
         .collect();
-    scenario.check_heeded(&runs).unwrap();
+    scenario.check_support(&runs).unwrap();
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, Runs, SWITCHES, Stack};
+use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, SWITCHES, Stack, StackInUse};
 use firstflight_scenario::{Ns2Release, PathFlags, Profile, Resolved, Scenario};
 
 /// The text between two lines of a file below the repository's root, which the rows must yield.
@@ -40,8 +40,8 @@ fn the_reference_has_a_line_for_every_row() {
             Kind::Word(words) => format!(" One of `{}`.", words.join("`, `")),
             _ => String::new(),
         };
-        let (name, doc, heeded) = (key.name, key.explained(), key.heeded.words());
-        format!("| `{name}` | {} | {doc}{words} | {heeded} |\n", values.join(" | "))
+        let (name, doc, support) = (key.name, key.explained(), key.support.words());
+        format!("| `{name}` | {} | {doc}{words} | {support} |\n", values.join(" | "))
     };
     let lines: String = Key::all().map(line).collect();
     let older = [Ns2Release::V226, Ns2Release::V21b6].map(|release| {
@@ -53,7 +53,7 @@ fn the_reference_has_a_line_for_every_row() {
         format!("- `\"{release}\"`: {}.\n", said.join(", "))
     });
     let expected = format!(
-        "\n| key | `linux` | `rfc` | `ns2` | `quic` | meaning | heeded by |\n\
+        "\n| key | `linux` | `rfc` | `ns2` | `quic` | meaning | supported by |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n{lines}\n\
          `ns2_release` says which ns-2 profile `ns2` means, as its constants changed over the \
          years: `\"2.35\"`,\nthe default, is in the table, and two older ones differ from it \
@@ -199,30 +199,33 @@ fn the_default_of_a_flag_is_the_profiles_value_with_those_of_others_behind_it() 
 
 #[test]
 fn a_key_says_who_heeds_it() {
-    let heeded = |name: &str| Key::all().find(|key| key.name == name).unwrap().heeded;
-    assert!(!heeded("impatient").heeds(Stack::Rack) && heeded("impatient").heeds(Stack::NewReno));
-    assert_eq!(heeded("impatient").words(), "recovery `newreno`");
-    assert_eq!(heeded("iw").words(), "");
-    assert_eq!(heeded("growth_limit").words(), "the simulator");
+    let support = |name: &str| Key::all().find(|key| key.name == name).unwrap().support;
+    assert!(
+        !support("impatient").includes(Stack::Rack)
+            && support("impatient").includes(Stack::NewReno)
+    );
+    assert_eq!(support("impatient").words(), "recovery `newreno`");
+    assert_eq!(support("iw").words(), "");
+    assert_eq!(support("growth_limit").words(), "the simulator");
 }
 
 #[test]
 fn a_key_is_refused_where_no_flow_heeds_it_and_a_profiles_value_never_is() {
     let runs = |group, stack| {
         let switches = Profile::Linux.constants().switches;
-        Runs { group, stack, delayed_ack: 1, keeps_alive: false, switches }
+        StackInUse { group, stack, delayed_ack: 1, keeps_alive: false, switches }
     };
     let rack = [runs(0, Stack::Rack)];
     let both = [runs(0, Stack::Rack), runs(1, Stack::NewReno)];
-    let checked = |text: &str, runs: &[Runs]| {
-        let problem = Scenario::parse(text, "x.toml").unwrap().check_heeded(runs).err();
+    let checked = |text: &str, runs: &[StackInUse]| {
+        let problem = Scenario::parse(text, "x.toml").unwrap().check_support(runs).err();
         problem.map(|problem| problem.to_string())
     };
     assert_eq!(
         checked("impatient = true", &rack).unwrap(),
         "x.toml:1: impatient = true: no effect with recovery rack; accepted: with recovery newreno"
     );
-    assert_eq!(checked("impatient = true", &both), None, "one flow heeds it");
+    assert_eq!(checked("impatient = true", &both), None, "one flow supports it");
     assert_eq!(checked("profile = 'linux'", &rack), None, "impatient is true there too");
     let problem = checked("quick_acks = false", &rack).unwrap();
     let accepted = "the simulator's TCP, where delayed_ack is 2 or more and receiver is linux, or \
@@ -231,10 +234,10 @@ fn a_key_is_refused_where_no_flow_heeds_it_and_a_profiles_value_never_is() {
     let quinn = [runs(0, Stack::Quinn)];
     assert_eq!(checked("quick_acks = false", &quinn), None, "quinn does so");
     assert!(checked("quick_acks = true", &quinn).is_some());
-    let delayed = [Runs { delayed_ack: 2, ..rack[0] }];
+    let delayed = [StackInUse { delayed_ack: 2, ..rack[0] }];
     assert_eq!(checked("quick_acks = false", &delayed), None);
     let switches = Profile::Rfc.constants().switches;
-    assert!(checked("quick_acks = false", &[Runs { switches, ..delayed[0] }]).is_some());
+    assert!(checked("quick_acks = false", &[StackInUse { switches, ..delayed[0] }]).is_some());
     let problem = checked("timer = 'linux'", &[runs(0, Stack::Quic)]).unwrap();
     let refused = "no effect with recovery quic; accepted: with the simulator's TCP";
     assert!(problem.ends_with(refused), "{problem}");

@@ -333,14 +333,15 @@ fn a_key_without_effect_is_refused_by_its_name() {
         let said = format!("{flag} {value}: no effect with quinn's QUIC; accepted: with ");
         refused(&["--on", "quic", flag, value], &said);
     }
-    for (flag, value, heeded) in [
+    for (flag, value, support) in [
         ("--impatient", "true", "recovery newreno"),
         ("--limited-transmit", "false", "recovery tahoe, reno, newreno, sack of ns2"),
         ("--duplicate-acks", "4", "recovery tahoe, reno, newreno, quic, or quinn's QUIC"),
         ("--quick-acks", "false", "the simulator's TCP, where delayed_ack is 2 or more"),
         ("--pacer", "linux", "the simulator's TCP, where pacing is false"),
     ] {
-        let said = format!("{flag} {value}: no effect with recovery rack; accepted: with {heeded}");
+        let said =
+            format!("{flag} {value}: no effect with recovery rack; accepted: with {support}");
         let paces = if flag == "--pacer" { &["--pacing", "true"][..] } else { &[] };
         refused(&[paces, &[flag, value]].concat(), &said);
     }

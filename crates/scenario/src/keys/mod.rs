@@ -1,16 +1,16 @@
-//! The keys of endpoints, a row each: type, meaning, value per profile, and who heeds them.
+//! The keys of endpoints, a row each: type, meaning, value per profile, and what supports them.
 //!
 //! From a row come the reader and the flag of its key with its default text, the constant of each
 //! profile, the resolved value, what results and headers say of it, and the refusal where nothing
-//! heeds it. The tables of `KEYS.md`, of the Python stub and the fuzzer's dictionary are held to
+//! supports it. The tables of `KEYS.md`, of the Python stub and the fuzzer's dictionary are held to
 //! the rows by `tests/rows.rs`, which also writes them.
 
-mod heeded;
 mod rows;
+mod support;
 mod table;
 
-pub use heeded::{Condition, Heeded, Runs, Set, Stack};
 pub use rows::{FLOW_KEYS, FlowKeys, FlowValues, SWITCHES, SwitchKeys, Switches};
+pub use support::{Condition, KeyInUse, Stack, StackInUse, Support};
 pub(crate) use table::Typed;
 
 use crate::profile::{Constants, Profile};
@@ -27,7 +27,7 @@ pub struct Key {
     /// The form of its values.
     pub kind: Kind,
     /// What has an effect that depends on it.
-    pub heeded: Heeded,
+    pub support: Support,
     /// Its value in a profile, as text.
     pub(crate) value: fn(&Constants) -> String,
     /// What a scenario or a flow sets, as text.

@@ -65,7 +65,7 @@ words!(Recovery, FastOpen, EcnFeedback, Timer, Receiver, Pacer);
 
 /// Declares keys once. A row is
 ///
-/// `/// doc`, `key: type in range = [linux, rfc, ns2, quic], release value, hidden value; heeded;`
+/// `/// doc`, `key: type in range = [linux, rfc, ns2, quic], release value, hidden value; support;`
 ///
 /// The range is that of a count. A release of ns-2 stands where its value is not that of the next
 /// newer one. Results leave a `hidden` value out, with `usual hidden` that of the profile.
@@ -78,7 +78,7 @@ macro_rules! keys {
                 = [$linux:expr, $rfc:expr, $ns2:expr, $quic:expr]
                 $(, v2_26 $v2_26:expr)? $(, v2_1b6 $v2_1b6:expr)?
                 $(, hidden $hidden:expr)? $(, usual $usual:ident)?;
-                $heeded:expr;
+                $support:expr;
         )+
     ) => {
         $(#[$about])*
@@ -101,7 +101,7 @@ macro_rules! keys {
             name: stringify!($key),
             doc: concat!($($doc, "\n"),+),
             kind: <$type as Typed>::KIND,
-            heeded: $heeded,
+            support: $support,
             value: |constants| constants.$part.$key.to_string(),
             given: |endpoint| endpoint.$part.$key.map(|value| value.to_string()),
         }),+];

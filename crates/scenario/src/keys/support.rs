@@ -1,5 +1,5 @@
-//! Who heeds a key. One that nobody heeds where it is set is refused, so that no result is taken
-//! for that of a key that had no effect.
+//! Which stacks support a key. A key that no stack in use supports is refused, so that no result
+//! is taken for that of a key that had no effect.
 
 use crate::error::ScenarioError;
 use crate::profile::{Profile, Receiver};
@@ -36,7 +36,7 @@ pub enum Stack {
 
 /// What a flow runs with, as far as it decides which keys have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Runs {
+pub struct StackInUse {
     /// The number of the group of flows, from 0.
     pub group: usize,
     /// What carries it.
@@ -52,7 +52,7 @@ pub struct Runs {
 /// A key that a scenario sets.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Set {
+pub struct KeyInUse {
     /// The number of the group of flows that it is set for; `None` for all.
     pub group: Option<usize>,
     /// The dotted key.
@@ -80,7 +80,7 @@ pub enum Condition {
 
 /// Which flows a key has an effect on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heeded {
+pub struct Support {
     /// Those of these stacks, a bit each.
     by: u16,
     /// Where these hold too, a bit each.
@@ -126,7 +126,7 @@ impl Condition {
     const ALL: [Self; 5] =
         [Self::DelayedAcks, Self::KeepAlive, Self::LinuxReceiver, Self::NoPacing, Self::Syn];
 
-    fn holds(self, runs: &Runs) -> bool {
+    fn holds(self, runs: &StackInUse) -> bool {
         match self {
             // QUIC's senders allow for the delay in their timers, and the kernel's receivers know
             // no number of packets.
@@ -153,7 +153,7 @@ impl Condition {
     }
 }
 
-impl Heeded {
+impl Support {
     /// Flows of the simulator's TCP with the recovery of an RFC, none with an agent of ns-2.
     pub(super) const RFC_TCP: Self =
         Self::by(&[Stack::Tahoe, Stack::Reno, Stack::NewReno, Stack::Sack, Stack::Rack]);
@@ -167,13 +167,13 @@ impl Heeded {
 
     /// Flows of these stacks.
     pub(super) const fn by(stacks: &[Stack]) -> Self {
-        let mut heeded = Self { by: 0, conditions: 0, quinns: None };
+        let mut support = Self { by: 0, conditions: 0, quinns: None };
         let mut at = 0;
         while at < stacks.len() {
-            heeded = heeded.and(stacks[at]);
+            support = support.and(stacks[at]);
             at += 1;
         }
-        heeded
+        support
     }
 
     /// Flows of this stack too.
@@ -195,30 +195,30 @@ impl Heeded {
         Condition::ALL.into_iter().filter(move |it| self.conditions & 1 << *it as u8 != 0)
     }
 
-    /// Whether every flow heeds it.
+    /// Whether every flow supports it.
     pub fn is_everywhere(self) -> bool {
         self == Self::EVERYWHERE
     }
 
-    /// Whether flows of a stack can heed it.
-    pub const fn heeds(self, stack: Stack) -> bool {
+    /// Whether flows of a stack can support it.
+    pub const fn includes(self, stack: Stack) -> bool {
         self.by & 1 << stack as u16 != 0
     }
 
     /// Whether flows of a stack do what this value says.
     pub fn allows(self, stack: Stack, value: &str) -> bool {
-        self.heeds(stack) || (stack == Stack::Quinn && self.quinns == Some(value))
+        self.includes(stack) || (stack == Stack::Quinn && self.quinns == Some(value))
     }
 
-    fn allows_in(self, runs: &Runs, value: &str) -> bool {
+    fn allows_in(self, runs: &StackInUse, value: &str) -> bool {
         let holds = || self.conditions().all(|condition| condition.holds(runs));
-        self.allows(runs.stack, value) && (!self.heeds(runs.stack) || holds())
+        self.allows(runs.stack, value) && (!self.includes(runs.stack) || holds())
     }
 
     /// Where it has an effect: `recovery newreno`; nothing for everywhere.
     pub fn words(self) -> String {
         let stacks: Vec<Stack> =
-            Stack::ALL.into_iter().filter(|stack| self.heeds(*stack)).collect();
+            Stack::ALL.into_iter().filter(|stack| self.includes(*stack)).collect();
         let recoveries: Vec<&str> = stacks.iter().filter_map(|stack| stack.recovery()).collect();
         let in_sim = match self.by & Self::SIMULATED.by {
             0 => None,
@@ -226,8 +226,8 @@ impl Heeded {
             all if all == Self::TCP.by => Some("the simulator's TCP".to_owned()),
             _ => Some(format!("recovery {}", recoveries.join(", "))),
         };
-        let quinn = self.heeds(Stack::Quinn).then(|| "quinn's QUIC".to_owned());
-        let kernel = self.heeds(Stack::Kernel).then(|| "Linux".to_owned());
+        let quinn = self.includes(Stack::Quinn).then(|| "quinn's QUIC".to_owned());
+        let kernel = self.includes(Stack::Kernel).then(|| "Linux".to_owned());
         let places: Vec<String> = [in_sim, quinn, kernel].into_iter().flatten().collect();
         let places =
             if stacks.len() == Stack::ALL.len() { String::new() } else { places.join(", or ") };
@@ -245,41 +245,41 @@ impl Heeded {
 }
 
 impl Scenario {
-    /// Refuses every key that is set where no flow heeds it; `runs` has the flows of all runs. What
-    /// only the profile says is never refused.
+    /// Refuses every key that is set where no flow supports it; `runs` has the flows of all runs.
+    /// What only the profile says is never refused.
     ///
     /// # Errors
-    /// The first such key, at its place, with what heeds it.
-    pub fn check_heeded(&self, runs: &[Runs]) -> Result<(), ScenarioError> {
+    /// The first such key, at its place, with what supports it.
+    pub fn check_support(&self, runs: &[StackInUse]) -> Result<(), ScenarioError> {
         let profile = self.endpoint.profile.unwrap_or_default();
         if self.endpoint.ns2_release.is_some() && profile != Profile::Ns2 {
             let problem = format!("no effect with profile {profile}; accepted: with profile ns2");
             return Err(self.error_at("ns2_release", problem));
         }
-        let mut by_group: Vec<Vec<&Runs>> = Vec::new();
+        let mut by_group: Vec<Vec<&StackInUse>> = Vec::new();
         for run in runs {
             by_group.resize_with(by_group.len().max(run.group + 1), Vec::new);
             by_group[run.group].push(run);
         }
-        for Set { group, place, key, text } in self.set() {
+        for KeyInUse { group, place, key, text } in self.set() {
             // Of all flows, or of one group.
             let groups = group.map_or(0..by_group.len(), |i| i..i + 1);
             let concerned = || by_group.get(groups.clone()).into_iter().flatten().flatten();
             if concerned().next().is_none()
-                || concerned().any(|runs| key.heeded.allows_in(runs, &text))
+                || concerned().any(|runs| key.support.allows_in(runs, &text))
             {
                 continue;
             }
             let here: Vec<Stack> = concerned().map(|runs| runs.stack).collect();
-            let (here, heeded) = (Heeded::by(&here).words(), key.heeded.words());
-            let problem = format!("no effect with {here}; accepted: with {heeded}");
+            let (here, support) = (Support::by(&here).words(), key.support.words());
+            let problem = format!("no effect with {here}; accepted: with {support}");
             return Err(self.error_at(&place, problem.replace('`', "")));
         }
         Ok(())
     }
 
     /// Every key of an endpoint that is set, for all flows or for a group of them.
-    pub fn set(&self) -> impl Iterator<Item = Set> {
+    pub fn set(&self) -> impl Iterator<Item = KeyInUse> {
         let all = (None, String::new(), self.endpoint.clone());
         let groups = self.flows.iter().enumerate().map(|(i, flow)| {
             let own = Endpoint { flow: flow.own.clone(), ..Endpoint::default() };
@@ -288,7 +288,7 @@ impl Scenario {
         std::iter::once(all).chain(groups).flat_map(|(group, table, endpoint)| {
             Key::all().filter_map(move |key| {
                 let text = (key.given)(&endpoint)?;
-                Some(Set { group, place: format!("{table}{}", key.name), key, text })
+                Some(KeyInUse { group, place: format!("{table}{}", key.name), key, text })
             })
         })
     }
