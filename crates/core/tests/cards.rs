@@ -10,8 +10,6 @@ use firstflight_core::registry::{
 };
 use firstflight_core::units::Span;
 
-mod start_up_view;
-
 /// A fresh policy of either side.
 enum Policy {
     Startup(AnyStartup),
@@ -133,7 +131,7 @@ fn knobs_stay_when_start_up_begins() {
             let mut policy = AnyStartup::by_name(card.name).expect("a listed start-up");
             assert!(policy.set(knob.name, value));
             let told = policy.value(knob.name);
-            let view = start_up_view::view(10, rtt, rtt);
+            let view = crate::start_up_view::view(10, rtt, rtt);
             let _ = policy.begin(&view);
             for why in [Entry::Connect, Entry::Timeout, Entry::Reprobe] {
                 policy.enter(why, &view);

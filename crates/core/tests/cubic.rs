@@ -12,8 +12,6 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::{Phase, View, Window};
 use proptest::prelude::*;
 
-mod start_up_view;
-
 /// The window in bytes after `t` seconds.
 fn curve(cwnd: f64, origin: f64, c: f64, mss: f64, t: f64) -> f64 {
     let k = ((origin - cwnd) / mss / c).cbrt();
@@ -28,7 +26,7 @@ fn view(cwnd: u64, mss: u64, now: u64, rtt: u64) -> View {
         mss: Bytes(mss),
         in_flight: Bytes(cwnd),
         phase: Phase::Avoidance,
-        ..start_up_view::view(cwnd, rtt, rtt)
+        ..crate::start_up_view::view(cwnd, rtt, rtt)
     }
 }
 

@@ -3,15 +3,13 @@
 //! Stated bound: with few enough ACKs that none is merged, RE and ERE are within 8 bytes per second
 //! and 5 millionths of the fastest sample so far, and Tk within three bytes' share of an RTT.
 
-mod start_up_view;
-
+use crate::start_up_view::view;
 use firstflight_core::estimate::ere::{Ere, EreKnobs, Filter};
 use firstflight_core::event::Ack;
 use firstflight_core::knob::{KnobValue, Knobs};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::View;
 use proptest::prelude::*;
-use start_up_view::view;
 
 const MSS: u64 = 1_000;
 

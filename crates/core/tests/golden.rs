@@ -1,7 +1,7 @@
 //! Golden traces: cwnd at the start of every round, for each control on one small scripted path, as
 //! text to review. A change of behaviour shows as a diff of `tests/golden/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p firstflight-core --test golden` writes the traces anew.
+//! `UPDATE_GOLDEN=1 cargo test -p firstflight-core golden` writes the traces anew.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;

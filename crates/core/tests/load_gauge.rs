@@ -1,14 +1,12 @@
 //! Load Gauge and the start-up it asks for, on a scripted path: one bottleneck of unlimited buffer,
 //! every packet acknowledged, one of them lost when the test says so.
 
-mod scripted_path;
-
+use crate::scripted_path::{MSS, Path, SECOND, SERVICE};
 use firstflight_core::avoidance::Westwood;
 use firstflight_core::knob::{KnobValue, Knobs};
 use firstflight_core::startup::Astart;
 use firstflight_core::units::Bytes;
 use firstflight_core::view::{Phase, Window};
-use scripted_path::{MSS, Path, SECOND, SERVICE};
 
 const RTT: u64 = 100_000_000;
 /// 1250 packets.

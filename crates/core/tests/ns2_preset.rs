@@ -1,9 +1,8 @@
 //! Preset `ns2`: the rate estimate and Load Gauge on ns-2's clock, which knows RTTmin only in whole
 //! ticks of 10 ms, rounded down. On a path of 103 ms that is 100 ms, three parts in a hundred less.
 
-mod scripted_path;
-mod start_up_view;
-
+use crate::scripted_path::{MSS, Path, SECOND, SERVICE};
+use crate::start_up_view::view;
 use firstflight_core::avoidance::Westwood;
 use firstflight_core::estimate::ere::{Ere, EreKnobs};
 use firstflight_core::event::Ack;
@@ -11,8 +10,6 @@ use firstflight_core::knob::{KnobValue, Knobs};
 use firstflight_core::startup::Astart;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::{Phase, View};
-use scripted_path::{MSS, Path, SECOND, SERVICE};
-use start_up_view::view;
 
 const MS: u64 = 1_000_000;
 /// The preset's formulas with RTTmin exact.

@@ -1,13 +1,11 @@
 //! Preset `per-packet`: a burst tells the bottleneck's rate although a pause follows it, and it
 //! tells the same however few ACKs acknowledge it.
 
-mod start_up_view;
-
+use crate::start_up_view::view;
 use firstflight_core::estimate::ere::{Ere, EreKnobs, Filter};
 use firstflight_core::event::Ack;
 use firstflight_core::knob::{KnobValue, Knobs};
 use firstflight_core::units::{Bytes, Instant, Span};
-use start_up_view::view;
 
 const MSS: u64 = 1_000;
 const RTT: u64 = 200_000_000;

@@ -10,9 +10,7 @@ use firstflight_core::startup::{Astart, Hoe, LargeInitialWindow};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{Eligible, View, Window};
 
-mod policy_view;
-
-use policy_view::{MSS, ack, loss, segments, view};
+use crate::policy_view::{MSS, ack, loss, segments, view};
 
 mod newreno {
     use super::*;

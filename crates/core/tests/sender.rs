@@ -1,8 +1,6 @@
 //! The rules all senders obey, one by one.
 
-mod bench;
-
-use bench::{Bench, MSS};
+use crate::bench::{Bench, MSS};
 use firstflight_core::avoidance::{NewReno, Xcp as XcpAvoidance};
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::feedback::Feedback;

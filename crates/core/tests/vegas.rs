@@ -8,9 +8,7 @@ use firstflight_core::startup::Vegas;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_core::view::{View, Window};
 
-mod policy_view;
-
-use policy_view::{MSS, ack, loss, segments, view};
+use crate::policy_view::{MSS, ack, loss, segments, view};
 
 /// Rounds of one ACK each at this RTT; the window outstanding, as far as start-up grows it.
 fn rounds(policy: &mut Vegas, rtts_ms: &[u64], mut window: Window) -> Vec<(u64, Option<Exit>)> {

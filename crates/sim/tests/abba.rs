@@ -1,8 +1,6 @@
 //! ABBA on paths that lose at random: what its source claims.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_sim::{FlowOutcome, LinkSpec, LossSpec, Recovery, named, run};
 
 /// 40 Mbit/s, 100 ms and a BDP of buffer, of whose packets so many in 10^9 are lost; two minutes.

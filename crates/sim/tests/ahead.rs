@@ -1,11 +1,9 @@
 //! Fast paths give exactly what the general path gives, whatever the network is.
 
-mod common;
-
 use std::sync::mpsc;
 use std::time::Duration;
 
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::registry::partner;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::element::jitter::Jitter;

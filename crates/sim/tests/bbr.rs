@@ -1,8 +1,6 @@
 //! BBR whole, on paths of a few lines: what its source claims.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant};
 use firstflight_sim::{

@@ -1,11 +1,9 @@
 //! What the simulator's TCP promises arrives, once, in order, with the simulator's own totals, at
 //! both paces and under every recovery: a start-up that checks what it is told.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::avoidance::NewReno;
 use firstflight_core::conformance::{Recorder, Report};
 use firstflight_core::needs::Facilities;

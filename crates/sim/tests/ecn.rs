@@ -1,8 +1,6 @@
 //! Explicit congestion notification: links mark, receivers echo, senders reduce once per window.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::avoidance::NewReno;
 use firstflight_core::conformance::Recorder;
 use firstflight_core::policy::Exit;

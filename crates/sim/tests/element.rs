@@ -1,10 +1,8 @@
 //! Elements act on the packets of a link, as a stranger writes them.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::element::delay_schedule::DelaySchedule;
 use firstflight_sim::element::jitter::Jitter;

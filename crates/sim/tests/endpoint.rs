@@ -1,8 +1,6 @@
 //! The TCP endpoints against numbers worked by hand.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::avoidance::NewReno;
 use firstflight_core::knob::KnobValue;
 use firstflight_core::registry::AnyStartup;

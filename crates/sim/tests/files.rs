@@ -1,8 +1,6 @@
 //! Sources of files: every file on a connection of its own, over the same route.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::units::{Instant, Span};
 use firstflight_sim::{
     FileOutcome, FilesSpec, FlowOutcome, FlowSpec, LinkSpec, Network, Recovery, Uniform, run,

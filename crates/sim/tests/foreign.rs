@@ -1,11 +1,9 @@
 //! Flows of another protocol share links with TCP, packet by packet.
 
-mod common;
-
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{

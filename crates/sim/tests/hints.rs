@@ -1,9 +1,7 @@
 //! What connections learn from those before them, and what routers grant. 8 Mbps and 100 ms: a
 //! packet takes 1 ms, 100 packets fill the path.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::knob::KnobValue;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};

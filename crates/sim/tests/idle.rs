@@ -1,8 +1,6 @@
 //! A source that keeps its connection and rests between files: what is left of its window.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     FileOutcome, FilesSpec, FlowOutcome, FlowSample, FlowSpec, LinkSpec, Network, Recovery, Timer,

@@ -1,8 +1,6 @@
 //! `landed(x)` in a network: the climb is x's, and what comes after it is what the path delivered.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::landed::Landed;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};

@@ -1,9 +1,7 @@
 //! Rules of Linux's endpoints against numbers worked by hand: RACK-TLP, the timeout, the window
 //! that a receiver offers.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     Buffer, FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Pattern, Recovery,

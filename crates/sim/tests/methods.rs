@@ -1,9 +1,7 @@
 //! The start-ups the papers name, each on a path that shows what its source claims for it.
 //! 1000-byte packets, 40 Mbps and 100 ms: 500 packets of BDP.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::knob::KnobValue;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};

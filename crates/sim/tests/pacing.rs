@@ -1,8 +1,6 @@
 //! A sender whose policy sets a pacing rate.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{FlowSpec, LinkSpec, Outcome, Recovery, named, run};
 

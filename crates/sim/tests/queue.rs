@@ -1,10 +1,8 @@
 //! Queues other than drop-tail on a link, with flows over it.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_queue::{
     CodelRules, Discipline, DualPi2Rules, FqCodelRules, PieRules, Queue, RedRules, TbfRules,

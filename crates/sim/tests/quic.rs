@@ -1,8 +1,6 @@
 //! QUIC's rules (RFC 9002) against numbers worked by hand.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Recovery, named, run};
 

@@ -1,10 +1,8 @@
 //! What a start-up has sent again before it is known to be lost: Halfback over Linux's repair.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::avoidance::NewReno;
 use firstflight_core::conformance::Recorder;
 use firstflight_core::knob::{Amount, KnobValue};

@@ -1,9 +1,7 @@
 //! Systems that need the routers' help, over links whose routers give it. 1000-byte packets, 40
 //! Mbps and 100 ms: 500 packets of BDP.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::policy::Exit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{

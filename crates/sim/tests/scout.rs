@@ -1,9 +1,7 @@
 //! Scout on clean paths: what it loses, what it queues, and how far a train lets the window grow;
 //! and what it takes beside others and behind a policer.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::knob::KnobValue;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};

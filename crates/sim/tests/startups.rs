@@ -1,9 +1,7 @@
 //! The start-ups of the years since 2018, each on a path that shows what its source claims for it,
 //! and what they pay.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_core::event::{Ack, Loss};
 use firstflight_core::knob::{Amount, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};

@@ -1,8 +1,6 @@
 //! A run asks now and then whether to go on.
 
-mod common;
-
-use common::{flow, link, network};
+use crate::common::{flow, link, network};
 use firstflight_sim::{FastPaths, Interrupted, Network, Recovery, run, run_watched};
 
 /// 200 Mbps for 30 s: some 500,000 packets.

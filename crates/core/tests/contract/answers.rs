@@ -5,7 +5,7 @@ use firstflight_core::policy::{Answer, Entry, Exit};
 use firstflight_core::units::Bytes;
 use firstflight_core::view::{Phase, Window};
 
-use crate::support::{Heard, Line, MSS, Start, config, window};
+use crate::contract::support::{Heard, Line, MSS, Start, config, window};
 
 /// 20 segments in flight in a window of 20.
 fn twenty(start: Start) -> Line {

@@ -8,7 +8,7 @@ use firstflight_core::sender::Sender;
 use firstflight_core::startup::SlowStart;
 use firstflight_core::units::{Bytes, Instant, Span};
 
-use crate::support::{MSS, config};
+use crate::contract::support::{MSS, config};
 
 type Both = Pair<SlowStart, NewReno>;
 

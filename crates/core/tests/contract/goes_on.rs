@@ -5,7 +5,7 @@ use firstflight_core::policy::{Answer, Exit};
 use firstflight_core::sender::Config;
 use firstflight_core::view::Phase;
 
-use crate::support::{Heard, Later, Line, MSS, Start, config};
+use crate::contract::support::{Heard, Later, Line, MSS, Start, config};
 
 /// Start-up leaves with the first ACK, after which the window is 10 or 11 segments.
 fn after_startup(answer: Answer, config: Config) -> Line {

@@ -5,7 +5,7 @@ use firstflight_core::policy::{Answer, Entry, Exit};
 use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant};
 
-use crate::support::{Heard, Line, MSS, Start, config};
+use crate::contract::support::{Heard, Line, MSS, Start, config};
 
 fn limited(growth: u64) -> Line {
     let step = |_: &Ack, view: &firstflight_core::view::View| view.window.grow(MSS * 1_000);
@@ -141,7 +141,7 @@ fn an_exit_is_recorded_with_the_window_the_flight_and_the_time() {
 
 #[test]
 fn a_flight_before_a_cut_or_a_landing_justifies_nothing_after_it() {
-    for answer in [Answer::Leave, Answer::Land(crate::support::window(7))] {
+    for answer in [Answer::Leave, Answer::Land(crate::contract::support::window(7))] {
         let limit = Config { limit_growth_to_flight: true, ..config() };
         let mut line = Line::with(Start::answering(answer), limit);
         line.send(40).ack(30).lose(LossKind::Recovery);

@@ -13,7 +13,7 @@ use firstflight_core::units::{Bytes, Rate};
 
 use firstflight_core::view::{View, Window};
 
-use crate::support::{Heard, Line, MSS, RTT, Start, window};
+use crate::contract::support::{Heard, Line, MSS, RTT, Start, window};
 
 fn found() -> Found {
     let mut found = Found::default();

@@ -6,7 +6,7 @@ use firstflight_core::policy::{Answer, Exit};
 use firstflight_core::units::{Bytes, Instant, Rate};
 use firstflight_core::view::Phase;
 
-use crate::support::{Heard, Line, MSS, Start, window};
+use crate::contract::support::{Heard, Line, MSS, Start, window};
 
 const ANSWERS: [Answer; 3] = [Answer::Leave, Answer::Ignore, Answer::Land(window_16())];
 

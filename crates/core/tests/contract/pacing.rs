@@ -9,7 +9,7 @@ use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{Paced, Phase};
 
-use crate::support::{Heard, Line, MSS, RTT, Start, config, window};
+use crate::contract::support::{Heard, Line, MSS, RTT, Start, config, window};
 
 fn paced(start: Start) -> Line {
     let mut line = Line::with(start, Config { paces: true, ..config() });

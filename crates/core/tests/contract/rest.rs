@@ -5,7 +5,7 @@ use firstflight_core::policy::{Entry, Exit};
 use firstflight_core::units::Span;
 use firstflight_core::view::{Phase, Window};
 
-use crate::support::{Heard, Later, Line, MSS, Start, config};
+use crate::contract::support::{Heard, Later, Line, MSS, Start, config};
 
 /// Avoidance begins with the first ACK, at 11 segments.
 fn in_avoidance(goes_on: bool) -> Line {

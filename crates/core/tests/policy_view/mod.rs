@@ -4,9 +4,6 @@ use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::{View, Window};
 
-#[path = "../start_up_view/mod.rs"]
-mod start_up_view;
-
 pub(crate) const MSS: u64 = 1_000;
 
 pub(crate) fn segments(count: u64) -> Bytes {
@@ -24,7 +21,7 @@ pub(crate) fn view(now_ms: u64, acked: u64, cwnd: u64, ssthresh: u64) -> View {
         snd_nxt: segments(acked + cwnd - 1),
         sent: Bytes(0),
         delivered: segments(acked),
-        ..start_up_view::view(cwnd, rtt, rtt)
+        ..crate::start_up_view::view(cwnd, rtt, rtt)
     }
 }
 

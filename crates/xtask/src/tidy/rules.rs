@@ -67,7 +67,11 @@ pub(super) fn check_modules(sources: &[Source], findings: &mut Vec<Finding>) {
         let Some((dir, file)) = source.path.rsplit_once('/') else { continue };
         let name = file.trim_end_matches(".rs");
         let is_root = ["lib", "main", "mod", "build"].contains(&name);
-        if is_root || !source.path.contains("/src/") || dir.ends_with("/bin") {
+        // Where the files of tests/ are modules of one program, that is their root.
+        let tests = source.path.find("/tests/").map(|at| &source.path[..at + 7]);
+        let is_test = tests.is_some_and(|it| by_path.contains_key(format!("{it}main.rs").as_str()));
+        let is_module = is_test || source.path.contains("/src/") && !dir.ends_with("/bin");
+        if is_root || !is_module {
             continue;
         }
         let parents = [format!("{dir}.rs"), format!("{dir}/mod.rs")];
