@@ -5,11 +5,10 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::{Steps, Task};
-use crate::{Stop, example, no_arguments, package, python, readings, tidy};
+use crate::{Stop, example, package, python, readings, tidy};
 
 /// Runs every check; the first that fails ends it.
-pub(crate) fn check(root: &Path, args: &[String]) -> Result<(), Stop> {
-    no_arguments("check", args)?;
+pub(crate) fn check(root: &Path) -> Result<(), Stop> {
     let features = kernel_features()?;
     let mut steps = Steps::announce(Task::Check, root, !features.is_empty());
     sources(root, features, &mut steps)?;
@@ -26,7 +25,7 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
         succeed(step, &mut cargo(root, &["fmt", "--check", "--all", "--manifest-path", manifest]))?;
     }
     steps.begin();
-    tidy::run(root, &[])?;
+    tidy::run(root)?;
     steps.begin();
     deny(root)?;
     let mut run =
@@ -56,7 +55,7 @@ pub(crate) fn outcome(
     }
     succeed(steps.begin(), &mut rustdoc)?;
     steps.begin();
-    package::package(root, &[])
+    package::package(root)
 }
 
 /// The rules for dependencies, which `deny.toml` has.

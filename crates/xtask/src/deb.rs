@@ -8,18 +8,13 @@ use std::process::Command;
 
 use crate::Stop;
 use crate::notes::VERSION;
-use crate::step::{self, announce, built, cargo, has_tools, kernel_features, release, succeed};
+use crate::step::{self, announce, built, cargo, has_tools, kernel_features, succeed};
 
 mod licences;
 mod stage;
 
 /// Makes the package and tries it: of the programs that the tests have built, or of the release.
-pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let released = match args {
-        [] => false,
-        [flag] if flag == "--release" => true,
-        _ => return Err(Stop::usage("deb takes `--release` or nothing")),
-    };
+pub(crate) fn run(root: &Path, released: bool) -> Result<(), Stop> {
     has_tools("deb", &TOOLS, "dpkg-dev binutils xz-utils, and cargo install --locked cargo-deb")?;
     if kernel_features()?.is_empty() {
         return Err(Stop::lacks(&step::no_kernel("deb")));
@@ -27,7 +22,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let program = match released {
         true => {
             announce("build the release");
-            release(root, &["--features", "kernel"])?
+            step::of_profile(root, "dist", &["--features", "kernel"])?
         }
         false => built(root, &["build", "--bin", "firstflight"])?,
     };

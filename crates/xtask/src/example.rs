@@ -16,15 +16,13 @@ pub(crate) const MANIFEST: &str = "examples/own-startup/Cargo.toml";
 const FOLDER: &str = "examples/own-startup";
 
 /// `cargo xtask own FOLDER`: a copy of the crate for somebody to change, which builds where it is.
-pub(crate) fn own(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let [folder] = args else {
-        return Err(Stop::usage("own takes one folder, which it makes: cargo xtask own FOLDER"));
-    };
+pub(crate) fn own(root: &Path, folder: &Path) -> Result<(), Stop> {
+    let name = folder.display();
     if fs::symlink_metadata(folder).is_ok() {
-        return Err(Stop::usage(&format!("{folder}: is there already; accepted: a new folder")));
+        return Err(Stop::usage(&format!("{name}: is there already; accepted: a new folder")));
     }
-    copy(root, Path::new(folder))?;
-    println!("{folder}: your crate; its README.md says how to go on");
+    copy(root, folder)?;
+    println!("{name}: your crate; its README.md says how to go on");
     Ok(())
 }
 

@@ -6,13 +6,8 @@ use std::path::Path;
 use crate::Stop;
 use crate::step::unable;
 
-/// Prints the notes of a version, of the workspace's without one.
-pub(crate) fn notes(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let version = match args {
-        [] => VERSION,
-        [version] => version,
-        _ => return Err(Stop::usage("notes takes one version or nothing")),
-    };
+/// Prints the notes of a version.
+pub(crate) fn notes(root: &Path, version: &str) -> Result<(), Stop> {
     print!("{}", of(&changelog(root)?, version).map_err(|problem| Stop::failed(&problem))?);
     Ok(())
 }

@@ -13,12 +13,11 @@ use std::process::Command;
 
 use toml::Table;
 
+use crate::Stop;
 use crate::step::{cargo, run, target, unable};
-use crate::{Stop, no_arguments};
 
 /// Checks what every crate says of itself, and builds the packages of the [`LIBRARIES`].
-pub(crate) fn package(root: &Path, args: &[String]) -> Result<(), Stop> {
-    no_arguments("package", args)?;
+pub(crate) fn package(root: &Path) -> Result<(), Stop> {
     let lacks = lacks(root).map_err(|error| unable("package", &error))?;
     if !lacks.is_empty() {
         return Err(Stop::failed(&format!("package: {}", lacks.join("\npackage: "))));

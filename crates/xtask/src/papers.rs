@@ -10,13 +10,8 @@ use serde_json::Value;
 use crate::Stop;
 use crate::step::{announce, cargo, unable};
 
-/// Writes the document; with `--check` compares it with the committed one instead.
-pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let check = match args {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => return Err(Stop::usage("papers takes `--check` or nothing")),
-    };
+/// Writes the document; with `check` compares it with the committed one instead.
+pub(crate) fn run(root: &Path, check: bool) -> Result<(), Stop> {
     let committed = root.join(DOCUMENT);
     let file = if check { root.join(FRESH) } else { committed.clone() };
     if check && file.is_file() {

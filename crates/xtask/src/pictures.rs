@@ -5,12 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::Stop;
 use crate::step::{self, target};
-use crate::{Stop, no_arguments};
 
 /// Draws them anew with the release build of the command.
-pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    no_arguments("pictures", args)?;
+pub(crate) fn run(root: &Path) -> Result<(), Stop> {
     let program = step::release(root, &[])?;
     let compared = PICTURES.iter().map(|(name, conditions)| {
         ((*name).to_owned(), CONTROLS.iter().chain(*conditions).map(ToString::to_string).collect())

@@ -32,19 +32,28 @@ pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     Ok(tests)
 }
 
+/// How the site is made.
+#[derive(clap::Args)]
+pub(crate) struct Site {
+    /// Shows it on 127.0.0.1:8000
+    #[arg(long)]
+    serve: bool,
+    /// Takes Zensical, not MkDocs
+    #[arg(long)]
+    zensical: bool,
+}
+
 /// Builds the documentation site into `target/site`, as `python/site/build.py` says.
-pub(crate) fn site(root: &Path, args: &[String]) -> Result<(), Stop> {
-    if let Some(other) = args.iter().find(|arg| !["--serve", "--zensical"].contains(&arg.as_str()))
-    {
-        let message = format!("site takes --serve and --zensical, found `{other}`");
-        return Err(Stop::usage(&message));
-    }
+pub(crate) fn site(root: &Path, asked: &Site) -> Result<(), Stop> {
     if let Some(why) = lacks() {
         return Err(Stop::lacks(&why));
     }
     let python = installed(root)?;
     announce("the site, in target/site");
-    succeed("site", Command::new(python).arg("python/site/build.py").args(args).current_dir(root))
+    let mut build = Command::new(python);
+    build.arg("python/site/build.py").current_dir(root);
+    build.args(asked.serve.then_some("--serve")).args(asked.zensical.then_some("--zensical"));
+    succeed("site", &mut build)
 }
 
 /// The interpreter of the environment, with the wheel of these sources in it.

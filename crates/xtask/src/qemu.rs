@@ -16,12 +16,32 @@ use serde_json::json;
 use crate::Stop;
 use crate::step::{self, announce, built, kernel_features, unable};
 
-/// What was asked for.
-struct Options {
-    /// The Debian package, or one that depends on it, or the file of one.
+/// What is booted, and what is done there.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The Debian package, or one that depends on it, or the file of one, or a bzImage
+    #[arg(long, value_name = "PACKAGE", default_value = DEFAULT_KERNEL)]
     kernel: String,
-    /// What is checked.
-    mode: Mode,
+    #[command(flatten)]
+    mode: Modes,
+}
+
+/// Flags of which one at most is given.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Modes {
+    /// Only load, a flow and unload, which take the same course on however slow a machine
+    #[arg(long)]
+    short: bool,
+    /// What each control costs per ACK there, in instructions
+    #[arg(long)]
+    cost: bool,
+    /// A small soak there, of a size that an emulated processor bears
+    #[arg(long)]
+    soak: bool,
+    /// The unit of docs/firstflight-kernel.service, under this machine's systemd
+    #[arg(long)]
+    systemd: bool,
 }
 
 /// What the guest does.
@@ -29,14 +49,22 @@ struct Options {
 enum Mode {
     /// Load, a flow, unload, parity, netem, TUN.
     Steps,
-    /// Load, a flow and unload alone, which take the same course on however slow a machine.
     Short,
-    /// Instructions per ACK.
     Cost,
-    /// `cargo xtask soak`, of a size that an emulated processor bears.
     Soak,
-    /// The unit of `docs/firstflight-kernel.service`, under systemd.
     Systemd,
+}
+
+impl Modes {
+    fn mode(&self) -> Mode {
+        match self {
+            Self { short: true, .. } => Mode::Short,
+            Self { cost: true, .. } => Mode::Cost,
+            Self { soak: true, .. } => Mode::Soak,
+            Self { systemd: true, .. } => Mode::Systemd,
+            _ => Mode::Steps,
+        }
+    }
 }
 
 impl Mode {
@@ -54,8 +82,8 @@ impl Mode {
 }
 
 /// Boots the kernel and judges what it says.
-pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let options = options(args)?;
+pub(crate) fn run(root: &Path, options: &Options) -> Result<(), Stop> {
+    let mode = options.mode.mode();
     // Asked for now, not after the build.
     firstflight_guest::qemu_version()?;
     if kernel_features()?.is_empty() {
@@ -65,20 +93,20 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     announce(&format!("kernel: {}", options.kernel));
     let kernel = Kernel::find(&options.kernel, &cache)?;
     let mut image = Image::new(&kernel);
-    for (place, program) in build(root, options.mode)? {
+    for (place, program) in build(root, mode)? {
         image.program(place, &program)?;
     }
     // The first program is a command of the script too.
     image.link("bin/firstflight", "/init");
     image.tools(&TOOLS, "iproute2 util-linux iperf3 procps grep coreutils dash")?;
     image.file("scenario.toml", include_bytes!("qemu/scenario.toml"), false);
-    if options.mode == Mode::Systemd {
+    if mode == Mode::Systemd {
         systemd::add(root, &mut image)?;
     }
     announce("initramfs");
     let (initramfs, _) = image.pack(&cache)?;
     announce("guest");
-    let steps = boot(&kernel, &initramfs, options.mode)?;
+    let steps = boot(&kernel, &initramfs, mode)?;
     let failed: Vec<&str> =
         steps.iter().filter(|(_, code)| code != "0").map(|(name, _)| name.as_str()).collect();
     if !steps.iter().any(|(name, _)| name == LAST_STEP) {
@@ -89,30 +117,6 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return Ok(());
     }
     Err(Stop::failed(&format!("qemu: failed in the guest: {}", failed.join(", "))))
-}
-
-fn options(args: &[String]) -> Result<Options, Stop> {
-    let kernel = DEFAULT_KERNEL.to_owned();
-    let mut options = Options { kernel, mode: Mode::Steps };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match (arg.as_str(), args.as_slice().first()) {
-            ("--cost", _) => options.mode = Mode::Cost,
-            ("--soak", _) => options.mode = Mode::Soak,
-            ("--short", _) => options.mode = Mode::Short,
-            ("--systemd", _) => options.mode = Mode::Systemd,
-            ("--kernel", Some(package)) => {
-                options.kernel.clone_from(package);
-                args.next();
-            }
-            _ => {
-                let accepted = "accepted: --kernel PACKAGE, FILE.deb or bzImage, --short, --cost, \
-                                --soak or --systemd";
-                return Err(Stop::usage(&format!("qemu: found `{arg}`; {accepted}")));
-            }
-        }
-    }
-    Ok(options)
 }
 
 /// What the guest runs, as built: by its place.

@@ -10,9 +10,9 @@ use crate::step::{cargo, succeed, target};
 /// Its manifest, from the root. A workspace of its own, so that nobody else builds it.
 pub(crate) const MANIFEST: &str = "validation/readings/Cargo.toml";
 
-/// Builds and runs it on the points that `args` name, or on all.
-pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    succeed("readings", command(root).args(args))
+/// Builds and runs it on the points that are named, or on all.
+pub(crate) fn run(root: &Path, points: &[String]) -> Result<(), Stop> {
+    succeed("readings", command(root).args(points))
 }
 
 fn command(root: &Path) -> Command {

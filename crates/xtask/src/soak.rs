@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
+use clap::value_parser;
 use serde_json::Value;
 
 use crate::Stop;
@@ -20,40 +21,58 @@ mod recv;
 use bed::{Bed, FAR, LinkKind, NAMESPACES};
 use kernel::State;
 
-/// How long and with how many flows.
-struct Options {
-    flows: u32,
-    seconds: u32,
-    cycles: u32,
-    link: LinkKind,
-    build: Build,
+/// Which soak.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Asked {
+    #[command(subcommand)]
+    other: Option<Other>,
+    #[command(flatten)]
+    kernel: Options,
 }
 
-/// Where the programs come from.
-enum Build {
-    Release,
-    /// As the tests build them: slower at it, but built already.
-    Dev,
-    /// The programs in that folder.
-    Done(PathBuf),
+#[derive(clap::Subcommand)]
+enum Other {
+    /// `recv` under many clients, half of them hostile: memory, and whether every honest transfer
+    /// is whole
+    Recv(recv::Options),
+}
+
+/// How long and with how many flows.
+#[derive(clap::Args)]
+struct Options {
+    #[arg(long, default_value = "200", value_parser = value_parser!(u32).range(2..=MOST_FLOWS))]
+    flows: u32,
+    #[arg(long, default_value = "300", value_parser = value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// How often the controls are unloaded and loaded
+    #[arg(long, default_value = "1000", value_parser = value_parser!(u32).range(1..))]
+    cycles: u32,
+    /// firstflight's link or netem
+    #[arg(long, default_value = "tun")]
+    link: LinkKind,
+    /// Takes the programs as the tests build them: slower at it, but built already
+    #[arg(long)]
+    dev: bool,
+    /// Takes the programs in that folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "dev")]
+    built: Option<PathBuf>,
 }
 
 /// Runs it and judges what is left.
-pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    if let Some((first, rest)) = args.split_first()
-        && first == "recv"
-    {
-        return recv::run(root, rest);
+pub(crate) fn run(root: &Path, asked: &Asked) -> Result<(), Stop> {
+    if let Some(Other::Recv(options)) = &asked.other {
+        return recv::run(root, options);
     }
-    let options = options(args)?;
-    let programs = Programs::build(root, &options.build)?;
+    let options = &asked.kernel;
+    let programs = Programs::build(root, options)?;
     bed::remove();
     let before = State::read(&programs)?;
     announce(&format!(
         "soak: {} flows, {} s, {} cycles",
         options.flows, options.seconds, options.cycles
     ));
-    let ran = soak(&programs, &options);
+    let ran = soak(&programs, options);
     // What is left is told even of what went wrong.
     let _ = programs.firstflight(&["kernel", "unload", "--all", "--force"]);
     bed::remove();
@@ -68,43 +87,6 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
 }
 
-fn options(args: &[String]) -> Result<Options, Stop> {
-    let mut options = Options {
-        flows: 200,
-        seconds: 300,
-        cycles: 1000,
-        link: LinkKind::Tun,
-        build: Build::Release,
-    };
-    let mut args = args.iter().map(String::as_str);
-    while let Some(arg) = args.next() {
-        if arg == "--dev" {
-            options.build = Build::Dev;
-            continue;
-        }
-        let value = args.next().unwrap_or_default();
-        let number = value.parse().ok().filter(|number| *number > 0);
-        match (arg, number) {
-            ("--flows", Some(number)) if (2..=MOST_FLOWS).contains(&number) => {
-                options.flows = number;
-            }
-            ("--seconds", Some(number)) => options.seconds = number,
-            ("--cycles", Some(number)) => options.cycles = number,
-            ("--link", None) if value == "tun" => options.link = LinkKind::Tun,
-            ("--link", None) if value == "netem" => options.link = LinkKind::Netem,
-            ("--built", _) if !value.is_empty() => options.build = Build::Done(value.into()),
-            _ => {
-                return Err(Stop::usage(&format!(
-                    "soak: found `{}`; accepted: --flows 2 to {MOST_FLOWS}, --seconds N, \
-                     --cycles N, --link tun or netem, --dev, --built FOLDER",
-                    format!("{arg} {value}").trim()
-                )));
-            }
-        }
-    }
-    Ok(options)
-}
-
 /// What was built for it.
 pub(crate) struct Programs {
     firstflight: PathBuf,
@@ -112,15 +94,12 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    fn build(root: &Path, how: &Build) -> Result<Self, Stop> {
-        let profile = match how {
-            Build::Release => "release",
-            Build::Dev => "dev",
-            Build::Done(folder) => {
-                let [firstflight, objects] = [FIRSTFLIGHT, OBJECTS].map(|name| folder.join(name));
-                return Ok(Self { firstflight, objects });
-            }
-        };
+    fn build(root: &Path, options: &Options) -> Result<Self, Stop> {
+        if let Some(folder) = &options.built {
+            let [firstflight, objects] = [FIRSTFLIGHT, OBJECTS].map(|name| folder.join(name));
+            return Ok(Self { firstflight, objects });
+        }
+        let profile = if options.dev { "dev" } else { "release" };
         if step::kernel_features()?.is_empty() {
             return Err(Stop::lacks(&step::no_kernel("soak")));
         }
@@ -290,7 +269,7 @@ const OBJECTS: &str = "bpf_objects";
 const NAMES: [&str; 2] = ["ff_soak_a", "ff_soak_b"];
 const CONTROLS: [&str; 5] = ["astart", "newreno", "mstart", "tcpw-a", "vegas"];
 /// Two iperf3, which have at most 128 streams each.
-const MOST_FLOWS: u32 = 256;
+const MOST_FLOWS: i64 = 256;
 /// The number of cycles after which one short flow begins and ends.
 const CYCLES_PER_FLOW: u32 = 25;
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, unable};
 use crate::steps::{Steps, Task};
-use crate::{Stop, check, example, no_arguments, python, readings};
+use crate::{Stop, check, example, python, readings};
 
 /// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,21 +18,12 @@ struct Count {
     skipped: u64,
 }
 
-/// What CI runs, or with `--quick` the tests that need nothing of a machine. The last line is
-/// `N passed, N failed`, then `, N skipped` if any were.
+/// What CI runs. The last line is `N passed, N failed`, then `, N skipped` if any were.
 ///
 /// The counting is ours, and not cargo-nextest's: a stranger's machine does not have it, it runs no
 /// doctests, and a process for every test, where ours share what they prepare; and a test that says
 /// that it was skipped has passed for it too.
-pub(crate) fn test(root: &Path, args: &[String]) -> Result<(), Stop> {
-    match args {
-        [] => whole(root),
-        [flag] if flag == "--quick" => quick(root),
-        [other, ..] => Err(Stop::usage(&format!("test takes --quick or nothing, found `{other}`"))),
-    }
-}
-
-fn whole(root: &Path) -> Result<(), Stop> {
+pub(crate) fn whole(root: &Path) -> Result<(), Stop> {
     let features = kernel_features()?;
     let mut steps = Steps::announce(Task::Test, root, !features.is_empty());
     check::sources(root, features, &mut steps)?;
@@ -50,7 +41,8 @@ fn whole(root: &Path) -> Result<(), Stop> {
     count.verdict()
 }
 
-fn quick(root: &Path) -> Result<(), Stop> {
+/// The tests that need nothing of a machine.
+pub(crate) fn quick(root: &Path) -> Result<(), Stop> {
     let mut steps = Steps::announce(Task::Quick, root, false);
     steps.begin();
     let mut tests = cargo(root, &["test", "--no-fail-fast"]);
@@ -69,8 +61,7 @@ const SLOW: [&str; 6] =
     ["kernel::", "lab::", "pins::", "programs::", "virtual_time::", "transfer::"];
 
 /// The tests of the Python package alone.
-pub(crate) fn python(root: &Path, args: &[String]) -> Result<(), Stop> {
-    no_arguments("python", args)?;
+pub(crate) fn python(root: &Path) -> Result<(), Stop> {
     of_python(root)?.verdict()
 }
 

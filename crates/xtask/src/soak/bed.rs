@@ -9,7 +9,7 @@ use super::{Ended, Programs, said, start};
 use crate::Stop;
 
 /// How the link is made.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, clap::ValueEnum)]
 pub(super) enum LinkKind {
     /// `firstflight link`.
     Tun,

@@ -4,32 +4,26 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use clap::value_parser;
+
 use crate::Stop;
 use crate::step::{self, announce, unable};
 
+#[derive(clap::Args)]
+pub(super) struct Options {
+    #[arg(long, default_value = "200", value_parser = value_parser!(u32).range(2..=MOST_CLIENTS))]
+    clients: u32,
+    #[arg(long, default_value = "300", value_parser = value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// Takes the programs as the tests build them
+    #[arg(long)]
+    dev: bool,
+}
+
 /// Runs it and tells how it went.
-pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let (mut clients, mut seconds, mut profile) = (200, 300, "release");
-    let mut args = args.iter().map(String::as_str);
-    while let Some(arg) = args.next() {
-        if arg == "--dev" {
-            profile = "dev";
-            continue;
-        }
-        let value = args.next().unwrap_or_default();
-        let number = value.parse().ok().filter(|number| *number > 0);
-        match (arg, number) {
-            ("--clients", Some(number)) if (2..=MOST_CLIENTS).contains(&number) => clients = number,
-            ("--seconds", Some(number)) => seconds = number,
-            _ => {
-                return Err(Stop::usage(&format!(
-                    "soak recv: found `{}`; accepted: --clients 2 to {MOST_CLIENTS}, --seconds N, \
-                     --dev",
-                    format!("{arg} {value}").trim()
-                )));
-            }
-        }
-    }
+pub(super) fn run(root: &Path, options: &Options) -> Result<(), Stop> {
+    let Options { clients, seconds, dev } = *options;
+    let profile = if dev { "dev" } else { "release" };
     let build =
         |words: &[&str]| step::built(root, &[&["build", "--profile", profile][..], words].concat());
     let recv = build(&["--bin", "firstflight"])?;
@@ -40,7 +34,7 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     announce(&format!("soak recv: {clients} clients, half of them hostile, {seconds} s"));
     let status = Command::new(soak)
         .args([recv, place.clone()])
-        .args([clients, seconds].map(|number: u32| number.to_string()))
+        .args([clients, seconds].map(|number| number.to_string()))
         .status()
         .map_err(|error| unable("the soak", &error))?;
     if !status.success() {
@@ -52,4 +46,4 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 }
 
 /// What one machine has descriptors for.
-const MOST_CLIENTS: u32 = 400;
+const MOST_CLIENTS: i64 = 400;
