@@ -66,6 +66,7 @@ def sweep(
     client: Any = None,
     executor: Executor | None = None,
     format: str = "csv",
+    on: str = "sim",
     progress: bool | Callable[[int, int], object] | None = None,
 ) -> Sweep:
     """Runs a scenario at many points, like `firstflight sweep`, and goes on where one has ended.
@@ -76,6 +77,7 @@ def sweep(
     executor: a `concurrent.futures.Executor` for them instead. Without either all cores of this
         machine are used. Workers need the same version of this package, and no shared folder.
     format: "csv", or "parquet" (zstd, by pyarrow): that of each finished chunk and of the table.
+    on: "sim", or "quic" for quinn in the simulator's time; `firstflight sweep --on linux` has more.
     progress: True draws a bar; a function is called now and then with the milliseconds of work
         that are done, as estimated for one core, and of how many.
     """
@@ -90,7 +92,7 @@ def sweep(
         text = "\n".join(f"{json.dumps(name)} = {_toml(name, of)}" for name, of in grid.items())
     else:
         file = os.fspath(grid)
-    work = _native.Work(file, text, out, format)
+    work = _native.Work(file, text, out, format, on)
     try:
         for changed in work.recheck():
             why = "its bytes are not those that were written; the chunk is run again"

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use firstflight_cli::calls::{self, Asked, Refused};
-use firstflight_reproduce::{Lab, Options as Papers};
-use firstflight_runner::Options;
+use firstflight_reproduce::Options as Papers;
+use firstflight_runner::{Options, Simulator, Transport as _};
 use firstflight_scenario::Scenario;
 use firstflight_sweep::weight_ns;
 use pyo3::exceptions::PyRuntimeError;
@@ -133,7 +133,7 @@ impl Call {
                 progress: &progress,
                 command_line: "firstflight.reproduce, from Python".to_owned(),
                 quick,
-                lab: Lab::NotAsked,
+                lab: None,
             })
         })?;
         outcome.map(Reproduced::new).map_err(|problem| error::refused(Refused::from(problem)))
@@ -208,7 +208,7 @@ impl Call {
 /// Whether the runs end before anybody would listen, though they took several times what is
 /// estimated: to begin a thread for them costs a tenth of a short one.
 fn is_short(scenario: &Scenario) -> bool {
-    let resolved = firstflight_runner::resolve(scenario, None);
+    let resolved = Simulator::TCP.resolve(scenario);
     resolved.is_ok_and(|resolved| u128::from(weight_ns(&resolved)) * 10 < LISTEN.as_nanos())
 }
 

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use firstflight_cli::calls::Refused;
+use firstflight_cli::calls::{self, Refused};
 use firstflight_results::table::flows;
 use firstflight_results::{Column, CsvRows, Kind, Role, TableError};
 use firstflight_runner::Options;
@@ -39,6 +39,7 @@ impl Work {
         text: &str,
         out: Option<PathBuf>,
         format: &str,
+        on: &str,
     ) -> PyResult<Self> {
         if is_forked() {
             let why = "sweep: a forked process lacks the threads that it needs; accepted: the \
@@ -49,8 +50,8 @@ impl Work {
             .map_err(|problem| error::input(&format!("sweep: format: {problem}")))?;
         let work = py.detach(|| -> Result<_, Refused> {
             let sweep = match &grid {
-                Some(file) => Sweep::load(file)?,
-                None => Sweep::parse(text, "grid", Path::new("."))?,
+                Some(file) => Sweep::load(file, calls::transport(on)?)?,
+                None => Sweep::parse(text, "grid", Path::new("."), calls::transport(on)?)?,
             };
             if let Some(name) = python_in(&sweep)? {
                 return Ok(Err(name));
@@ -174,7 +175,8 @@ impl Work {
 pub(crate) fn run_chunk(py: Python<'_>, chunk: &str) -> PyResult<Vec<u8>> {
     let rows = call(None).beside(py, &Default::default(), |stop, _| -> Result<_, Refused> {
         let options = Options { stop: Some(stop), ..Options::default() };
-        Ok(Chunk::from_json(chunk)?.run(&options)?)
+        let chunk = Chunk::from_json(chunk)?;
+        Ok(chunk.run(&*calls::transport(chunk.on())?, &options)?)
     })?;
     let mut text = Vec::new();
     let written = rows.map_err(error::refused)?.write_csv(&mut text);

@@ -65,9 +65,16 @@ something, 130 interrupted (what was finished is kept).";
 /// Reads the command line, runs the command, and says how it went by the exit code.
 pub(crate) fn main() -> u8 {
     let words = &command_line::words();
-    #[cfg(target_os = "linux")]
-    if crate::guest::is_guest() {
-        return firstflight_terminal::ended(crate::guest::guest());
+    // Another program does not do what a guest asks of this one.
+    if !command_line::is_inside_another() {
+        match firstflight_transports::serve() {
+            Ok(false) => {}
+            served => {
+                return firstflight_terminal::ended(
+                    served.map(|_| Status::Done).map_err(Failure::from),
+                );
+            }
+        }
     }
     firstflight_terminal::main(words, |cli: Cli| dispatch(cli.command))
 }

@@ -2,20 +2,22 @@
 //! the defaults and the messages of the commands, without the terminal.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use firstflight_judge::Transports;
 use firstflight_report::terminal::Screen;
 use firstflight_reproduce::ReproduceError;
 use firstflight_results::RunResult;
 use firstflight_runner::{Options, Report};
 use firstflight_scenario::{Document, PathFlags, Scenario, Unmet};
 use firstflight_sweep::SweepError;
+use firstflight_transports::{On, Transport};
 
 use crate::failure::{Failure, Fault as _};
-use crate::transport::{On, Transport};
-use crate::{args, command_line, compare, expectations, judge, list, predict, summary};
+use crate::{args, command_line, compare, expectations, list, predict, summary};
 
-pub use crate::judge::Asked;
+pub use firstflight_judge::Asked;
 
 /// A call that could not do what was asked: the message of the command, and its exit code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,7 +64,7 @@ pub struct Ran {
 /// # Errors
 /// As the command's.
 pub fn compare(controls: &[String], path: &PathFlags, on: &str) -> Result<Scenario, Refused> {
-    Ok(compare::scenario(controls, path, &virtual_time(on)?)?)
+    Ok(compare::scenario(controls, path, &*virtual_time(on)?)?)
 }
 
 /// The scenario of `run`: a document with the flags in it.
@@ -70,7 +72,15 @@ pub fn compare(controls: &[String], path: &PathFlags, on: &str) -> Result<Scenar
 /// # Errors
 /// As the command's.
 pub fn scenario(document: Document, path: &PathFlags, on: &str) -> Result<Scenario, Refused> {
-    Ok(crate::run::scenario(document, path, &virtual_time(on)?)?)
+    Ok(crate::run::scenario(document, path, &*virtual_time(on)?)?)
+}
+
+/// A transport by its name: `sim` or `quic`, in virtual time.
+///
+/// # Errors
+/// Another name.
+pub fn transport(on: &str) -> Result<Arc<dyn Transport>, Refused> {
+    Ok(virtual_time(on)?)
 }
 
 /// Runs a scenario that [`compare`] or [`scenario`] has made for the same `on`.
@@ -78,7 +88,7 @@ pub fn scenario(document: Document, path: &PathFlags, on: &str) -> Result<Scenar
 /// # Errors
 /// An interruption before any run was finished, or a flow that its transport cannot carry.
 pub fn run(scenario: &Scenario, on: &str, options: &Options<'_>) -> Result<Ran, Refused> {
-    let report = virtual_time(on)?.run(scenario, options, &|_| {})?;
+    let report = virtual_time(on)?.run(scenario, options).map_err(Failure::from)?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let checked = expectations::check(scenario, &runs);
     let unmet = checked.map(|checked| checked.unmet.iter().map(Unmet::to_string).collect());
@@ -104,11 +114,15 @@ pub fn judge(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<String, Refused> {
     let transport = virtual_time(on)?;
-    let (who, on) = (String::new(), on.to_owned());
-    let carried = judge::Carried { transport, programs: None, alone: None, who, on, in_turn };
-    let question = judge::question(asked, &carried)?;
-    let listener = judge::Listener { progress, say: &|_| {} };
-    let judgement = judge::judgement(&question, &carried, None, stop, &listener)?;
+    let transports = Transports::all(&*transport);
+    let question = asked.question(&transports).map_err(Failure::from)?;
+    let options = Options {
+        stop: Some(stop),
+        on_done: Some(progress),
+        serial: in_turn,
+        ..Options::default()
+    };
+    let judgement = question.judge(&transports, None, &options).map_err(Failure::from)?;
     Ok(judgement.to_json().map_err(Failure::from)?)
 }
 
@@ -144,11 +158,11 @@ pub fn secret_flags() -> Vec<(String, String)> {
 }
 
 /// The transports that take no root and no clock.
-fn virtual_time(on: &str) -> Result<Transport, Failure> {
+fn virtual_time(on: &str) -> Result<Arc<dyn Transport>, Failure> {
     let transport = On::named(on).transport()?;
-    match transport {
-        Transport::Sim | Transport::Quic => Ok(transport),
-        _ => Err(Failure::Usage(format!(
+    match transport.is_in_real_time() {
+        false => Ok(transport),
+        true => Err(Failure::Usage(format!(
             "on = \"{on}\": needs root and a process of its own; accepted here: sim, quic; else \
              the command `firstflight`"
         ))),

@@ -1,13 +1,12 @@
 //! `compare`: one path, several controls, side by side.
 
 use firstflight_report::terminal;
-use firstflight_runner::Report;
+use firstflight_runner::{Report, Transport};
 use firstflight_scenario::{PathFlags, Scenario};
 
 use crate::failure::{Failure, Status};
 use crate::page::About;
 use crate::shared::{Common, carry_out};
-use crate::transport::Transport;
 use crate::{figures, output, reading, summary};
 use every::Every;
 
@@ -41,32 +40,31 @@ Examples:
   firstflight compare --out report --duration 60s && xdg-open report/report.html
   firstflight compare astart --json | jq '.runs[0].flows[0].throughput_bps'";
 
-/// The scenario of the flags, whose controls all exist on the transport.
+/// The scenario of the flags, which the transport can run.
 pub(crate) fn scenario(
     controls: &[String],
     path: &PathFlags,
-    transport: &Transport,
+    transport: &dyn Transport,
 ) -> Result<Scenario, Failure> {
     let usual = || DEFAULTS.map(str::to_owned).to_vec();
     let controls = if controls.is_empty() { usual() } else { controls.to_vec() };
     let scenario = Scenario::from_flags(path, &controls)?;
     for control in &scenario.controls {
-        transport.check_control(control)?;
+        transport.full_name(control)?;
     }
-    scenario.check_distinct()?;
-    transport.check_keys(&scenario)?;
+    transport.can(&scenario)?;
     Ok(scenario)
 }
 
 /// Runs the command.
 pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     let transport = args.common.on.transport()?;
-    let every = args.all.then(|| Every::on(&transport, &args.common.path.0)).transpose()?;
+    let every = args.all.then(|| Every::on(&*transport, &args.common.path.0)).transpose()?;
     let controls = every.as_ref().map_or(&args.controls, |every| &every.controls);
-    let scenario = scenario(controls, &args.common.path.0, &transport)?;
+    let scenario = scenario(controls, &args.common.path.0, &*transport)?;
     args.common.check_directories()?;
     let _held = args.common.hold()?;
-    let mut report = carry_out(&scenario, &transport, args.common.purpose(every.is_none()), None)?;
+    let mut report = carry_out(&scenario, &*transport, args.common.purpose(every.is_none()), None)?;
     report.refused = every.as_ref().map_or_else(Vec::new, |every| every.refused.clone());
     if args.common.json {
         output::print(&report.results().to_json()?)?;

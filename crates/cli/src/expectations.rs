@@ -2,12 +2,9 @@
 
 use firstflight_report::{Column, Table, Verdict, short};
 use firstflight_results::RunResult;
-use firstflight_scenario::expect::{Names, measured};
+use firstflight_scenario::expect::measured;
 use firstflight_scenario::{Expect, Scenario, Unmet};
 use serde_json::Value;
-
-use crate::failure::Failure;
-use crate::transport::Transport;
 
 /// Every condition on every run it is for.
 pub(crate) struct Checked {
@@ -15,21 +12,6 @@ pub(crate) struct Checked {
     pub(crate) table: Table,
     /// The conditions that do not hold.
     pub(crate) unmet: Vec<Unmet>,
-}
-
-/// Refuses conditions for a flow or a control that the scenario does not run: they would never be
-/// checked.
-pub(crate) fn check_names(scenario: &Scenario, transport: &Transport) -> Result<(), Failure> {
-    let mut names = Vec::new();
-    for plan in scenario.plans()? {
-        let full = plan.controls.iter().map(|spec| transport.full_name(spec));
-        let full: Vec<String> = full.collect::<Result<_, Failure>>()?;
-        names.push(plan.name);
-        names.push(full.join(", "));
-    }
-    names.dedup();
-    let flows = transport.resolve(scenario)?.flow_count();
-    Ok(scenario.check_expectations(Names { controls: &names, flows })?)
 }
 
 /// Checks every condition on every run; `None` if the scenario expects nothing. The runs of one

@@ -1,11 +1,8 @@
 //! How a command can end, and with which exit code.
 
-use firstflight_guest::GuestError;
 #[cfg(feature = "kernel")]
 use firstflight_kernel::LoadError;
 use firstflight_kernel::{knobs::NotInKernel, requirements::Lack};
-#[cfg(target_os = "linux")]
-use firstflight_lab::LabError;
 use firstflight_qlog::QlogError;
 use firstflight_record::RecordError;
 use firstflight_report::ReportError;
@@ -14,7 +11,7 @@ use firstflight_results::TableError;
 use firstflight_runner::{ControlProblem, RunError};
 use firstflight_scenario::ScenarioError;
 pub(crate) use firstflight_terminal::{Fault, Status};
-use firstflight_transfer::TransferError;
+use firstflight_transfer::{Kind, TransferError};
 
 /// A command that could not do what was asked. Displayed in one message.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +43,12 @@ impl Fault for Failure {
             Self::Broke(_) => 1,
             Self::Lacks(_) => 3,
             Self::Interrupted => 130,
-            Self::Transfer(error) => transfer_code(error),
+            Self::Transfer(error) => match error.kind() {
+                Kind::Input => 2,
+                Kind::Lacks => 3,
+                Kind::Interrupted => 130,
+                Kind::Broke => 1,
+            },
             Self::Terminal(failure) => failure.code(),
         }
     }
@@ -94,31 +96,6 @@ impl From<ReproduceError> for Failure {
     }
 }
 
-#[cfg(target_os = "linux")]
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Self {
-        match error {
-            LabError::Scenario(error) => error.into(),
-            LabError::Interrupted => Self::Interrupted,
-            LabError::Input(problem) => Self::Usage(problem),
-            LabError::Lacks(problem) => Self::Lacks(problem),
-            LabError::Failed(problem) => Self::Broke(problem),
-        }
-    }
-}
-
-impl From<GuestError> for Failure {
-    fn from(error: GuestError) -> Self {
-        match error {
-            GuestError::Interrupted => Self::Interrupted,
-            GuestError::Input(problem) => Self::Usage(problem),
-            GuestError::Lacks(problem) => Self::Lacks(problem),
-            GuestError::Failed(problem) => Self::Broke(problem),
-            error @ GuestError::Overdue(_) => Self::Broke(error.to_string()),
-        }
-    }
-}
-
 #[cfg(feature = "kernel")]
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
@@ -133,26 +110,14 @@ impl From<LoadError> for Failure {
     }
 }
 
-/// Mistakes in what the user gave are wrong usage; what failed later is a failure of the transfer.
-fn transfer_code(error: &TransferError) -> u8 {
-    match error {
-        TransferError::Control(_)
-        | TransferError::Input(_)
-        | TransferError::Address { .. }
-        | TransferError::Listen { .. } => 2,
-        error if error.is_full() => 3,
-        TransferError::Machine(_) => 3,
-        TransferError::Interrupted { .. } => 130,
-        _ => 1,
-    }
-}
-
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Scenario(error) => error.into(),
-            RunError::Control(problem) => problem.into(),
-            RunError::Foreign(problem) => Self::Usage(problem),
+            RunError::Control(problem) => (*problem).into(),
+            RunError::Input(problem) => Self::Usage(problem),
+            RunError::Lacks(problem) => Self::Lacks(problem),
+            RunError::Failed(problem) => Self::Broke(problem),
             RunError::Interrupted => Self::Interrupted,
         }
     }

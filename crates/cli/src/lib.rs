@@ -17,7 +17,6 @@ mod judge;
 mod kernel;
 mod labels;
 mod list;
-mod logs;
 mod manual;
 mod page;
 mod path_args;
@@ -37,23 +36,13 @@ mod summary;
 mod sweep;
 mod trace;
 mod transfer;
-mod transport;
-mod virtual_time;
-
-#[cfg(target_os = "linux")]
-mod guest;
 
 #[cfg(target_os = "linux")]
 mod link;
-#[cfg(target_os = "linux")]
-mod real_time;
-#[cfg(target_os = "linux")]
-use firstflight_lab as lab;
-
 #[cfg(not(target_os = "linux"))]
-mod elsewhere;
+mod no_link;
 #[cfg(not(target_os = "linux"))]
-use elsewhere::{lab, link, real_time};
+use no_link as link;
 
 use firstflight_terminal::{command_line, interrupt, output, progress, words};
 

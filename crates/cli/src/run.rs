@@ -1,19 +1,15 @@
 //! `run`: one scenario file on one transport.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use firstflight_quic_sim::{LogTo, Quic};
 use firstflight_report::terminal;
 use firstflight_results::RunResult;
-use firstflight_runner::ForeignFlow;
+use firstflight_runner::{Logs, Transport};
 use firstflight_scenario::{Document, PathFlags, Scenario};
 
 use crate::failure::{Failure, Status};
-use crate::logs::Logs;
 use crate::page::About;
 use crate::shared::{Common, carry_out};
-use crate::transport::Transport;
 use crate::{expectations, output, summary};
 
 /// Run a scenario file
@@ -52,24 +48,22 @@ A small scenario:
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let mut transport = args.common.on.transport()?;
-    let logs = args.qlog.clone().map(Logs::new).map(Arc::new);
-    if logs.as_ref().is_some_and(|logs| !transport.log_to(logs)) {
+    let transport = args.common.on.transport()?;
+    let logs = args.qlog.clone().map(Logs::new);
+    if logs.is_some() && transport.name() == "linux" {
         let problem = "--qlog belongs to `--on quic`, and to flows that name QUIC; accepted \
                        elsewhere: --trace";
         return Err(Failure::Usage(problem.to_owned()));
     }
     let document = Document::load(&args.scenario)?;
-    let scenario = scenario(document, &args.common.path.0, &transport)?;
+    let scenario = scenario(document, &args.common.path.0, &*transport)?;
     args.common.check_directories()?;
     if let Some(directory) = &args.qlog {
         output::check_directory("--qlog", directory)?;
     }
     let _held = args.common.hold()?;
-    let open = logs.as_ref().map(|logs| move |flow: &ForeignFlow<'_>| logs.open(flow));
-    let quic = Quic { log_to: open.as_ref().map(|open| open as &LogTo<'_>) };
-    let report = carry_out(&scenario, &transport, args.common.purpose(false), Some(&quic));
-    let has_room = || logs.as_ref().map_or(Ok(()), |logs| logs.check_room());
+    let report = carry_out(&scenario, &*transport, args.common.purpose(false), logs.as_ref());
+    let has_room = || logs.as_ref().map_or(Ok(()), |logs| Ok(logs.check_room()?));
     let report = report.or_else(|failure| has_room().and(Err(failure)))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let checked = expectations::check(&scenario, &runs);
@@ -109,19 +103,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     })
 }
 
-/// The scenario with the flags in it, whose controls all exist.
+/// The scenario with the flags in it, which the transport can run.
 pub(crate) fn scenario(
     mut document: Document,
     path: &PathFlags,
-    transport: &Transport,
+    transport: &dyn Transport,
 ) -> Result<Scenario, Failure> {
     document.apply(path)?;
     let scenario = document.scenario()?;
-    scenario.check_controls(|spec| {
-        transport.check_control(spec).map_err(|problem| problem.to_string())
-    })?;
-    scenario.check_distinct()?;
-    transport.check_keys(&scenario)?;
-    expectations::check_names(&scenario, transport)?;
+    transport.can(&scenario)?;
     Ok(scenario)
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use firstflight_judge::{Entry, GROUPS, select};
+use firstflight_judge::{Entry, GROUPS, found};
 use firstflight_report::{Column, Table, digits, terminal, wrapped};
 use firstflight_scenario::{Rule, Scenario, Time};
+use firstflight_transports::SIM;
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
 use crate::shared::{Use, carry_out};
-use crate::transport::Transport;
 use crate::{figures, output, summary};
 
 /// List the scenarios of the catalogue; with a name, explain one and draw the references on it
@@ -59,11 +59,6 @@ pub(crate) fn scenarios(args: &Args) -> Result<Status, Failure> {
         output::print(&listed(&entries))?;
     }
     Ok(Status::Done)
-}
-
-/// The scenarios that are meant by an argument or a flag.
-pub(crate) fn found(flag: &str, only: &[String]) -> Result<Vec<Entry>, Failure> {
-    select(only).map_err(|problem| Failure::Usage(format!("{flag}: {problem}")))
 }
 
 /// A table for each group.
@@ -125,7 +120,7 @@ fn explained(entry: &Entry) -> String {
 fn picture(scenario: &Scenario) -> Result<String, Failure> {
     let mut scenario = scenario.clone();
     scenario.runs = None;
-    let report = carry_out(&scenario, &Transport::Sim, Use::Terminal, None)?;
+    let report = carry_out(&scenario, &SIM, Use::Terminal, None)?;
     let screen = output::screen();
     let figure = figures::window_and_queue(&report);
     let drawn = figure.map(|figure| format!("\n{}", terminal::figure(&figure, screen)));

@@ -2,17 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use firstflight_quic_sim::Quic;
 use firstflight_report::{Width, write_file};
 use firstflight_results::Partial;
-use firstflight_runner::{On as Over, Options, Report};
+use firstflight_runner::{Logs, Options, Report};
 use firstflight_scenario::Scenario;
+use firstflight_transports::{On, Transport};
 
 use crate::failure::Failure;
 use crate::page::{self, About};
 use crate::path_args::PathArgs;
 use crate::progress::Progress;
-use crate::transport::{On, Transport};
 use crate::{interrupt, output, trace};
 
 /// The flags of both.
@@ -145,28 +144,28 @@ pub(crate) enum Use {
     Traces,
 }
 
-/// Runs the scenario with a bar on standard error, and stops at Ctrl-C. `quic` carries what is to
-/// go over QUIC, where that is not for the transport to say.
+/// Runs the scenario with a bar on standard error, and stops at Ctrl-C.
 pub(crate) fn carry_out(
     scenario: &Scenario,
-    transport: &Transport,
+    transport: &dyn Transport,
     purpose: Use,
-    quic: Option<&Quic<'_>>,
+    logs: Option<&Logs>,
 ) -> Result<Report, Failure> {
     let resolved = transport.resolve(scenario)?;
     let runs = scenario.plans()?.len() * resolved.seeds().count();
     let progress = Progress::new(if runs == 1 { "run" } else { "runs" }, Some(runs));
     let names: Vec<String> = scenario.plans()?.into_iter().map(|plan| plan.name).collect();
     progress.say(&names.join(", "));
-    let done = |done, total| progress.set(done, total);
+    let (done, say) = (|done, total| progress.set(done, total), |words: &str| progress.say(words));
     let options = Options {
         samples: samples(purpose, resolved.flow_count(), runs as u64),
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
-        on: quic.and_then(|quic| Some(Over { transport: quic, ..transport.over()? })),
+        logs,
+        say: Some(&say),
         ..Options::default()
     };
-    let report = transport.run(scenario, &options, &|words| progress.say(words))?;
+    let report = transport.run(scenario, &options)?;
     drop(progress);
     for run in &report.runs {
         if let Some(note) = run.result.named_note() {

@@ -7,6 +7,7 @@ use firstflight_report::{Cell, Column, Mean, Table, digits, terminal};
 use firstflight_sweep::{
     Estimate, Format, Interval, Merged, Shard, Store, Summary, Sweep, SweepError, run,
 };
+use firstflight_transports::On;
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
@@ -21,6 +22,8 @@ pub(crate) struct Args {
     /// The grid file, in TOML
     #[arg(value_name = "GRID.toml", required_unless_present = "summary")]
     grid: Option<PathBuf>,
+    #[command(flatten)]
+    on: On,
     /// Keep finished chunks here, and write the table flows.csv or flows.parquet [default:
     /// firstflight-out/sweep/ and the file's name]
     #[arg(long, value_name = "DIR")]
@@ -62,6 +65,7 @@ Examples:
   firstflight sweep grid.toml
   firstflight sweep grid.toml --out DIR --shard 3/8    one job of an array of eight
   firstflight sweep grid.toml --out DIR --merge        after the last of them
+  firstflight sweep grid.toml --on linux --virtual-time    every run in a kernel of its own
   firstflight sweep --summary DIR --json";
 
 /// Runs the command.
@@ -71,7 +75,7 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
         return Ok(Status::Done);
     }
     let Some(grid) = &args.grid else { return Ok(Status::Done) };
-    let sweep = Sweep::load(grid)?;
+    let sweep = Sweep::load(grid, args.on.transport()?)?;
     if args.estimate {
         output::print(&estimated(&sweep.estimate()?, cores()))?;
         return Ok(Status::Done);
@@ -243,6 +247,7 @@ impl From<SweepError> for Failure {
         match error {
             SweepError::Scenario(error) => error.into(),
             SweepError::Control(problem) => problem.into(),
+            SweepError::Run(error) => error.into(),
             SweepError::Interrupted => Self::Interrupted,
             error if full => Self::Lacks(format!("{error}; {MAKE_ROOM}")),
             error @ (SweepError::Incomplete { .. }

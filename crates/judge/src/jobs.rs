@@ -2,9 +2,11 @@
 //! all cores.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use firstflight_runner::{Options, Report};
+use firstflight_control::own::OF_LINUX;
+use firstflight_outside::MAKE_ROOM;
+use firstflight_runner::{Options, RunError, Transport};
 use firstflight_scenario::{ControlSpec, Scenario};
 use firstflight_sweep::{Shelf, SweepError, content_name};
 use rayon::prelude::*;
@@ -12,39 +14,47 @@ use rayon::prelude::*;
 use crate::catalogue::Entry;
 use crate::measured::Kept;
 
-/// Why a transport has no result of a run.
-#[derive(Debug)]
-pub enum Refusal<E> {
-    /// It does not carry this scenario or this control, and says why: the others go on.
-    NotCarried(String),
-    /// It was told to stop.
-    Interrupted,
-    /// The work cannot go on.
-    Failed(E),
+/// The transports of a judgement.
+#[derive(Clone, Copy)]
+pub struct Transports<'a> {
+    /// Runs the control under judgement.
+    pub judged: &'a dyn Transport,
+    /// Runs the references.
+    pub references: &'a dyn Transport,
+    /// Runs those that are Linux's own.
+    pub linux: &'a dyn Transport,
 }
 
-/// Runs a scenario of one control and one seed.
-pub type RunOne<'a, E> = dyn Fn(&Scenario, &Options<'_>) -> Result<Report, Refusal<E>> + Sync + 'a;
-
-/// How the runs are carried out.
-pub struct Carrier<'a, E> {
-    /// Carries out a run.
-    pub run: &'a RunOne<'a, E>,
-    /// The program and the transport in words. What one has measured is no other's: a program that
-    /// was built anew may decide otherwise.
+/// Where finished runs are kept.
+pub struct Keep<'a> {
+    /// The folder.
+    pub shelf: &'a Shelf,
+    /// The program, and the transports in words. What one has measured is no other's: a program
+    /// that was built anew may decide otherwise.
     pub who: String,
-    /// One run after the other, where runs disturb each other.
-    pub in_turn: bool,
-    /// Becomes true when the work is to stop.
-    pub stop: &'a AtomicBool,
-    /// Hears how many runs are finished, of how many.
-    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+impl<'a> Transports<'a> {
+    /// One for all.
+    pub fn all(transport: &'a dyn Transport) -> Self {
+        Self { judged: transport, references: transport, linux: transport }
+    }
+
+    /// What runs a control, beside the one under judgement.
+    pub(crate) fn of(&self, spec: &ControlSpec, judged: &str) -> &'a dyn Transport {
+        match spec.startup.name.starts_with(OF_LINUX) {
+            _ if spec.text == judged => self.judged,
+            true => self.linux,
+            false => self.references,
+        }
+    }
 }
 
 /// A run of one scenario with one control and one seed, or at one point of its matrix.
 struct Job<'a> {
     entry: &'a Entry,
     control: &'a str,
+    transport: &'a dyn Transport,
     scenario: Scenario,
     /// The run is drawn: of a matrix none is.
     drawn: bool,
@@ -63,7 +73,13 @@ pub(crate) enum Outcome {
 pub(crate) type Outcomes = BTreeMap<(String, String), Vec<Outcome>>;
 
 impl<'a> Job<'a> {
-    fn new(entry: &'a Entry, spec: &'a ControlSpec, mut scenario: Scenario, who: &str) -> Self {
+    fn new(
+        entry: &'a Entry,
+        spec: &'a ControlSpec,
+        transport: &'a dyn Transport,
+        mut scenario: Scenario,
+        who: &str,
+    ) -> Self {
         let drawn = entry.head.matrix.is_none();
         scenario.controls = vec![spec.clone()];
         scenario.runs = Some(1);
@@ -73,73 +89,76 @@ impl<'a> Job<'a> {
         scenario.expect.clear();
         let content = format!("{FORM}\n{who}\n{SAMPLES}\n{}", scenario.to_toml());
         let name = content_name(content.as_bytes());
-        Self { entry, control: &spec.text, scenario, drawn, name }
+        Self { entry, control: &spec.text, transport, scenario, drawn, name }
     }
 
-    fn run<E>(&self, carrier: &Carrier<'_, E>) -> Result<Outcome, Refusal<E>> {
-        let options = Options {
-            samples: Some(SAMPLES),
-            stop: Some(carrier.stop),
-            serial: true,
-            ..Options::default()
-        };
-        match (carrier.run)(&self.scenario, &options) {
+    fn run(&self, options: &Options<'_>) -> Result<Outcome, RunError> {
+        let ran = self.transport.check_keys(&self.scenario);
+        match ran.and_then(|()| self.transport.run(&self.scenario, options)) {
+            Ok(report) if report.interrupted => Err(RunError::Interrupted),
             Ok(report) => Ok(match Kept::of(&self.scenario, &report) {
                 Some(kept) if self.drawn => Outcome::Measured(Box::new(kept)),
                 Some(kept) => Outcome::Measured(Box::new(kept.without_curves())),
                 None => Outcome::NotCarried("it has no flow of its own".to_owned()),
             }),
-            Err(Refusal::NotCarried(why)) => Ok(Outcome::NotCarried(why)),
-            Err(stopped) => Err(stopped),
+            // What this transport cannot do is no reason to leave out the scenarios that it can.
+            Err(error) if error.is_of_input() => Ok(Outcome::NotCarried(error.to_string())),
+            Err(error) => Err(error),
         }
     }
 }
 
-/// Runs all scenarios with all controls, but what the shelf has.
+/// Runs all scenarios with all controls, the first of which is under judgement, but what is kept.
 ///
 /// # Errors
-/// An interruption, or what a run or the shelf says; what was finished is kept.
-pub(crate) fn outcomes<E: Send + From<SweepError>>(
+/// An interruption, or what a run or the folder says; what was finished is kept.
+pub(crate) fn outcomes(
     entries: &[Entry],
     controls: &[ControlSpec],
     runs: &(dyn Fn(&Entry) -> Vec<Scenario> + Sync),
-    shelf: Option<&Shelf>,
-    carrier: &Carrier<'_, E>,
-) -> Result<Outcomes, Refusal<E>> {
+    transports: &Transports<'_>,
+    keep: Option<&Keep<'_>>,
+    options: &Options<'_>,
+) -> Result<Outcomes, RunError> {
+    let judged = controls.first().map_or("", |spec| &spec.text);
+    let who = keep.map_or("", |keep| &keep.who);
     let mut jobs = Vec::new();
     for entry in entries {
         let runs = runs(entry);
         for control in controls {
-            let runs = runs.iter().cloned();
-            jobs.extend(runs.map(|run| Job::new(entry, control, run, &carrier.who)));
+            let on = transports.of(control, judged);
+            jobs.extend(runs.iter().cloned().map(|run| Job::new(entry, control, on, run, who)));
         }
     }
     let (total, finished) = (jobs.len(), AtomicUsize::new(0));
+    let of_run = Options { samples: Some(SAMPLES), on_done: None, serial: true, ..*options };
     let one = |job: &Job<'_>| {
-        if carrier.stop.load(Ordering::Relaxed) {
-            return Err(Refusal::Interrupted);
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(RunError::Interrupted);
         }
-        let kept = shelf.and_then(|shelf| found(shelf, &job.name));
+        let kept = keep.and_then(|keep| found(keep.shelf, &job.name));
         let outcome = match kept {
             Some(kept) => Outcome::Measured(Box::new(kept)),
             None => {
-                let outcome = job.run(carrier)?;
+                let outcome = job.run(&of_run)?;
                 // What broke may do so by a limit of this machine's time.
-                if let (Some(shelf), Outcome::Measured(kept)) = (shelf, &outcome)
+                if let (Some(keep), Outcome::Measured(kept)) = (keep, &outcome)
                     && kept.broken.is_none()
                 {
                     // Numbers that are no number would not read back, and are measured again.
                     let text = serde_json::to_string(kept).unwrap_or_default();
-                    let put = shelf.put(&job.name, &text);
-                    put.map_err(|error| Refusal::Failed(error.into()))?;
+                    keep.shelf.put(&job.name, &text).map_err(of_folder)?;
                 }
                 outcome
             }
         };
-        (carrier.progress)(finished.fetch_add(1, Ordering::Relaxed) + 1, total);
+        if let Some(progress) = options.on_done {
+            progress(finished.fetch_add(1, Ordering::Relaxed) + 1, total);
+        }
         Ok(outcome)
     };
-    let outcomes: Vec<Outcome> = match carrier.in_turn {
+    let in_turn = options.serial || jobs.iter().any(|job| job.transport.is_in_real_time());
+    let outcomes: Vec<Outcome> = match in_turn {
         true => jobs.iter().map(one).collect::<Result<_, _>>()?,
         false => jobs.par_iter().with_max_len(1).map(one).collect::<Result<_, _>>()?,
     };
@@ -154,6 +173,14 @@ pub(crate) fn outcomes<E: Send + From<SweepError>>(
 /// What is kept there; a file that was changed or does not read counts as none.
 fn found(shelf: &Shelf, name: &str) -> Option<Kept> {
     serde_json::from_str(&shelf.get(name)?).ok()
+}
+
+/// Why a run could not be kept.
+fn of_folder(error: SweepError) -> RunError {
+    match error.is_full() {
+        true => RunError::Lacks(format!("{error}; {MAKE_ROOM}")),
+        false => RunError::Input(error.to_string()),
+    }
 }
 
 /// Samples over time of every flow and queue.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use firstflight_runner::{Options, RunError};
 use firstflight_scenario::{ControlSpec, Rule, Scenario, Size};
-use firstflight_sweep::{Shelf, SweepError};
 use serde::Serialize;
 
 use crate::catalogue::Entry;
-use crate::jobs::{Carrier, Outcome, Outcomes, Refusal, outcomes};
+use crate::jobs::{Keep, Outcome, Outcomes, Transports, outcomes};
 use crate::matrix::{geometric, spread};
 use crate::measured::{Curves, Kept, Measured};
 use crate::rules::{BETTER, Numbers, REFERENCES, Ruled, Verdict, judge};
@@ -158,19 +158,21 @@ impl Question {
         }
     }
 
-    /// Runs what the shelf does not have, and judges.
+    /// Runs what is not kept, and judges. Of the options `on_done` hears of all runs; `serial`
+    /// leaves them to the calling thread.
     ///
     /// # Errors
-    /// An interruption, or what a run or the shelf says; what was finished is kept on the shelf.
-    pub fn judge<E: Send + From<SweepError>>(
+    /// An interruption, or what a run says that concerns more than one scenario; what was finished
+    /// is kept.
+    pub fn judge(
         &self,
-        on: &str,
-        shelf: Option<&Shelf>,
-        carrier: &Carrier<'_, E>,
-    ) -> Result<Judgement, Refusal<E>> {
+        transports: &Transports<'_>,
+        keep: Option<&Keep<'_>>,
+        options: &Options<'_>,
+    ) -> Result<Judgement, RunError> {
         let controls = self.controls();
         let runs = |entry: &Entry| self.runs(entry);
-        let outcomes = outcomes(&self.entries, &controls, &runs, shelf, carrier)?;
+        let outcomes = outcomes(&self.entries, &controls, &runs, transports, keep, options)?;
         let names: Vec<&str> = controls.iter().map(|spec| spec.text.as_str()).collect();
         let scenarios: Vec<Judged> =
             self.entries.iter().map(|entry| self.judged(entry, &names, &outcomes)).collect();
@@ -185,7 +187,7 @@ impl Question {
             schema: "firstflight/judgement@1",
             version: env!("CARGO_PKG_VERSION"),
             control: self.control.text.clone(),
-            on: on.to_owned(),
+            on: transports.judged.name().to_owned(),
             references: self.references(&names),
             summary,
             scenarios,

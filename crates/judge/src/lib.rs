@@ -4,8 +4,8 @@
 //! happens, why it matters, who reported it, what is expected, and which of the rules R1 to R5 are
 //! asked. A [`Question`] runs the control under judgement and the [`REFERENCES`] on every scenario
 //! and makes a [`Judgement`] of the means. The rules themselves are functions of numbers, in
-//! [`rules`]; what a log of one's own shows on a known path is found in [`own_log`]. What runs a
-//! scenario is the caller's, a [`Carrier`]: the simulator, QUIC or Linux.
+//! [`rules`]; what a log of one's own shows on a known path is found in [`own_log`]. What runs
+//! the scenarios are the caller's [`Transports`].
 //!
 //! ```
 //! let entries = firstflight_judge::select(&["A3".to_owned()])?;
@@ -14,6 +14,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod asked;
 mod catalogue;
 mod jobs;
 mod judgement;
@@ -26,8 +27,9 @@ mod questions;
 pub mod rules;
 mod stills;
 
+pub use asked::{Asked, MOST_SEEDS, found};
 pub use catalogue::{Entry, GROUPS, Group, select, whole};
-pub use jobs::{Carrier, Refusal, RunOne};
+pub use jobs::{Keep, Transports};
 pub use judgement::{Judged, Judgement, Question, Tally};
 pub use measured::{Curves, MEASURES, Measured};
 pub use page::page;

@@ -2,11 +2,11 @@
 
 use std::str::FromStr;
 
-use crate::error::LabError;
 use crate::link::{Clock, LinkReport, LinkSpec};
 use crate::namespace::Namespace;
 use crate::netem::Netem;
 use crate::path::Path;
+use firstflight_runner::RunError;
 
 /// How the bottleneck is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Bed {
     ///
     /// # Errors
     /// The machine lacks something, or the link cannot do what the scenario says.
-    pub(crate) fn new(kind: LinkKind, spec: &LinkSpec) -> Result<Self, LabError> {
+    pub(crate) fn new(kind: LinkKind, spec: &LinkSpec) -> Result<Self, RunError> {
         Ok(match kind {
             LinkKind::Tun => Self::Tun(Path::new(spec)?),
             LinkKind::Netem => Self::Netem(Netem::new(spec)?),

@@ -3,10 +3,10 @@
 
 use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_kernel::KernelControl;
-use firstflight_kernel::catalogue::available;
+use firstflight_kernel::catalogue::{OWN, available};
 use firstflight_scenario::ControlSpec;
 
-use crate::error::LabError;
+use firstflight_runner::RunError;
 
 /// A control that a socket can be given.
 #[derive(Clone, Debug)]
@@ -22,57 +22,22 @@ pub struct LinuxControl {
     pub kernel: Option<KernelControl>,
 }
 
-/// The kernel's own controls that firstflight knows; `linux-` and what the kernel calls it.
-pub const OWN: &[Own] = &[
-    Own {
-        name: "linux-reno",
-        summary: "slow start and congestion avoidance",
-        source: "RFC 5681; net/ipv4/tcp_cong.c",
-    },
-    Own {
-        name: "linux-cubic",
-        summary: "CUBIC, HyStart its start-up",
-        source: "RFC 9438; net/ipv4/tcp_cubic.c",
-    },
-    Own {
-        name: "linux-bbr",
-        summary: "BBR version 1, paced",
-        source: "Cardwell et al., ACM Queue 2016; net/ipv4/tcp_bbr.c",
-    },
-    Own {
-        name: "linux-vegas",
-        summary: "TCP Vegas, where the kernel has it",
-        source: "Brakmo and Peterson 1995; net/ipv4/tcp_vegas.c",
-    },
-    Own {
-        name: "linux-westwood",
-        summary: "TCP Westwood+, where the kernel has it",
-        source: "Mascolo et al. 2001; net/ipv4/tcp_westwood.c",
-    },
-    Own {
-        name: "linux-dctcp",
-        summary: "DCTCP at both ends, where the kernel has it",
-        source: "RFC 8257; net/ipv4/tcp_dctcp.c",
-    },
-];
-
 impl LinuxControl {
     /// The control that `spec` names, for a receiver that acknowledges every packet, or not
     /// (`thinned`); whether the kernel has it is for [`LinuxControl::check`].
     ///
     /// # Errors
     /// A name that nobody has, or a control that has no version for the kernel.
-    pub fn resolve(spec: &ControlSpec, thinned: bool) -> Result<Self, LabError> {
+    pub fn resolve(spec: &ControlSpec, thinned: bool) -> Result<Self, RunError> {
         if let Some(kernel_name) = spec.startup.name.strip_prefix(OF_LINUX) {
             return Self::own(spec, kernel_name, false);
         }
-        let mut control = firstflight_runner::Control::resolve(spec)
-            .map_err(|problem| LabError::Input(problem.to_string()))?;
+        let mut control = firstflight_runner::Control::resolve(spec)?;
         if thinned {
             control.suggest_weights_per_packet();
         }
         let kernel =
-            KernelControl::new(&control).map_err(|problem| LabError::Input(problem.to_string()))?;
+            KernelControl::new(&control).map_err(|problem| RunError::Input(problem.to_string()))?;
         Ok(Self {
             kernel_name: kernel.name.clone(),
             full: kernel.full.clone(),
@@ -85,23 +50,22 @@ impl LinuxControl {
     ///
     /// # Errors
     /// As [`LinuxControl::resolve`], but any `linux-NAME` is accepted.
-    pub fn resolve_elsewhere(spec: &ControlSpec) -> Result<Self, LabError> {
+    pub fn resolve_for_guest(spec: &ControlSpec) -> Result<Self, RunError> {
         match spec.startup.name.strip_prefix(OF_LINUX) {
             Some(kernel_name) => Self::own(spec, kernel_name, true),
             None => Self::resolve(spec, false),
         }
     }
 
-    fn own(spec: &ControlSpec, kernel_name: &str, elsewhere: bool) -> Result<Self, LabError> {
+    fn own(spec: &ControlSpec, kernel_name: &str, for_guest: bool) -> Result<Self, RunError> {
         let written = &spec.text;
-        let known = elsewhere || OWN.iter().any(|own| own.name == spec.startup.name);
+        let known = for_guest || OWN.iter().any(|own| own.name == spec.startup.name);
         if !known && !available().iter().any(|name| name == kernel_name) {
             let axis = "control of the kernel's own";
-            let problem = Own::unknown(OWN, axis, written, &spec.startup.name);
-            return Err(LabError::Input(problem.to_string()));
+            return Err(Own::unknown(OWN, axis, written, &spec.startup.name).into());
         }
         if !spec.startup.knobs.is_empty() || spec.avoidance.is_some() {
-            return Err(LabError::Input(format!(
+            return Err(RunError::Input(format!(
                 "control `{written}`: the kernel's own controls take no knobs and no avoidance; \
                  accepted: {}",
                 spec.startup.name
@@ -134,7 +98,7 @@ impl LinuxControl {
     ///
     /// # Errors
     /// It has not; says how to get it.
-    pub fn check(&self) -> Result<(), LabError> {
+    pub fn check(&self) -> Result<(), RunError> {
         let names = available();
         if names.contains(&self.kernel_name) {
             return Ok(());
@@ -145,7 +109,7 @@ impl LinuxControl {
         } else {
             format!("`modprobe tcp_{name}` loads it where it is a module")
         };
-        Err(LabError::Lacks(format!(
+        Err(RunError::Lacks(format!(
             "control `{full}`: this kernel has no `{name}`: {remedy}; it has {}",
             names.join(", ")
         )))
@@ -167,7 +131,7 @@ impl Loaded {
     /// # Errors
     /// A control that the kernel has not and cannot be given.
     #[cfg(feature = "bpf")]
-    pub(crate) fn load(controls: &mut [LinuxControl]) -> Result<Self, LabError> {
+    pub(crate) fn load(controls: &mut [LinuxControl]) -> Result<Self, RunError> {
         use std::sync::atomic::{AtomicU32, Ordering};
 
         use firstflight_kernel::load::Options;
@@ -189,12 +153,12 @@ impl Loaded {
             let options = Options { name: Some(name.clone()), ..Options::default() };
             registered.push(Registered::load(kernel, &options).map_err(|error| match error {
                 LoadError::Lack(_) | LoadError::Refused { .. } => {
-                    LabError::Lacks(error.to_string())
+                    RunError::Lacks(error.to_string())
                 }
                 LoadError::Control(_) | LoadError::Name(_) | LoadError::NotInKernel(_) => {
-                    LabError::Input(error.to_string())
+                    RunError::Input(error.to_string())
                 }
-                LoadError::Taken(_) => LabError::Failed(error.to_string()),
+                LoadError::Taken(_) => RunError::Failed(error.to_string()),
             })?);
             control.kernel_name = name;
         }
@@ -206,7 +170,7 @@ impl Loaded {
     /// # Errors
     /// A control that the kernel has not.
     #[cfg(not(feature = "bpf"))]
-    pub(crate) fn load(controls: &mut [LinuxControl]) -> Result<Self, LabError> {
+    pub(crate) fn load(controls: &mut [LinuxControl]) -> Result<Self, RunError> {
         controls.iter().try_for_each(LinuxControl::check)?;
         Ok(Self::default())
     }

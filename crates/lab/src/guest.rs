@@ -11,15 +11,15 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::tcdrain;
 
-use crate::error::LabError;
 use crate::sys;
+use firstflight_runner::RunError;
 
 /// Makes a guest of this process's machine in which runs can begin. What chance there is in the
 /// kernel, of hashes, ports and losses, follows `seed`.
 ///
 /// # Errors
 /// This is no guest, or its kernel takes something not.
-pub fn set_up(seed: u64) -> Result<(), LabError> {
+pub fn set_up(seed: u64) -> Result<(), RunError> {
     for (kind, place) in MOUNTS {
         // What the image has there is not to be hidden.
         if kind == "tmpfs" && fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
@@ -65,7 +65,7 @@ impl Port {
     ///
     /// # Errors
     /// The kernel has none.
-    pub fn open() -> Result<Self, LabError> {
+    pub fn open() -> Result<Self, RunError> {
         let port = File::options().write(true).open(PORT).map_err(|error| broke(PORT, &error))?;
         Ok(Self(port))
     }
@@ -79,7 +79,7 @@ impl Port {
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn run(&mut self, command: &mut Command) -> Result<(), LabError> {
+    pub fn run(&mut self, command: &mut Command) -> Result<(), RunError> {
         let name = format!("{:?}", command.get_program());
         let mut run = || {
             command.stdin(Stdio::null()).stdout(self.0.try_clone()?).stderr(self.0.try_clone()?);
@@ -100,8 +100,8 @@ pub fn power_off() {
     let _ = reboot(RebootMode::RB_POWER_OFF);
 }
 
-fn broke(what: &str, error: &std::io::Error) -> LabError {
-    LabError::Failed(format!("the guest: {what}: {error}"))
+fn broke(what: &str, error: &std::io::Error) -> RunError {
+    RunError::Failed(format!("the guest: {what}: {error}"))
 }
 
 /// Pages that all of TCP may hold: as many as the largest windows take at both ends. From a

@@ -10,9 +10,9 @@ use firstflight_scenario::{Profile, Recovery, Resolved, Scenario};
 use firstflight_sim::FileDraws;
 
 use crate::control::LinuxControl;
-use crate::error::LabError;
 use crate::link::{DirectionSpec, LinkSpec};
 use crate::path::{ADDRESSES, far_address, near_address};
+use firstflight_runner::RunError;
 
 /// One run: the link, the connections and the cross traffic.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl FlowJob {
 ///
 /// # Errors
 /// What cannot be, or what a kernel cannot be told to do.
-pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
+pub fn resolve(scenario: &Scenario) -> Result<Resolved, RunError> {
     let mut scenario = scenario.clone();
     scenario.endpoint.profile.get_or_insert(Profile::Linux);
     let resolved = scenario.resolve()?;
@@ -85,11 +85,11 @@ pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
 }
 
 /// Refuses a key that the kernel cannot be told, set to another value than the kernel's own.
-fn check_keys(scenario: &Scenario) -> Result<(), LabError> {
+fn check_keys(scenario: &Scenario) -> Result<(), RunError> {
     let kernels = |key: &Key| key.value(Profile::Linux.constants());
     let mut not_told = scenario.set().filter(|set| !set.key.support.includes(Stack::Kernel));
     match not_told.find(|set| set.text != kernels(set.key)) {
-        Some(set) => Err(LabError::Input(format!(
+        Some(set) => Err(RunError::Input(format!(
             "on linux {} is {}, which no scenario changes in the kernel; found {}",
             set.place,
             kernels(set.key),
@@ -100,8 +100,8 @@ fn check_keys(scenario: &Scenario) -> Result<(), LabError> {
 }
 
 /// What the kernel or the link cannot do, in the words of the scenario.
-fn refuse(resolved: &Resolved) -> Result<(), LabError> {
-    let no = |problem: String| Err(LabError::Input(format!("on linux {problem}")));
+fn refuse(resolved: &Resolved) -> Result<(), RunError> {
+    let no = |problem: String| Err(RunError::Input(format!("on linux {problem}")));
     if resolved.links.len() != 1 {
         return no(format!(
             "the network is one bottleneck, found {} links; accepted: [path], or one [[link]]",

@@ -10,7 +10,6 @@
 
 mod bed;
 pub mod control;
-mod error;
 pub mod guest;
 mod job;
 pub mod link;
@@ -28,10 +27,10 @@ mod tcp_info;
 pub mod tool;
 mod trace;
 mod traffic;
+mod transport;
 
 pub use bed::LinkKind;
 pub use control::LinuxControl;
-pub use error::LabError;
 pub use job::resolve;
 pub use namespace::Namespace;
 pub use outcome::{bottleneck, kernel_release, lab_figures};

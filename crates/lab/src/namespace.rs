@@ -16,8 +16,8 @@ use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-use crate::error::LabError;
 use crate::sys;
+use firstflight_runner::RunError;
 
 /// A network namespace, held open.
 #[derive(Debug)]
@@ -31,14 +31,14 @@ impl Namespace {
     ///
     /// # Errors
     /// No privilege: the machine lacks something.
-    pub fn new(label: &str) -> Result<Self, LabError> {
+    pub fn new(label: &str) -> Result<Self, RunError> {
         let open = || {
             unshare(CloneFlags::CLONE_NEWNET)?;
             File::open(OWN)
         };
         let made = thread::scope(|scope| scope.spawn(open).join());
         let file = made.unwrap_or_else(|panic| resume_unwind(panic)).map_err(|error| {
-            LabError::Lacks(format!(
+            RunError::Lacks(format!(
                 "no network namespace can be made: {error}; it takes root (CAP_SYS_ADMIN and \
                  CAP_NET_ADMIN): run it with sudo"
             ))
@@ -52,7 +52,7 @@ impl Namespace {
     ///
     /// # Errors
     /// No such namespace.
-    pub fn named(name: &str) -> Result<Self, LabError> {
+    pub fn named(name: &str) -> Result<Self, RunError> {
         let path = Path::new("/run/netns").join(name);
         // The folder itself and what is elsewhere are no names of namespaces.
         let file = match name.is_empty() || name.contains('/') {
@@ -65,7 +65,7 @@ impl Namespace {
                 known.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
             known.sort();
             let accepted = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
-            LabError::Input(format!(
+            RunError::Input(format!(
                 "namespace `{name}`: {error}; accepted: a name of `ip netns list` ({accepted})"
             ))
         })?;
@@ -91,7 +91,7 @@ impl Namespace {
     ///
     /// # Errors
     /// No `ip` on the machine, or what it complains about.
-    pub fn ip(&self, words: &str) -> Result<(), LabError> {
+    pub fn ip(&self, words: &str) -> Result<(), RunError> {
         self.tool("ip", words).map(drop)
     }
 
@@ -99,28 +99,28 @@ impl Namespace {
     ///
     /// # Errors
     /// No such tool on the machine, or what it complains about.
-    pub fn tool(&self, tool: &str, words: &str) -> Result<String, LabError> {
+    pub fn tool(&self, tool: &str, words: &str) -> Result<String, RunError> {
         let mut command = Command::new(tool);
         command.args(words.split_whitespace());
         self.confine(&mut command);
         let output = command.output().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
-                LabError::Lacks(format!("`{tool}` is missing: install iproute2"))
+                RunError::Lacks(format!("`{tool}` is missing: install iproute2"))
             }
-            _ => LabError::Failed(format!("{tool} {words}: {error}")),
+            _ => RunError::Failed(format!("{tool} {words}: {error}")),
         })?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        Err(LabError::Failed(format!("{}: {tool} {words}: {}", self.label, said.trim())))
+        Err(RunError::Failed(format!("{}: {tool} {words}: {}", self.label, said.trim())))
     }
 
     /// Makes a veth pair: one half here, the other in another namespace under a name of its own.
     ///
     /// # Errors
     /// The names are taken.
-    pub(crate) fn pair(&self, other: &Self, here: &str, there: &str) -> Result<(), LabError> {
+    pub(crate) fn pair(&self, other: &Self, here: &str, there: &str) -> Result<(), RunError> {
         // `ip` takes the other namespace by a path, and our open file of it has one.
         let path = format!("/proc/{}/fd/{}", std::process::id(), other.file.as_raw_fd());
         self.ip(&format!("link add {here} type veth peer name {there} netns {path}"))
@@ -130,11 +130,11 @@ impl Namespace {
     ///
     /// # Errors
     /// The kernel has no such value, or refuses this one.
-    pub fn set(&self, key: &str, value: &str) -> Result<(), LabError> {
+    pub fn set(&self, key: &str, value: &str) -> Result<(), RunError> {
         let path = Path::new("/proc/sys/net").join(key);
         self.run(|| fs::write(&path, value))
             .and_then(|outcome| outcome)
-            .map_err(|error| LabError::Failed(format!("{}: {key} = {value}: {error}", self.label)))
+            .map_err(|error| RunError::Failed(format!("{}: {key} = {value}: {error}", self.label)))
     }
 
     /// Reads a file of `/proc/net/`, which shows the namespace of the reader.

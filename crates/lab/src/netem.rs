@@ -18,11 +18,11 @@
 use firstflight_queue::Counted;
 use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
 
-use crate::error::LabError;
 use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec, Rate};
 use crate::namespace::Namespace;
 use crate::path::{self, DEVICE, FAR_NET, NEAR_NET};
 use crate::steal::ProcessorTime;
+use firstflight_runner::RunError;
 
 /// Three namespaces and two veth pairs, gone with their owner.
 #[derive(Debug)]
@@ -45,10 +45,10 @@ pub(crate) struct Netem {
 ///
 /// # Errors
 /// No privilege, or no `tc` to ask with.
-pub(crate) fn has_netem() -> Result<bool, LabError> {
+pub(crate) fn has_netem() -> Result<bool, RunError> {
     let asked = Namespace::new("a namespace to look for netem in")?;
     match asked.tool("tc", "qdisc add dev lo root netem delay 1ms") {
-        Err(LabError::Lacks(problem)) => Err(LabError::Lacks(problem)),
+        Err(RunError::Lacks(problem)) => Err(RunError::Lacks(problem)),
         asked => Ok(asked.is_ok()),
     }
 }
@@ -58,9 +58,9 @@ impl Netem {
     ///
     /// # Errors
     /// No netem here: the machine lacks something. Or the link does what netem cannot.
-    pub(crate) fn new(spec: &LinkSpec) -> Result<Self, LabError> {
+    pub(crate) fn new(spec: &LinkSpec) -> Result<Self, RunError> {
         if !has_netem()? {
-            return Err(LabError::Lacks(
+            return Err(RunError::Lacks(
                 "this kernel has no netem (CONFIG_NET_SCH_NETEM, `modprobe sch_netem`); \
                  `--link tun` needs none"
                     .to_owned(),
@@ -153,10 +153,10 @@ fn counted(spec: &LinkSpec) -> Counted {
 }
 
 /// The words for `tc` in the middle.
-fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
+fn words(spec: &LinkSpec) -> Result<Vec<String>, RunError> {
     let (forward, backward) = (&spec.forward, &spec.backward);
     let no = |what: &str| {
-        Err(LabError::Input(format!("--link netem: {what}; accepted: `--link tun`, which can")))
+        Err(RunError::Input(format!("--link netem: {what}; accepted: `--link tun`, which can")))
     };
     if let Some(key) = spec.beyond {
         return no(&format!("it has no `{key}`"));
@@ -183,7 +183,7 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, LabError> {
             return no("beside a queue it loses nothing at random");
         }
         let Some(mut words) = discipline.tc("f0", counted) else {
-            return Err(LabError::Input(
+            return Err(RunError::Input(
                 "--link netem: Linux has dualpi2 from 6.17 on, and `tc` of that time; accepted: \
                  tbf, red, codel, fq_codel, pie"
                     .to_owned(),

@@ -5,11 +5,11 @@
 
 use std::net::Ipv4Addr;
 
-use crate::error::LabError;
 use crate::link::{self, Clock, Device, DirectionSpec, LinkReport, LinkSpec, Running};
 use crate::namespace::Namespace;
 use crate::steal::ProcessorTime;
 use crate::sys;
+use firstflight_runner::RunError;
 
 /// A running link with a TUN device in each end's namespace.
 #[derive(Debug)]
@@ -33,19 +33,19 @@ impl Path {
     ///
     /// # Errors
     /// No privilege or no TUN: the machine lacks something.
-    pub fn between(near: Namespace, far: Namespace, spec: &LinkSpec) -> Result<Self, LabError> {
+    pub fn between(near: Namespace, far: Namespace, spec: &LinkSpec) -> Result<Self, RunError> {
         let clock = Clock::start();
         let open = |namespace: &Namespace, direction: &DirectionSpec| {
             let wanted = direction.segments(spec.mtu);
             let opened = namespace.run(|| sys::open_tun(DEVICE, wanted > 1)).and_then(|it| it);
             let (file, offload) = opened.map_err(|error| no_tun(&error))?;
-            Ok::<_, LabError>(Device { file, segments: if offload { wanted } else { 1 } })
+            Ok::<_, RunError>(Device { file, segments: if offload { wanted } else { 1 } })
         };
         let ends = (open(&near, &spec.forward)?, open(&far, &spec.backward)?);
         set_up(&near, near_address(0), FAR_NET, spec.mtu, ends.0.segments)?;
         set_up(&far, far_address(0), NEAR_NET, spec.mtu, ends.1.segments)?;
         let link = link::start(ends.0, ends.1, spec, clock)
-            .map_err(|error| LabError::Failed(format!("the link's thread: {error}")))?;
+            .map_err(|error| RunError::Failed(format!("the link's thread: {error}")))?;
         let processors_before = ProcessorTime::now();
         Ok(Self { near, far, clock, link, overruns_before: 0, processors_before })
     }
@@ -54,7 +54,7 @@ impl Path {
     ///
     /// # Errors
     /// As [`Path::between`].
-    pub fn new(spec: &LinkSpec) -> Result<Self, LabError> {
+    pub fn new(spec: &LinkSpec) -> Result<Self, RunError> {
         let (near, far) = (Namespace::new("near end")?, Namespace::new("far end")?);
         for end in [&near, &far] {
             calm(end)?;
@@ -98,7 +98,7 @@ pub(crate) const ADDRESSES: u16 = 4_000;
 pub(crate) const DEVICE: &str = "ff0";
 
 /// Sets an end's kernel for measuring.
-pub(crate) fn calm(end: &Namespace) -> Result<(), LabError> {
+pub(crate) fn calm(end: &Namespace) -> Result<(), RunError> {
     for (key, value) in MEASURING {
         end.set(key, value)?;
     }
@@ -115,14 +115,14 @@ pub(crate) fn set_up(
     other: &str,
     mtu: usize,
     segments: u32,
-) -> Result<(), LabError> {
+) -> Result<(), RunError> {
     end.ip(&format!("address add {address}/32 dev {DEVICE}"))?;
     let queue = format!("txqueuelen {BURST} gso_max_segs {segments}");
     end.ip(&format!("link set {DEVICE} mtu {mtu} {queue} up"))?;
     end.ip(&format!("route add {other} dev {DEVICE} src {address}"))
 }
 
-fn no_tun(error: &std::io::Error) -> LabError {
+fn no_tun(error: &std::io::Error) -> RunError {
     use std::io::ErrorKind::{NotFound, PermissionDenied, ResourceBusy};
     let problem = match error.kind() {
         NotFound => "there is no /dev/net/tun: load the kernel's `tun` module (modprobe tun)",
@@ -130,7 +130,7 @@ fn no_tun(error: &std::io::Error) -> LabError {
         ResourceBusy => "the namespace has a device `ff0` already: another link joins it",
         _ => "the kernel does not give one",
     };
-    LabError::Lacks(format!("no TUN device: {problem} ({error})"))
+    RunError::Lacks(format!("no TUN device: {problem} ({error})"))
 }
 
 /// Packets dropped on the way out of the device: the fourth number of its second half.

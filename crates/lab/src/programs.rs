@@ -13,12 +13,12 @@ use firstflight_scenario::{Resolved, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::bed::LinkKind;
-use crate::error::LabError;
 use crate::job::{self, link_spec};
 use crate::link::{DirectionSpec, FlowSeen, LinkReport, LinkSpec};
 use crate::outcome::{bottleneck, lab_figures};
 use crate::tool::{self, Carried, Ends, Prints};
 use crate::trace;
+use firstflight_runner::RunError;
 
 /// What runs at the ends, by `sh -c`. [`PLACEHOLDERS`] in either are replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub fn run(
     samples: Option<u32>,
     programs: &Programs,
     stop: &AtomicBool,
-) -> Result<Report, LabError> {
+) -> Result<Report, RunError> {
     let begun = Instant::now();
     let resolved = resolve(scenario)?;
     let link = spec(&resolved, seed, samples, programs.upload);
@@ -74,7 +74,7 @@ pub fn run(
     };
     let carried = tool::carry(&link, &ends, stop, || {})?;
     if carried.interrupted {
-        return Err(LabError::Interrupted);
+        return Err(RunError::Interrupted);
     }
     let way = if programs.upload { &carried.link.forward } else { &carried.link.backward };
     let measured =
@@ -103,10 +103,10 @@ pub fn broken(why: String) -> Run {
 ///
 /// # Errors
 /// What they cannot be told.
-pub fn resolve(scenario: &Scenario) -> Result<Resolved, LabError> {
+pub fn resolve(scenario: &Scenario) -> Result<Resolved, RunError> {
     let resolved = job::resolve(scenario)?;
     let no = |problem: &str| {
-        Err(LabError::Input(format!(
+        Err(RunError::Input(format!(
             "two programs make one transfer on a path of their own{problem}"
         )))
     };
@@ -149,7 +149,7 @@ fn replaced(line: &str, bytes: u64) -> String {
     pairs.fold(line.to_owned(), |line, ((name, _), value)| line.replace(name, &value))
 }
 
-fn make_folders(programs: &Programs, flow: &ResolvedFlow) -> Result<(), LabError> {
+fn make_folders(programs: &Programs, flow: &ResolvedFlow) -> Result<(), RunError> {
     let make = || {
         for folder in [FOLDER, QLOGS, PRINTED] {
             fs::create_dir_all(folder)?;
@@ -160,7 +160,7 @@ fn make_folders(programs: &Programs, flow: &ResolvedFlow) -> Result<(), LabError
         File::create(Path::new(FOLDER).join(FILE))?.set_len(flow.size_bytes.unwrap_or(0))
     };
     make().map_err(|error: std::io::Error| {
-        LabError::Failed(format!("the programs' folders: {error}"))
+        RunError::Failed(format!("the programs' folders: {error}"))
     })
 }
 

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::error::LabError;
 use crate::job::{Group, Job};
 use crate::namespace::Namespace;
 use crate::path::DEVICE;
+use firstflight_runner::RunError;
 
 /// Sets both ends up for a job.
 ///
 /// # Errors
 /// The kernel takes something not.
-pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(), LabError> {
+pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(), RunError> {
     for end in [near, far] {
         end.set("ipv4/tcp_sack", if job.sack { "1" } else { "0" })?;
         end.set("ipv4/tcp_ecn", if job.ecn { "1" } else { "2" })?;
@@ -60,19 +60,19 @@ fn there(group: &Group) -> String {
 ///
 /// # Errors
 /// The kernel does not take it.
-pub(crate) fn forget_orphans(end: &Namespace) -> Result<(), LabError> {
+pub(crate) fn forget_orphans(end: &Namespace) -> Result<(), RunError> {
     end.set("ipv4/tcp_orphan_retries", "1")
 }
 
 /// Makes the kernel take the routes' ssthresh. It does so only by way of its memory of earlier
 /// connections (net/ipv4/tcp_metrics.c), and only for addresses it remembers. So one short
 /// connection goes to each before; then the memory is closed. The lock keeps what the route says.
-fn prime(near: &Namespace, far: &Namespace, groups: &[&Group]) -> Result<(), LabError> {
+fn prime(near: &Namespace, far: &Namespace, groups: &[&Group]) -> Result<(), RunError> {
     near.set("ipv4/tcp_no_ssthresh_metrics_save", "0")?;
     near.set("ipv4/tcp_no_metrics_save", "0")?;
     for group in groups {
         short_connection(near, far, group).map_err(|error| {
-            LabError::Failed(format!("the first connection to {}: {error}", group.far))
+            RunError::Failed(format!("the first connection to {}: {error}", group.far))
         })?;
     }
     near.set("ipv4/tcp_no_metrics_save", "1")
@@ -118,7 +118,7 @@ mod tests {
         let control = LinuxControl::resolve(&"linux-reno".parse().unwrap(), false).unwrap();
         let job = Job::new(&resolved, &[control], 1);
         let path = match Path::new(&job.link) {
-            Err(LabError::Lacks(reason)) => {
+            Err(RunError::Lacks(reason)) => {
                 let required =
                     std::env::var_os("FIRSTFLIGHT_REQUIRE_LAB").is_some_and(|v| v == "1");
                 assert!(!required, "the lab is required here, but {reason}");

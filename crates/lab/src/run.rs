@@ -10,7 +10,6 @@ use firstflight_scenario::{Plan, Resolved, Scenario};
 
 use crate::bed::{Bed, LinkKind};
 use crate::control::{LinuxControl, Loaded};
-use crate::error::LabError;
 use crate::job::{self, Job};
 use crate::netem::has_netem;
 use crate::outcome::LabRun;
@@ -18,6 +17,7 @@ use crate::traffic::own::Own;
 use crate::traffic::udp::Source;
 use crate::traffic::{FlowOutcome, Schedule, iperf, shorten_problems};
 use crate::{routes, trace};
+use firstflight_runner::RunError;
 
 /// How to run on real Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,9 +39,9 @@ impl Lab {
     ///
     /// # Errors
     /// A word that is none of theirs.
-    pub fn read(link: Option<&str>, generator: Option<&str>) -> Result<Self, LabError> {
+    pub fn read(link: Option<&str>, generator: Option<&str>) -> Result<Self, RunError> {
         let wrong = |flag: &'static str| {
-            move |problem: String| LabError::Input(format!("{flag}: {problem}"))
+            move |problem: String| RunError::Input(format!("{flag}: {problem}"))
         };
         let link = link.map(str::parse).transpose().map_err(wrong("--link"))?;
         let generator = generator.map(str::parse).transpose().map_err(wrong("--generator"))?;
@@ -86,7 +86,7 @@ impl FromStr for Generator {
 /// # Errors
 /// The machine lacks something, the scenario asks for what a kernel cannot do, a run broke, or an
 /// interruption came before any was finished; a later one leaves what was finished.
-pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Report, LabError> {
+pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Report, RunError> {
     let resolved = job::resolve(scenario)?;
     let plans = prepare(scenario)?;
     let kind = match lab.link {
@@ -115,7 +115,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Repor
     }
     let interrupted = runs.len() < total;
     if interrupted && runs.is_empty() {
-        return Err(LabError::Interrupted);
+        return Err(RunError::Interrupted);
     }
     Ok(Report::new(resolved, runs, interrupted))
 }
@@ -128,7 +128,7 @@ struct Prepared {
 }
 
 /// All plans: what this machine cannot run is found before the first has run.
-fn prepare(scenario: &Scenario) -> Result<Vec<Prepared>, LabError> {
+fn prepare(scenario: &Scenario) -> Result<Vec<Prepared>, RunError> {
     let flows = scenario.resolve()?.flows;
     let prepare = |plan: Plan| {
         let controls = plan.controls.iter().zip(&flows);
@@ -152,7 +152,7 @@ struct One<'a> {
 
 impl One<'_> {
     /// One run; `None` if told to stop.
-    fn run(&self, samples: Option<u32>, stop: &AtomicBool) -> Result<Option<Run>, LabError> {
+    fn run(&self, samples: Option<u32>, stop: &AtomicBool) -> Result<Option<Run>, RunError> {
         let begun = Instant::now();
         let mut job = Job::new(self.resolved, self.controls, self.seed);
         job.link.depth_every_ns =
@@ -198,16 +198,16 @@ impl One<'_> {
         job: &Job,
         bed: &mut Bed,
         stop: &AtomicBool,
-    ) -> Result<Option<Vec<FlowOutcome>>, LabError> {
+    ) -> Result<Option<Vec<FlowOutcome>>, RunError> {
         let clock = bed.clock();
         let sources = job.udp.iter().enumerate().map(|(index, udp)| {
             Source::new(bed.near(), bed.far(), index, udp)
-                .map_err(|error| LabError::Failed(format!("cross traffic {index}: {error}")))
+                .map_err(|error| RunError::Failed(format!("cross traffic {index}: {error}")))
         });
         let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
         if self.lab.generator == Generator::Iperf3 && job.flows.iter().any(|f| f.files.is_some()) {
             let problem = "--generator: iperf3 sends no files; accepted with them: own";
-            return Err(LabError::Input(problem.to_owned()));
+            return Err(RunError::Input(problem.to_owned()));
         }
         let own = match self.lab.generator {
             Generator::Own => Some(Own::new(bed.near(), bed.far(), job, clock)?),
@@ -236,7 +236,7 @@ impl One<'_> {
 }
 
 /// Whether the kernel took the thresholds of the routes: it does so by a way round.
-fn check_thresholds(job: &Job, flows: &[FlowOutcome]) -> Result<(), LabError> {
+fn check_thresholds(job: &Job, flows: &[FlowOutcome]) -> Result<(), RunError> {
     for (flow, outcome) in job.flows.iter().zip(flows) {
         let Some((_, first)) = outcome.samples.first() else { continue };
         let wanted = job.groups[flow.group].ssthresh_packets;
@@ -246,7 +246,7 @@ fn check_thresholds(job: &Job, flows: &[FlowOutcome]) -> Result<(), LabError> {
             && first.total_retrans == 0
             && u64::from(first.ssthresh) > wanted
         {
-            return Err(LabError::Failed(format!(
+            return Err(RunError::Failed(format!(
                 "flow {}: its ssthresh began at {}, not at the route's {wanted} packets",
                 flow.id, first.ssthresh
             )));

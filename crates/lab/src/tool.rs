@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::error::LabError;
 use crate::link::{Clock, LinkReport, LinkSpec, Timing};
 use crate::namespace::Namespace;
 use crate::path::{Path, far_address, near_address};
 use crate::process_tree::ProcessTree;
 use crate::routes::forget_orphans;
+use firstflight_runner::RunError;
 
 /// What the link is put between, and what runs at its ends.
 #[derive(Clone, Debug, Default)]
@@ -87,11 +87,11 @@ pub fn carry(
     ends: &Ends,
     stop: &AtomicBool,
     ready: impl FnOnce(),
-) -> Result<Carried, LabError> {
+) -> Result<Carried, RunError> {
     let mut path = match &ends.namespaces {
         None => Path::new(spec)?,
         Some((near, far)) if near == far => {
-            return Err(LabError::Input(format!(
+            return Err(RunError::Input(format!(
                 "namespace `{near}` is near and far; accepted: two of `ip netns list`"
             )));
         }
@@ -110,7 +110,7 @@ pub fn carry(
     let mut stopped = false;
     while until.is_none_or(|until| Instant::now() < until) {
         if let Some(near) = &mut near {
-            status = near.try_wait().map_err(|error| LabError::Failed(error.to_string()))?;
+            status = near.try_wait().map_err(|error| RunError::Failed(error.to_string()))?;
             if status.is_some() {
                 break;
             }
@@ -173,7 +173,7 @@ fn start(
     words: &[String],
     prints: &Prints,
     name: &str,
-) -> Result<Option<ProcessTree>, LabError> {
+) -> Result<Option<ProcessTree>, RunError> {
     let Some((program, arguments)) = words.split_first() else { return Ok(None) };
     let (near, far) = addresses();
     let mut command = Command::new(program);
@@ -185,7 +185,7 @@ fn start(
             let file = folder.join(name);
             let both = File::create(&file).and_then(|file| Ok((file.try_clone()?, file)));
             let (out, error) =
-                both.map_err(|error| LabError::Failed(format!("{}: {error}", file.display())))?;
+                both.map_err(|error| RunError::Failed(format!("{}: {error}", file.display())))?;
             command.stdin(Stdio::null()).stdout(out).stderr(error);
         }
     }
@@ -195,7 +195,7 @@ fn start(
             std::io::ErrorKind::NotFound => "there is no such program".to_owned(),
             _ => error.to_string(),
         };
-        LabError::Input(format!(
+        RunError::Input(format!(
             "{program}: {problem}; accepted: a program that is installed here, by its name or path"
         ))
     })?;

@@ -9,7 +9,7 @@ mod words;
 pub use atomic::{AtomicFile, is_unfinished, is_written_through};
 pub use file::{Unread, open, read, text};
 pub use room::{MAKE_ROOM, is_full};
-pub use words::plain;
+pub use words::{file_name, plain};
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

@@ -15,6 +15,15 @@ pub fn plain(text: &str) -> String {
     })
 }
 
+/// A name as part of a file name on every system: `astart-preset-paper`.
+pub fn file_name(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '+';
+    let words = text.split(|c| !plain(c)).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("-");
+    // Long names of many knobs would not be accepted by every file system.
+    name.chars().take(80).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -23,5 +32,11 @@ mod tests {
     fn what_others_wrote_cannot_write_to_the_terminal() {
         let text = "a\x1b[31m\r\u{202e}\nit's \"a\u{308}\" \u{9b}";
         assert_eq!(plain(text), "a\\u{1b}[31m\\r\\u{202e}\nit's \"a\u{308}\" \\u{9b}");
+    }
+
+    #[test]
+    fn a_control_with_knobs_names_a_file_on_every_system() {
+        assert_eq!(file_name("astart(preset=paper)+westwood"), "astart-preset-paper-+westwood");
+        assert_eq!(file_name("../x"), "x");
     }
 }

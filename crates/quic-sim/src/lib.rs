@@ -34,5 +34,4 @@ mod transport;
 pub use applies::applies;
 pub use pair::Pair;
 pub use setup::{Control, MIN_PACKET, Setup, SetupError};
-pub use shared::LogFile;
-pub use transport::{LogTo, Quic, constants};
+pub use transport::{QUIC, Quic, SIM, constants};

@@ -10,6 +10,7 @@ use firstflight_core::sender::{Sender, StartupExit};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_qlog::{Header, Tap};
 use firstflight_quic::{Build, OfQuinn};
+use firstflight_runner::LogFile;
 use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, SenderState, Way};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
@@ -19,7 +20,7 @@ use quinn_proto::{
 
 use crate::end::{End, Sent};
 use crate::setup::{Control, Setup, SetupError};
-use crate::shared::{LogFile, Shared, Watching};
+use crate::shared::{Shared, Watching};
 use crate::tls::tls;
 
 /// Both ends of a QUIC connection. The client sends, the server receives.

@@ -1,6 +1,5 @@
 //! The sender's controller, where both quinn and the simulation can see it.
 
-use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant as Clock;
 
@@ -9,10 +8,8 @@ use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant};
 use firstflight_qlog::{Completing, Header, Probe, Tap, startup_probe};
 use firstflight_quic::{Build, Built, Event, Watch, Watched};
+use firstflight_runner::LogFile;
 use quinn_proto::congestion::{Controller, ControllerFactory};
-
-/// Where a qlog goes.
-pub type LogFile = Box<dyn Write + Send + Sync>;
 
 /// Builds controllers that can be watched, and has the last one built.
 pub(crate) struct Watching {

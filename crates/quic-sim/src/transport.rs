@@ -7,7 +7,7 @@ use firstflight_control::own::OF_QUINN;
 use firstflight_core::needs::Facilities;
 use firstflight_qlog::{Header, Vantage};
 use firstflight_quic::{Constants, OWN};
-use firstflight_runner::{Foreign, ForeignFlow};
+use firstflight_runner::{Foreign, ForeignFlow, Simulator};
 use firstflight_scenario::ControlSpec;
 use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_sim::{Ends, FileDraws};
@@ -16,36 +16,29 @@ use crate::applies::applies;
 use crate::files::Files;
 use crate::pair::Pair;
 use crate::setup::{Control, MAX_PACKET, MIN_PACKET, Setup, SetupError};
-use crate::shared::LogFile;
 
 /// quinn's QUIC over the simulator's network.
 ///
 /// ```
-/// use firstflight_quic_sim::Quic;
-/// use firstflight_runner::{On, Options, run};
+/// use firstflight_quic_sim::QUIC;
+/// use firstflight_runner::{Options, Transport as _};
 /// use firstflight_scenario::Scenario;
 ///
 /// let text = "controls = ['astart', 'quinn-cubic']\nduration = '2s'";
 /// let scenario = Scenario::parse(text, "example.toml").unwrap();
-/// let on = Some(On { transport: &Quic::SILENT, by_default: true });
-/// let report = run(&scenario, &Options { on, ..Options::default() }).unwrap();
+/// let report = QUIC.run(&scenario, &Options::default()).unwrap();
 /// assert_eq!(report.runs[0].result.transport, "quic");
 /// ```
-#[derive(Clone, Copy, Default)]
-pub struct Quic<'a> {
-    /// Opens a file for quinn's own qlog of each flow, where it is wanted.
-    pub log_to: Option<&'a LogTo<'a>>,
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Quic;
 
-/// The file for a flow's qlog, or what is wrong with it.
-pub type LogTo<'a> = dyn Fn(&ForeignFlow<'_>) -> Result<LogFile, String> + Sync + 'a;
+/// The simulator, with quinn for the flows that name QUIC.
+pub const SIM: Simulator<'static> = Simulator { foreign: Some(&Quic), by_default: false };
 
-impl Quic<'_> {
-    /// Without logs.
-    pub const SILENT: Self = Self { log_to: None };
-}
+/// quinn in the simulator's time, for every flow that does not name TCP.
+pub const QUIC: Simulator<'static> = Simulator { foreign: Some(&Quic), by_default: true };
 
-impl Foreign for Quic<'_> {
+impl Foreign for Quic {
     fn name(&self) -> &'static str {
         "quic"
     }
@@ -60,6 +53,10 @@ impl Foreign for Quic<'_> {
         }
         firstflight_quic::any(&spec.text)?;
         Ok(OWN.iter().map(|own| own.name).find(|name| *name == spec.text))
+    }
+
+    fn check(&self, spec: &ControlSpec) -> Result<(), ControlProblem> {
+        firstflight_quic::any(&spec.text).map(drop)
     }
 
     fn caution(&self, spec: &ControlSpec, group: &ResolvedFlow) -> Option<String> {
@@ -92,7 +89,7 @@ impl Foreign for Quic<'_> {
             path_bytes: flow.path_bytes,
             seed: flow.seed,
         };
-        let log = self.log_to.map(|log_to| log_to(flow)).transpose()?;
+        let log = flow.logs.map(|logs| logs.open(flow)).transpose()?;
         // Of a source of files the first connection has a log.
         let open = |setup: &Setup| match log {
             None => Pair::new(setup),

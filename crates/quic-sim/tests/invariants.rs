@@ -6,9 +6,9 @@
 
 use std::fmt::Write as _;
 
-use firstflight_quic_sim::Quic;
+use firstflight_quic_sim::SIM;
 use firstflight_results::Series;
-use firstflight_runner::{On, Options, Report, run};
+use firstflight_runner::{Options, Report, Transport as _};
 use firstflight_scenario::Scenario;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -370,9 +370,8 @@ fn run_drawn(drawn: &Drawn, name: &str) -> Report {
     let (text, file) = (drawn.text(&folder), folder.join("x.toml"));
     let scenario = Scenario::parse(&text, file.to_str().unwrap());
     let scenario = scenario.unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-    let on = Some(On { transport: &Quic::SILENT, by_default: false });
-    let options = Options { samples: Some(200), on, ..Options::default() };
-    run(&scenario, &options).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+    let options = Options { samples: Some(200), ..Options::default() };
+    SIM.run(&scenario, &options).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
 proptest! {

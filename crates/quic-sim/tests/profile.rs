@@ -1,20 +1,18 @@
 //! The simulator's profile `quic` held to quinn in virtual time: over the same paths what arrives,
 //! what is lost, and why start-up ends. `docs/deviations.md` explains what differs and why.
 
-use firstflight_quic_sim::Quic;
-use firstflight_runner::{On, Options, Run, run};
+use firstflight_quic_sim::QUIC;
+use firstflight_runner::{Options, Run, Simulator, Transport as _};
 use firstflight_scenario::Scenario;
-
-const ON: Option<On<'_>> = Some(On { transport: &Quic::SILENT, by_default: true });
 
 /// Both stacks over a path of the scenario's words: pairs of runs, the simulator's first.
 fn both(controls: &[&str], words: &str) -> Vec<(Run, Run)> {
-    let on = |profile: &str, on| {
+    let on = |profile: &str, on: Simulator<'_>| {
         let text = format!("packet = '1200B'\ncontrols = {controls:?}\n{profile}\n{words}");
         let scenario = Scenario::parse(&text, "x.toml").unwrap();
-        run(&scenario, &Options { on, ..Options::default() }).unwrap().runs
+        on.run(&scenario, &Options::default()).unwrap().runs
     };
-    let (ours, quinns) = (on("profile = 'quic'", None), on("", ON));
+    let (ours, quinns) = (on("profile = 'quic'", Simulator::TCP), on("", QUIC));
     assert_eq!(ours.len(), quinns.len());
     ours.into_iter().zip(quinns).collect()
 }

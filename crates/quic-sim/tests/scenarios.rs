@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use firstflight_quic_sim::Quic;
-use firstflight_runner::{On, Options, full_name, resolve, run};
+use firstflight_quic_sim::QUIC;
+use firstflight_runner::{Options, Simulator, Transport as _};
 use firstflight_scenario::{Document, PathFlags, Scenario};
-
-const ON: Option<On<'_>> = Some(On { transport: &Quic::SILENT, by_default: true });
 
 #[test]
 fn every_scenario_of_the_repository_resolves_with_all_its_controls() {
@@ -19,10 +17,10 @@ fn every_scenario_of_the_repository_resolves_with_all_its_controls() {
         }
         seen += 1;
         let scenario = Scenario::load(&file).unwrap();
-        assert_eq!(resolve(&scenario, ON).unwrap().packet_bytes, 1_200);
+        assert_eq!(QUIC.resolve(&scenario).unwrap().packet_bytes, 1_200);
         assert!(!scenario.expect.is_empty(), "{}: expects nothing", file.display());
         for control in &scenario.controls {
-            full_name(control, ON).unwrap();
+            QUIC.full_name(control).unwrap();
         }
     }
     assert!(seen >= 8, "{seen} scenarios");
@@ -35,7 +33,7 @@ fn bursts_of_loss_meet_tcp_and_quic_alike() {
         path = { rate = '20Mbps', rtt = '40ms', loss = 'ge:0.2%,20%' }\n\
         [[flow]]\ntransport = 'tcp'\nsize = '3MB'\n[[flow]]\ntransport = 'quic'\nsize = '3MB'";
     let scenario = Scenario::parse(text, "x.toml").unwrap();
-    let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+    let report = QUIC.run(&scenario, &Options::default()).unwrap();
     let result = &report.runs[0].result;
     for flow in &result.flows {
         assert!(flow.completion_time_s.is_some(), "{flow:?}");
@@ -57,7 +55,7 @@ fn a_stopped_flow_of_quic_stops() {
              [[flow]]\nstop = '2s'\n[[flow]]\nstart = '3s'"
         );
         let scenario = Scenario::parse(&text, "x.toml").unwrap();
-        let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+        let report = QUIC.run(&scenario, &Options::default()).unwrap();
         let [stopped, next] = &report.runs[0].result.flows[..] else { panic!() };
         assert!((0.8..1.0).contains(&stopped.utilization), "{stopped:?}");
         // 2 s carry 2083 packets of 1200 bytes, of which some were dropped, and the path holds 83.
@@ -86,7 +84,7 @@ fn quic_crosses_every_element_and_one_seed_gives_one_result() {
         let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/x.toml");
         let scenario = Scenario::parse(&text, beside).unwrap();
         let once = || {
-            let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+            let report = QUIC.run(&scenario, &Options::default()).unwrap();
             (report.runs[0].result.flows.clone(), report.runs[0].result.bottleneck)
         };
         let (flows, bottleneck) = once();
@@ -116,7 +114,7 @@ fn ends_that_wait_for_their_application_or_their_window_take_as_long_with_either
                  [[flow]]\ntransport = '{transport}'\n{ends}"
             );
             let scenario = Scenario::parse(&text, "x.toml").unwrap();
-            let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+            let report = QUIC.run(&scenario, &Options::default()).unwrap();
             let took = report.runs[0].result.flows[0].completion_time_s.unwrap();
             assert!(expected.contains(&took), "{transport}, {ends}: {took}");
         }
@@ -130,12 +128,13 @@ fn files_on_one_connection_shake_hands_once_and_keep_the_window() {
     let text = "controls = ['newreno']\nduration = '20s'\npacket = '1200B'\n\
         path = { rate = '20Mbps', rtt = '100ms', buffer = '2bdp' }\n\
         [[flow]]\nfiles = { size = '500KB', pause = '500ms', keep_alive = KEPT }";
-    let files = |kept: &str, on: Option<On<'_>>| {
+    let files = |kept: &str, on: Simulator<'_>| {
         let scenario = Scenario::parse(&text.replace("KEPT", kept), "x.toml").unwrap();
-        let report = run(&scenario, &Options { on, ..Options::default() }).unwrap();
+        let report = on.run(&scenario, &Options::default()).unwrap();
         report.runs[0].result.flows[0].files.unwrap()
     };
-    let [kept, each, tcp] = [("true", ON), ("false", ON), ("true", None)].map(|(k, o)| files(k, o));
+    let [kept, each, tcp] =
+        [("true", QUIC), ("false", QUIC), ("true", Simulator::TCP)].map(|(k, o)| files(k, o));
     // 417 packets take 0.2 s at the rate of the link, and half a round trip.
     assert!(kept.last_time_s < 0.26, "{kept:?}");
     assert!(each.last_time_s > 0.6, "{each:?}");
@@ -147,7 +146,7 @@ fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/quic/geo-small.toml");
     let mut document = Document::load(file).unwrap();
     document.apply(&PathFlags::from_iter([("--duration", "8s")])).unwrap();
-    let report = run(&document.scenario().unwrap(), &Options { on: ON, ..Options::default() });
+    let report = QUIC.run(&document.scenario().unwrap(), &Options::default());
     let report = report.unwrap();
     let time = |alias: &str| {
         let run = report.runs.iter().find(|run| run.result.alias == alias).unwrap();
@@ -175,7 +174,7 @@ fn each_tells_the_next(with: &str, without: &str, ssthresh: &str) {
          [[flow]]\nfiles = {{ size = '2MB', pause = '100ms' }}"
     );
     let scenario = Scenario::parse(&text, "x.toml").unwrap();
-    let report = run(&scenario, &Options { on: ON, ..Options::default() }).unwrap();
+    let report = QUIC.run(&scenario, &Options::default()).unwrap();
     let results: Vec<_> = report.runs.iter().map(|run| &run.result).collect();
     for result in &results {
         let (flow, alias) = (&result.flows[0], &result.alias);

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use firstflight_reproduce::{Lab, Options, reproduce};
+use firstflight_reproduce::{Options, reproduce};
 use firstflight_results::ClaimValue;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         figure_width: Default::default(),
         command_line,
         quick: false,
-        lab: Lab::NotAsked,
+        lab: None,
     })?;
     for row in &outcome.rows {
         let (expected, measured) = (shown(&row.expected), shown(&row.measured));

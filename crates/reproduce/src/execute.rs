@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use firstflight_runner::{Options, Run, run, script};
+use firstflight_runner::{Options, Run, Transport, run, script};
 use rayon::prelude::*;
 
 use crate::cache::Cache;
@@ -12,7 +12,7 @@ use crate::check::Unfinished;
 use crate::error::ReproduceError;
 use crate::file::On;
 use crate::job::Job;
-use crate::lab::Lab;
+use crate::lab;
 use crate::samples::kept;
 
 /// A step of a reproduction: a run begins, or is finished.
@@ -55,11 +55,11 @@ pub(crate) struct Executed {
 pub(crate) fn execute(
     jobs: &[Job],
     cache: Option<&Cache>,
-    lab: Lab<'_>,
+    lab: Option<&dyn Transport>,
     stop: &AtomicBool,
     progress: &(dyn Fn(Progress<'_>) + Sync),
 ) -> Result<Executed, ReproduceError> {
-    let asked = |on: On| on == On::Sim || !matches!(lab, Lab::NotAsked);
+    let asked = |on: On| on == On::Sim || lab.is_some();
     let total = jobs.iter().filter(|job| asked(job.on)).count();
     let of = |on: On| (0..jobs.len()).filter(|i| jobs[*i].on == on).collect::<Vec<usize>>();
     // Reading is quick: an interruption tells of everything there is, not only of what it read.
@@ -74,20 +74,21 @@ pub(crate) fn execute(
     for (at, run) in simulated(jobs, missing, cache, stop, &reporter)? {
         runs[at] = Ok(run);
     }
+    let side_by_side = lab.is_some_and(|lab| !lab.is_in_real_time());
     let read = AtomicUsize::new(found);
     let in_lab = |index: usize| -> Result<(usize, Result<Run, Unfinished>), ReproduceError> {
         let (job, asked) = (&jobs[index], asked(On::Linux));
         if asked {
             reporter.begins(job);
         }
-        let (run, was_kept) = lab.one(job, cache, stop)?;
+        let (run, was_kept) = lab::one(lab, job, cache, stop)?;
         read.fetch_add(usize::from(was_kept), Ordering::Relaxed);
         if asked && !matches!(run, Err(Unfinished::Interrupted)) {
             reporter.finished(job, 0);
         }
         Ok((index, run.map(kept)))
     };
-    for (index, run) in all(of(On::Linux), lab.is_virtual(), in_lab)? {
+    for (index, run) in all(of(On::Linux), side_by_side, in_lab)? {
         runs[index] = run;
     }
     let interrupted = runs.iter().any(|run| matches!(run, Err(Unfinished::Interrupted)));

@@ -3,11 +3,11 @@
 //! The papers are data: one file per figure or table under `papers/`, in the format that
 //! `papers/README.md` explains, compiled into the program. This crate reads them, runs the
 //! scenarios, measures, judges and draws; no expectation of a paper stands in its code. Rows of the
-//! lab run on a [`Lab`] that the caller hands in.
+//! lab run on a transport that the caller hands in.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
-//! use firstflight_reproduce::{Lab, Options, reproduce};
+//! use firstflight_reproduce::{Options, reproduce};
 //!
 //! let outcome = reproduce(&Options {
 //!     select: &["S0-T1c".to_owned()],
@@ -18,7 +18,7 @@
 //!     figure_width: Default::default(),
 //!     command_line: String::new(),
 //!     quick: false,
-//!     lab: Lab::NotAsked,
+//!     lab: None,
 //! })?;
 //! assert_eq!(outcome.rows[0].id, "S0-T1c");
 //! # Ok::<(), firstflight_reproduce::ReproduceError>(())
@@ -56,6 +56,7 @@ use std::sync::atomic::AtomicBool;
 
 use firstflight_report::{ReportError, Width, write_dir, write_file};
 use firstflight_results::{ClaimRow, Reproduction};
+use firstflight_runner::Transport;
 
 use cache::Cache;
 use check::Done;
@@ -67,7 +68,6 @@ use select::{Chosen, choose};
 
 pub use error::ReproduceError;
 pub use execute::Progress;
-pub use lab::{Lab, LabStop};
 pub use line::{Line, RowKind};
 pub use markdown::markdown;
 pub use page::sign;
@@ -92,8 +92,8 @@ pub struct Options<'a> {
     pub figure_width: Width,
     /// One seed per run instead of several.
     pub quick: bool,
-    /// The lab that runs rows of the lab.
-    pub lab: Lab<'a>,
+    /// Runs the rows of the lab, if the user asked for them: they may take real time.
+    pub lab: Option<&'a dyn Transport>,
 }
 
 /// What a reproduction yields.

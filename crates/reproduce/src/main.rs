@@ -4,7 +4,6 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use firstflight_reproduce::Lab;
 use firstflight_reproduce::command::Args;
 use firstflight_terminal::{Failure, Status, command_line};
 
@@ -39,7 +38,7 @@ fn reproduce(args: &Args) -> Result<Status, Failure> {
     if args.check()? {
         return Err(Failure::Lacks(WITHOUT_LAB.to_owned()));
     }
-    args.run(Lab::NotAsked)
+    args.run(None)
 }
 
 const WITHOUT: &str = "\

@@ -246,7 +246,7 @@ mod tests {
             figure_width: Default::default(),
             command_line: String::new(),
             quick: true,
-            lab: crate::Lab::NotAsked,
+            lab: None,
         });
         for row in outcome.unwrap().rows {
             assert!(COMMITTED.contains(&lines(&row)), "{AGAIN}: {}", lines(&row));

@@ -293,6 +293,8 @@ pub(crate) fn file_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use firstflight_runner::{Simulator, Transport as _};
+
     use super::*;
 
     const PAPER: &str = "name = 'p'\nid = 'P0'\nplace = 1\ntitle = 't'\nlabel = 'l'\n\
@@ -328,7 +330,7 @@ mod tests {
         let idle: Vec<String> = laid
             .flat_map(|laid| laid.cases.iter().map(move |case| (laid, case)))
             .filter_map(|(laid, case)| {
-                let problem = firstflight_runner::check_keys(&case.scenario, None).err()?;
+                let problem = Simulator::TCP.check_keys(&case.scenario).err()?;
                 Some(format!("{}, case {}: {problem}", laid.path, case.name))
             })
             .collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use firstflight_reproduce::{Lab, Options, Outcome, ReproduceError, reproduce};
+use firstflight_reproduce::{Options, Outcome, ReproduceError, reproduce};
 use firstflight_results::{ClaimValue, Reproduction, Verdict};
 
 /// Runs a selection without a report.
@@ -19,7 +19,7 @@ fn claims(select: &[&str]) -> Result<Outcome, ReproduceError> {
         figure_width: Default::default(),
         command_line: String::new(),
         quick: true,
-        lab: Lab::NotAsked,
+        lab: None,
     })
 }
 
@@ -48,7 +48,7 @@ fn stopped_after(limit: usize, out: &std::path::Path, select: &[String]) -> Outc
         figure_width: Default::default(),
         command_line: "firstflight reproduce table1 --out out".to_owned(),
         quick: false,
-        lab: Lab::NotAsked,
+        lab: None,
     })
     .unwrap()
 }
@@ -188,7 +188,7 @@ fn an_output_that_cannot_be_written_is_found_before_anything_runs() {
         figure_width: Default::default(),
         command_line: String::new(),
         quick: false,
-        lab: Lab::NotAsked,
+        lab: None,
     });
     let message = error.unwrap_err().to_string();
     assert!(message.starts_with("cannot write "), "{message}");

@@ -3,7 +3,8 @@
 use firstflight_scenario::Scenario;
 use firstflight_scenario::keys::{Key, Kind};
 
-use crate::{network, prepare};
+use crate::simulator::prepare;
+use crate::{Simulator, network};
 
 /// What the simulator is given for a scenario, or what is wrong with the latter.
 fn given(lines: &str) -> Result<String, String> {
@@ -11,7 +12,8 @@ fn given(lines: &str) -> Result<String, String> {
     let marks = if lines.contains("ecn = true") { "[path]\necn_threshold = '30pkt'" } else { "" };
     let text = format!("controls = ['slow-start+newreno']\n{lines}\n{marks}");
     let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
-    let (resolved, prepared) = prepare(&scenario, None).map_err(|error| error.to_string())?;
+    let (resolved, prepared) =
+        prepare(&scenario, Simulator::TCP).map_err(|error| error.to_string())?;
     let networks = prepared.iter().map(|(_, controls)| network::build(&resolved, controls, None));
     Ok(networks.map(|network| format!("{network:?}")).collect())
 }

@@ -1,5 +1,6 @@
 //! Flows over another transport than the simulator's TCP, inside the same network.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use firstflight_control::own::OF_QUINN;
@@ -10,10 +11,10 @@ use firstflight_scenario::{Carrier, ControlSpec, Plan, Recovery, Resolved, Scena
 use firstflight_sim::{Ends, FlowSpec, Network, stream};
 use rand_pcg::rand_core::RngCore;
 
-use crate::RunError;
+use crate::{Logs, RunError, Simulator};
 
 /// A transport of another protocol, such as QUIC, over the simulator's network.
-pub trait Foreign: Sync {
+pub trait Foreign: fmt::Debug + Sync {
     /// Its name in results.
     fn name(&self) -> &'static str;
 
@@ -26,6 +27,14 @@ pub trait Foreign: Sync {
     /// # Errors
     /// A name that is nearly one of its own.
     fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem>;
+
+    /// Checks that a flow can have a control, without making it.
+    ///
+    /// # Errors
+    /// What is wrong with it, or what it needs and this transport does not provide.
+    fn check(&self, _spec: &ControlSpec) -> Result<(), ControlProblem> {
+        Ok(())
+    }
 
     /// What readers of a result under this control must know, if anything; of flows of this group.
     fn caution(&self, _spec: &ControlSpec, _group: &ResolvedFlow) -> Option<String> {
@@ -57,35 +66,26 @@ pub struct ForeignFlow<'a> {
     pub path_bytes: u64,
     /// A seed of its own.
     pub seed: u64,
-}
-
-/// The foreign transport of a run, and whether it carries what does not say otherwise.
-#[derive(Clone, Copy)]
-pub struct On<'a> {
-    /// The transport.
-    pub transport: &'a dyn Foreign,
-    /// It carries every flow that does not name TCP.
-    pub by_default: bool,
+    /// Where its stack writes a log of its own, if it is to.
+    pub logs: Option<&'a Logs>,
 }
 
 /// Who carries a group of flows under a control: `None` is the simulator's TCP.
 pub(crate) fn carrier<'a>(
-    on: Option<On<'a>>,
+    on: Simulator<'a>,
     written: Option<Carrier>,
     spec: &ControlSpec,
 ) -> Result<Option<&'a dyn Foreign>, RunError> {
     let own = spec.startup.name.starts_with(OF_QUINN);
-    let wanted = own
-        || written == Some(Carrier::Quic)
-        || written.is_none() && on.is_some_and(|on| on.by_default);
-    match (wanted, on) {
+    let wanted = own || written == Some(Carrier::Quic) || written.is_none() && on.by_default;
+    match (wanted, on.foreign) {
         (false, _) => Ok(None),
-        (true, Some(_)) if own && written == Some(Carrier::Tcp) => Err(RunError::Foreign(format!(
+        (true, Some(_)) if own && written == Some(Carrier::Tcp) => Err(RunError::Input(format!(
             "control `{}`: quinn's own, on a flow with transport = \"tcp\"; accepted: \"quic\"",
             spec.text
         ))),
-        (true, Some(on)) => Ok(Some(on.transport)),
-        (true, None) => Err(RunError::Foreign(format!(
+        (true, Some(foreign)) => Ok(Some(foreign)),
+        (true, None) => Err(RunError::Input(format!(
             "control `{}`: runs over QUIC only; accepted here: flows over TCP",
             spec.text
         ))),
@@ -93,8 +93,8 @@ pub(crate) fn carrier<'a>(
 }
 
 /// The control that a plan names: one of the core's, or one that only `on` has.
-pub(crate) fn control(on: Option<On<'_>>, spec: &ControlSpec) -> Result<Control, ControlProblem> {
-    let own = on.map_or(Ok(None), |on| on.transport.own(spec))?;
+pub(crate) fn control(on: Simulator<'_>, spec: &ControlSpec) -> Result<Control, ControlProblem> {
+    let own = on.foreign.map_or(Ok(None), |foreign| foreign.own(spec))?;
     let Some(name) = own else { return Control::resolve(spec) };
     // Its policies are the transport's own: these are never asked.
     let mut control = Control::named("newreno")?;
@@ -105,9 +105,9 @@ pub(crate) fn control(on: Option<On<'_>>, spec: &ControlSpec) -> Result<Control,
 
 /// The scenario as its transports can run it: where a flow is foreign and no packet size is given,
 /// packets of the smallest size that transport has.
-pub(crate) fn fitting(scenario: &Scenario, on: Option<On<'_>>) -> Result<Scenario, RunError> {
+pub(crate) fn fitting(scenario: &Scenario, on: Simulator<'_>) -> Result<Scenario, RunError> {
     let mut scenario = scenario.clone();
-    let Some(transport) = on.map(|on| on.transport) else { return Ok(scenario) };
+    let Some(transport) = on.foreign else { return Ok(scenario) };
     if !is_any_foreign(&scenario, on)? {
         return Ok(scenario);
     }
@@ -127,7 +127,7 @@ pub(crate) fn fitting(scenario: &Scenario, on: Option<On<'_>>) -> Result<Scenari
 pub(crate) fn shown(
     scenario: &Scenario,
     mut resolved: Resolved,
-    on: Option<On<'_>>,
+    on: Simulator<'_>,
 ) -> Result<Resolved, RunError> {
     let plans = scenario.plans()?;
     for (at, group) in scenario.groups().iter().enumerate() {
@@ -142,7 +142,7 @@ pub(crate) fn shown(
     Ok(resolved)
 }
 
-fn is_any_foreign(scenario: &Scenario, on: Option<On<'_>>) -> Result<bool, RunError> {
+fn is_any_foreign(scenario: &Scenario, on: Simulator<'_>) -> Result<bool, RunError> {
     let flows = scenario.groups();
     for plan in scenario.plans()? {
         for (flow, spec) in flows.iter().zip(&plan.controls) {
@@ -162,7 +162,8 @@ pub(crate) fn all_ends(
     resolved: &Resolved,
     plan: &Plan,
     network: &Network,
-    on: Option<On<'_>>,
+    on: Simulator<'_>,
+    logs: Option<&Logs>,
 ) -> Result<(AllEnds, String), RunError> {
     let mut ends = Vec::new();
     let groups = resolved.flows.iter().zip(&plan.controls);
@@ -172,10 +173,11 @@ pub(crate) fn all_ends(
         let seed = stream(network.seed, ENDS_STREAM + place as u64).next_u64();
         let path_bytes = path_bytes(resolved, spec);
         let run = plan.name.as_str();
-        let flow = ForeignFlow { run, place, control, group, spec, resolved, path_bytes, seed };
-        ends.push((place, transport.ends(&flow).map_err(RunError::Foreign)?));
+        let flow =
+            ForeignFlow { run, place, control, group, spec, resolved, path_bytes, seed, logs };
+        ends.push((place, transport.ends(&flow).map_err(RunError::Input)?));
     }
-    let foreign = on.map_or("", |on| on.transport.name());
+    let foreign = on.foreign.map_or("", Foreign::name);
     let carried = match ends.len() {
         0 => "sim".to_owned(),
         all if all == network.flows.len() => foreign.to_owned(),
@@ -188,12 +190,12 @@ pub(crate) fn all_ends(
 pub(crate) fn cautions(
     specs: &[ControlSpec],
     groups: &[ResolvedFlow],
-    on: Option<On<'_>>,
+    on: Simulator<'_>,
 ) -> Option<String> {
-    let on = on?;
+    let foreign = on.foreign?;
     let carried = |spec: &ControlSpec| on.by_default || spec.startup.name.starts_with(OF_QUINN);
     let carried = specs.iter().zip(groups).filter(|(spec, _)| carried(spec));
-    let caution = |(spec, group)| on.transport.caution(spec, group);
+    let caution = |(spec, group)| foreign.caution(spec, group);
     let mut texts: Vec<String> = carried.filter_map(caution).collect();
     texts.dedup();
     (!texts.is_empty()).then(|| texts.join("; "))

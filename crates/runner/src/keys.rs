@@ -3,15 +3,15 @@
 use firstflight_scenario::keys::{Stack, StackInUse};
 use firstflight_scenario::{Scenario, ScenarioError};
 
-use crate::foreign::On;
-use crate::{endpoint, foreign, prepare};
+use crate::simulator::prepare;
+use crate::{Simulator, endpoint, foreign};
 
 /// Refuses a key that is set and that no flow of any run supports, so that nobody takes a result
 /// for that of a key that had no effect.
 ///
 /// # Errors
 /// The first such key, at its place, with what supports it.
-pub fn check_keys(scenario: &Scenario, on: Option<On<'_>>) -> Result<(), ScenarioError> {
+pub(crate) fn check_keys(scenario: &Scenario, on: Simulator<'_>) -> Result<(), ScenarioError> {
     let is_free = scenario.set().all(|set| set.key.support.is_everywhere());
     if is_free && scenario.endpoint.ns2_release.is_none() {
         return Ok(());

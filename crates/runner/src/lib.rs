@@ -1,6 +1,9 @@
 //! From a scenario to results: names become controls, base units become a network, the transport
 //! runs it, and what came out is measured in one schema.
 //!
+//! A [`Transport`] runs scenarios. The packet [`Simulator`] is one; the others are in crates of
+//! their own.
+//!
 //! ```
 //! use firstflight_runner::{Options, run};
 //! use firstflight_scenario::Scenario;
@@ -12,36 +15,37 @@
 //! ```
 
 mod endpoint;
+mod error;
 #[cfg(test)]
 mod every_row;
 mod foreign;
 mod keys;
+mod logs;
 mod network;
 mod ns2;
 mod ns2_clocks;
 mod outcome;
 mod script;
+mod simulator;
 mod trace;
+mod transport;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicBool;
 
-use firstflight_core::units::Span;
 use firstflight_results::{Partial, Refused, Results, RunResult, Series};
-use firstflight_scenario::{
-    ControlSpec, Plan, Profile, Recovery, Resolved, Scenario, ScenarioError,
-};
-use firstflight_sim::{FastPaths, Interrupted, run_with};
-use rayon::prelude::*;
+use firstflight_scenario::{Resolved, Scenario};
 
 pub use endpoint::own_recovery;
+pub use error::RunError;
 pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use firstflight_sim::Ends;
-pub use foreign::{Foreign, ForeignFlow, On};
-pub use keys::check_keys;
+pub use foreign::{Foreign, ForeignFlow};
+pub use logs::{LogFile, Logs};
 pub use network::{files, link, losses, start, traced};
 pub use outcome::files_result;
 pub use script::{SCRIPT_COLUMNS, script};
+pub use simulator::Simulator;
+pub use transport::Transport;
 
 /// How to run.
 #[derive(Clone, Copy, Default)]
@@ -52,10 +56,12 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Called after every finished run with its place and the number of runs.
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
-    /// Another transport for flows that ask for it, or for all.
-    pub on: Option<On<'a>>,
-    /// Run one after the other in this thread: for callers that spread work themselves, and for
-    /// children of a fork, which have none of the threads of rayon's pool.
+    /// Where stacks that write a log of their own put it.
+    pub logs: Option<&'a Logs>,
+    /// Hears in a few words what is being done, where that takes long.
+    pub say: Option<&'a (dyn Fn(&str) + Sync)>,
+    /// Run one after the other, the simulator in this thread: for callers that spread work
+    /// themselves, and for children of a fork, which have none of the threads of rayon's pool.
     pub serial: bool,
 }
 
@@ -87,23 +93,6 @@ pub struct Run {
     pub flows: Vec<Series>,
     /// One per link, in the order of the scenario; empty without samples.
     pub queues: Vec<Series>,
-}
-
-/// Why a scenario did not run.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The scenario contradicts itself.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// A control that does not exist or cannot be set so.
-    #[error("{0}")]
-    Control(#[from] ControlProblem),
-    /// A flow that its transport cannot carry.
-    #[error("{0}")]
-    Foreign(String),
-    /// The command was told to stop before any run was finished.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 impl Run {
@@ -165,154 +154,13 @@ fn by_control(mut runs: Vec<Run>) -> Vec<Run> {
     runs
 }
 
-/// Runs every plan of the scenario with every seed on the simulator, in parallel over the cores.
+/// Runs every plan of the scenario with every seed on the simulator's TCP, in parallel over the
+/// cores.
 ///
 /// # Errors
-/// A contradictory scenario, an unknown control or knob, a flow that its transport cannot carry, or
-/// an interruption before any run was finished; a later one leaves what was finished in the report.
+/// As [`Transport::run`].
 pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
-    let (resolved, prepared) = prepare(scenario, options.on)?;
-    // Seed by seed, so that an interruption leaves rounds in which every control has its run.
-    let runs: Vec<(u64, &(Plan, Vec<Control>))> = resolved
-        .seeds()
-        .flat_map(|seed| prepared.iter().map(move |prepared| (seed, prepared)))
-        .collect();
-    let total = runs.len();
-    let done = AtomicUsize::new(0);
-    let one = |(seed, (plan, controls)): &(u64, &(Plan, Vec<Control>))| {
-        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Ok(None);
-        }
-        let run = match run_plan(&resolved, *seed, plan, controls, options) {
-            Ok(run) => run,
-            Err(RunError::Interrupted) => return Ok(None),
-            Err(problem) => return Err(problem),
-        };
-        let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if let Some(report) = options.on_done {
-            report(finished, total);
-        }
-        Ok(Some(run))
-    };
-    // One run gains nothing from other threads, and to wake them takes longer than a short one.
-    let runs: Vec<Option<Run>> = match options.serial || total == 1 {
-        true => runs.iter().map(one).collect::<Result<_, RunError>>()?,
-        false => in_order(&runs, one)?,
-    };
-    let runs: Vec<Run> = runs.into_iter().flatten().collect();
-    let interrupted = runs.len() < total;
-    if interrupted && runs.is_empty() {
-        return Err(RunError::Interrupted);
-    }
-    let resolved = foreign::shown(scenario, resolved, options.on)?;
-    Ok(Report::new(resolved, runs, interrupted))
-}
-
-/// Does one for each over the cores, each taken in its turn: a parallel iterator over the list
-/// would begin at several places of it.
-fn in_order<T: Sync, R: Send>(
-    each: &[T],
-    one: impl Fn(&T) -> Result<R, RunError> + Sync,
-) -> Result<Vec<R>, RunError> {
-    let mut done: Vec<(usize, R)> = each
-        .iter()
-        .enumerate()
-        .par_bridge()
-        .map(|(at, each)| Ok((at, one(each)?)))
-        .collect::<Result<_, RunError>>()?;
-    done.sort_by_key(|(at, _)| *at);
-    Ok(done.into_iter().map(|(_, one)| one).collect())
-}
-
-/// Checks that [`run`] can run a scenario, without running it.
-///
-/// # Errors
-/// As [`run`], but for what a foreign transport only finds when it runs.
-pub fn check(scenario: &Scenario, on: Option<On<'_>>) -> Result<(), RunError> {
-    prepare(scenario, on).map(drop)
-}
-
-/// A plan with the control of each group of flows.
-type Prepared = Vec<(Plan, Vec<Control>)>;
-
-/// The scenario in base units, and its plans with their controls as the profile adapts them.
-fn prepare(scenario: &Scenario, on: Option<On<'_>>) -> Result<(Resolved, Prepared), RunError> {
-    let scenario = &foreign::fitting(scenario, on)?;
-    let resolved = scenario.resolve()?;
-    let with_controls = |plan: Plan| {
-        let control = |spec| foreign::control(on, spec);
-        let mut controls: Vec<Control> =
-            plan.controls.iter().map(control).collect::<Result<_, _>>()?;
-        if resolved.endpoint.profile == Profile::Ns2 {
-            controls.iter_mut().for_each(ns2::adapt);
-        }
-        let groups = scenario.groups();
-        let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
-        for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
-            let foreign = foreign::carrier(on, group.transport, spec)?.is_some();
-            let quic = flow.recovery.value == Recovery::Quic;
-            if foreign || quic || flow.delayed_ack.value > 1 {
-                control.suggest_weights_per_packet();
-            }
-            if !foreign {
-                endpoint::carries(resolved.endpoint.profile, flow, control)?;
-                network::bears(&resolved, flow, control)?;
-            }
-        }
-        Ok((plan, controls))
-    };
-    let plans = scenario.plans()?.into_iter();
-    let prepared = plans.map(with_controls).collect::<Result<_, RunError>>()?;
-    Ok((resolved, prepared))
-}
-
-/// The scenario in base units as [`run`] runs it.
-///
-/// # Errors
-/// A contradictory scenario, or a flow that its transport cannot carry.
-pub fn resolve(scenario: &Scenario, on: Option<On<'_>>) -> Result<Resolved, RunError> {
-    let scenario = foreign::fitting(scenario, on)?;
-    foreign::shown(&scenario, scenario.resolve()?, on)
-}
-
-/// A control in full, as results name it: one of the core's, or one that only `on` has.
-///
-/// # Errors
-/// What is wrong, with the nearest name and what is accepted.
-pub fn full_name(spec: &ControlSpec, on: Option<On<'_>>) -> Result<String, ControlProblem> {
-    foreign::control(on, spec).map(|control| control.full)
-}
-
-fn run_plan(
-    resolved: &Resolved,
-    seed: u64,
-    plan: &Plan,
-    controls: &[Control],
-    options: &Options<'_>,
-) -> Result<Run, RunError> {
-    let mut resolved = resolved.clone();
-    resolved.seed = seed;
-    let resolved = &resolved;
-    let sample_every = options
-        .samples
-        .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
-    let network = network::build(resolved, controls, sample_every);
-    let (ends, transport) = foreign::all_ends(resolved, plan, &network, options.on)?;
-    let never = AtomicBool::new(false);
-    let before = Instant::now();
-    let outcome = run_with(&network, ends, FastPaths::On, options.stop.unwrap_or(&never))
-        .map_err(|Interrupted| RunError::Interrupted)?;
-    let wall = before.elapsed();
-    let mut result = outcome::result(resolved, plan, controls, &network, &outcome, wall);
-    result.transport = transport;
-    let notes =
-        [result.note.take(), foreign::cautions(&plan.controls, &resolved.flows, options.on)];
-    result.note = notes.into_iter().flatten().reduce(|all, more| format!("{all}; {more}"));
-    let (flows, queues) = match options.samples {
-        Some(_) => (trace::flows(&network, &outcome), trace::queues(&outcome)),
-        None => (Vec::new(), Vec::new()),
-    };
-    Ok(Run { result, flows, queues })
+    Simulator::TCP.run(scenario, options)
 }
 
 /// The README's example compiles and runs.

@@ -193,7 +193,7 @@ pub(crate) fn bears(
     let quic = flow.recovery.or_own(own) == Recovery::Quic;
     let no = |key: &str, link: &ResolvedLink, why: &str| {
         let name = &link.name;
-        Err(RunError::Foreign(format!(
+        Err(RunError::Input(format!(
             "`{key}` of link {name}: {why}; accepted: `--on quic`, or TCP"
         )))
     };

@@ -9,17 +9,16 @@ mod quic;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use firstflight_control::policy::startups;
 use firstflight_judge::{
-    Carrier, Entry, Judged, Judgement, Question, Refusal, Tally, Verdict, select,
+    Entry, Judged, Judgement, Keep, Question, Tally, Transports, Verdict, select,
 };
-use firstflight_quic_sim::Quic;
+use firstflight_quic_sim::{QUIC, SIM};
 use firstflight_report::{ReportError, digits, wrapped, write_file};
-use firstflight_runner::{On, Options, RunError, run as run_scenario};
-use firstflight_scenario::{Rule, Scenario};
-use firstflight_sweep::{Shelf, SweepError, content_name};
+use firstflight_runner::Options;
+use firstflight_scenario::Rule;
+use firstflight_sweep::{Shelf, content_name};
 
 use crate::Stop;
 use crate::step::{self, announce};
@@ -96,30 +95,11 @@ impl Judges {
     fn answer(&self, question: &Question, over_quic: bool) -> Result<Judgement, Stop> {
         let name = &question.control.text;
         announce(&format!("judge {name}"));
-        let on = On { transport: &Quic::SILENT, by_default: over_quic };
-        let run = |scenario: &Scenario, options: &Options<'_>| {
-            let options = Options { on: Some(on), ..*options };
-            run_scenario(scenario, &options).map_err(|error| match error {
-                RunError::Interrupted => Refusal::Interrupted,
-                other => Refusal::NotCarried(other.to_string()),
-            })
-        };
-        let carrier = Carrier {
-            run: &run,
-            who: format!("{} quic {over_quic}", self.who),
-            in_turn: false,
-            stop: &AtomicBool::new(false),
-            progress: &|_, _| {},
-        };
-        let on = if over_quic { "quic" } else { "sim" };
-        question.judge::<Box<SweepError>>(on, Some(&self.shelf), &carrier).map_err(|refusal| {
-            let why = match refusal {
-                Refusal::NotCarried(why) => why,
-                Refusal::Interrupted => "interrupted".to_owned(),
-                Refusal::Failed(error) => error.to_string(),
-            };
-            failed(name, &why)
-        })
+        let transports = Transports::all(if over_quic { &QUIC } else { &SIM });
+        let who = format!("{} quic {over_quic}", self.who);
+        let keep = Keep { shelf: &self.shelf, who };
+        let judged = question.judge(&transports, Some(&keep), &Options::default());
+        judged.map_err(|error| failed(name, &error.to_string()))
     }
 }
 

@@ -7,10 +7,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use firstflight_runner::{Options, run as run_scenario};
+use firstflight_runner::{Options, Simulator, run as run_scenario};
 use firstflight_scenario::Document;
 use firstflight_sweep::{Format, Shard, Store, Sweep, run};
 use nix::time::{ClockId, clock_gettime};
@@ -26,7 +27,8 @@ fn main() {
         Some(points) => text.replace("points = 10000", &format!("points = {points}")),
         None => text,
     };
-    let sweep = Sweep::parse(&text, "short-transfers.toml", &root).unwrap();
+    let sweep =
+        Sweep::parse(&text, "short-transfers.toml", &root, Arc::new(Simulator::TCP)).unwrap();
     let points = sweep.points() as f64;
     let estimated: u64 = (0..sweep.chunks()).map(|chunk| sweep.weight_ns(chunk)).sum();
     println!(

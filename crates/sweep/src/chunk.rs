@@ -2,13 +2,12 @@
 
 use firstflight_results::Table;
 use firstflight_results::table::flows;
-use firstflight_runner::{Options, run};
+use firstflight_runner::{Options, Transport};
 use firstflight_scenario::{Document, Scenario, ScenarioError};
 use serde::{Deserialize, Serialize};
 
 use crate::listed::Origin;
-use crate::transport::ON;
-use crate::{SweepError, VERSION, hash};
+use crate::{SweepError, VERSION, hash, transport};
 
 /// Consecutive points of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +15,9 @@ use crate::{SweepError, VERSION, hash};
 pub struct Chunk {
     schema: String,
     version: String,
+    /// The transport, and what runs in its guests; empty for the simulator.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    on: String,
     /// The grid file, for messages.
     file: String,
     /// The scenario as TOML.
@@ -33,6 +35,8 @@ pub struct Chunk {
 #[derive(Serialize)]
 struct Content<'a> {
     version: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    on: &'a str,
     scenario: &'a str,
     keys: &'a [String],
     points: &'a [Vec<String>],
@@ -42,6 +46,7 @@ const SCHEMA: &str = "firstflight/chunk@1";
 
 impl Chunk {
     pub(crate) fn new(
+        on: &str,
         file: &str,
         base: &str,
         keys: &[String],
@@ -51,6 +56,7 @@ impl Chunk {
         Self {
             schema: SCHEMA.to_owned(),
             version: VERSION.to_owned(),
+            on: on.to_owned(),
             file: file.to_owned(),
             scenario: base.to_owned(),
             keys: keys.to_vec(),
@@ -59,12 +65,18 @@ impl Chunk {
         }
     }
 
-    /// The hash of its points, its scenario and the program's version: 32 hexadecimal digits.
+    /// The hash of its points, its scenario, its transport and the program's version: 32
+    /// hexadecimal digits.
     pub fn name(&self) -> String {
-        let Self { version, scenario, keys, points, .. } = self;
-        let content = Content { version, scenario, keys, points };
+        let Self { version, on, scenario, keys, points, .. } = self;
+        let content = Content { version, on, scenario, keys, points };
         // Texts in lists always have a JSON form.
         hash::name(&serde_json::to_vec(&content).unwrap_or_default())
+    }
+
+    /// The transport, and what runs in its guests.
+    pub fn on(&self) -> &str {
+        if self.on.is_empty() { "sim" } else { &self.on }
     }
 
     /// How many points it has.
@@ -94,17 +106,23 @@ impl Chunk {
         Ok(chunk)
     }
 
-    /// Runs its points one after the other in this thread: the rows in the order of points,
-    /// controls, seeds and flows. Of the options `stop` counts.
+    /// Runs its points one after the other, the simulator's in this thread: the rows in the order
+    /// of points, controls, seeds and flows. Of the options `stop` counts.
     ///
     /// # Errors
-    /// A point that cannot be run, named by its keys and values; [`SweepError::Interrupted`].
-    pub fn run(&self, options: &Options<'_>) -> Result<Table, SweepError> {
+    /// Another transport than the sweep's; a point that cannot be run, named by its keys and
+    /// values; [`SweepError::Interrupted`].
+    pub fn run(&self, on: &dyn Transport, options: &Options<'_>) -> Result<Table, SweepError> {
+        if transport::named(on)? != self.on {
+            let (found, accepted) = (on.name(), self.on());
+            let problem = format!("found the transport {found}; accepted: its sweep's, {accepted}");
+            return Err(SweepError::Chunk(problem));
+        }
         let base = Document::parse(&self.scenario, &self.file)?;
-        let options = Options { serial: true, on: ON, stop: options.stop, ..Options::default() };
+        let options = Options { serial: true, stop: options.stop, ..Options::default() };
         let mut rows: Option<Table> = None;
         for (at, values) in self.points.iter().enumerate() {
-            let table = self.row(&base, (at, values), &options)?;
+            let table = self.row(&base, (at, values), on, &options)?;
             match &mut rows {
                 None => rows = Some(table),
                 Some(rows) => rows.append(table)?,
@@ -117,6 +135,7 @@ impl Chunk {
         &self,
         base: &Document,
         (at, values): (usize, &[String]),
+        on: &dyn Transport,
         options: &Options<'_>,
     ) -> Result<Table, SweepError> {
         let stands = |key: &str| {
@@ -126,7 +145,7 @@ impl Chunk {
         let wrong = |error| SweepError::at(named(&self.keys, values), error, stands);
         let scenario = scenario_at(base, &self.keys, values);
         let scenario = scenario.map_err(|error| wrong(error.into()))?;
-        let report = run(&scenario, options).map_err(wrong)?;
+        let report = on.run(&scenario, options).map_err(wrong)?;
         if report.interrupted {
             return Err(SweepError::Interrupted);
         }

@@ -1,6 +1,7 @@
 //! Cuts the points of a sweep into chunks of about a second, by estimates that are equal on every
 //! machine: the names of the chunks depend on them.
 
+use firstflight_runner::Transport;
 use firstflight_scenario::{Carrier, Resolved};
 
 use crate::SweepError;
@@ -19,7 +20,7 @@ pub(crate) struct Cut {
 /// [`MOST_CHUNKS`].
 pub(crate) fn cut(
     count: u64,
-    at: impl Fn(u64) -> Result<Resolved, SweepError>,
+    weight_ns: impl Fn(u64) -> Result<u64, SweepError>,
 ) -> Result<Option<Vec<Cut>>, SweepError> {
     let pieces = count.min(PIECES);
     let start = |piece: u64| (u128::from(count) * u128::from(piece) / u128::from(pieces)) as u64;
@@ -28,7 +29,7 @@ pub(crate) fn cut(
         let (first, end) = (start(piece), start(piece + 1));
         // Not always the same place in a piece, which a grid might repeat.
         let point = first + (piece.wrapping_mul(APART) >> 32) % (end - first);
-        weights.push((end, weight_ns(&at(point)?)));
+        weights.push((end, weight_ns(point)?));
     }
     let mut from = 0;
     let total: u128 = weights
@@ -76,27 +77,46 @@ fn filled(weights: &[(u64, u64)], target: u64) -> Option<Vec<Cut>> {
 /// What a scenario takes on one core, in nanoseconds: an estimate from the packets it can carry at
 /// most, equal on every machine.
 pub fn weight_ns(resolved: &Resolved) -> u64 {
+    let is_quic = resolved.flows.iter().any(|group| group.transport == Some(Carrier::Quic));
+    simulated_ns(resolved, if is_quic { QUIC_PACKET_NS } else { PACKET_NS })
+}
+
+/// What a scenario takes on a transport.
+pub(crate) fn weight_on(on: &dyn Transport, resolved: &Resolved) -> u64 {
+    let runs = runs(resolved);
+    match on.name() {
+        _ if on.is_in_real_time() => runs.saturating_mul(resolved.duration_ns),
+        "linux" => runs.saturating_mul(GUEST_NS),
+        "quic" => simulated_ns(resolved, QUIC_PACKET_NS),
+        _ => weight_ns(resolved),
+    }
+}
+
+fn runs(resolved: &Resolved) -> u64 {
+    resolved.runs.saturating_mul(resolved.controls.len().max(1) as u64)
+}
+
+fn simulated_ns(resolved: &Resolved, packet_ns: u64) -> u64 {
     let wire = resolved.wire_bytes().max(1);
     let rate = resolved.links.get(resolved.slowest_link()).map_or(0, |link| link.rate_bps);
     let carried = u128::from(rate) * u128::from(resolved.duration_ns) / 8_000_000_000;
     let carried = u64::try_from(carried / u128::from(wire)).unwrap_or(u64::MAX);
-    let is_quic = resolved.flows.iter().any(|group| group.transport == Some(Carrier::Quic));
-    let packet_ns = if is_quic { QUIC_PACKET_NS } else { PACKET_NS };
     let mut sizes = resolved.flows.iter().map(|group| {
         let packets = group.size_bytes?.div_ceil(resolved.packet_bytes.max(1));
         Some(packets.saturating_mul(group.count))
     });
     let asked = sizes.try_fold(0_u64, |all, size| Some(all.saturating_add(size?)));
     let packets = asked.map_or(carried, |asked| asked.min(carried));
-    let runs = resolved.runs.saturating_mul(resolved.controls.len().max(1) as u64);
     let run = packets.saturating_mul(packet_ns).saturating_add(RUN_NS);
-    runs.saturating_mul(run).saturating_add(POINT_NS)
+    runs(resolved).saturating_mul(run).saturating_add(POINT_NS)
 }
 
 /// From docs/sweep.md: what a packet, a run and a point cost on one core.
 const PACKET_NS: u64 = 55;
 /// From docs/quic.md: 37,000 instructions.
 const QUIC_PACKET_NS: u64 = 12_000;
+/// A guest boots, and its clock is slower than this machine's (docs/lab.md).
+const GUEST_NS: u64 = 15_000_000_000;
 const RUN_NS: u64 = 25_000;
 const POINT_NS: u64 = 60_000;
 

@@ -88,6 +88,9 @@ pub enum SweepError {
     /// A measured number that is not finite.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// The machine lacks something, or a run broke.
+    #[error(transparent)]
+    Run(#[from] RunError),
     /// The sweep was told to stop.
     #[error("interrupted")]
     Interrupted,
@@ -143,6 +146,8 @@ impl SweepError {
     ) -> Self {
         let problem = match error {
             RunError::Interrupted => return Self::Interrupted,
+            RunError::Lacks(why) => return RunError::Lacks(format!("at {point}: {why}")).into(),
+            RunError::Failed(why) => return RunError::Failed(format!("at {point}: {why}")).into(),
             RunError::Scenario(error) => error.located(stands).to_string(),
             error => error.to_string(),
         };

@@ -3,22 +3,28 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::slice::from_ref;
+use std::sync::Arc;
 
+use firstflight_runner::Transport;
 use firstflight_scenario::{Document, Place, Resolved, Scenario, ScenarioError, hint};
 use toml::{Table, Value};
 
 use crate::chunk::{Chunk, named, scenario_at};
-use crate::cut::{Cut, cut};
+use crate::cut::{Cut, cut, weight_on};
 use crate::listed::Listed;
 use crate::points::{Outer, Points};
 use crate::range::Range;
 use crate::sample::{Sample, Values};
-use crate::transport::{ON, check_controls};
+use crate::transport::{self, check_controls};
 use crate::{SweepError, VERSION, hash};
 
 /// A sweep as its grid file describes it.
 #[derive(Clone, Debug)]
 pub struct Sweep {
+    /// What runs it.
+    pub(crate) transport: Arc<dyn Transport>,
+    /// The transport in the names of chunks.
+    pub(crate) on: String,
     pub(crate) file: String,
     /// The scenario as TOML, without comments, its keys in order.
     pub(crate) base: String,
@@ -37,16 +43,16 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Reads a grid file; files that it names are looked for beside it.
+    /// Reads a grid file, for a transport; files that it names are looked for beside it.
     ///
     /// # Errors
     /// A file that cannot be read, a key or a value that is wrong, a control that does not exist.
-    pub fn load(path: &Path) -> Result<Self, SweepError> {
+    pub fn load(path: &Path, on: Arc<dyn Transport>) -> Result<Self, SweepError> {
         let file = path.display().to_string();
         let text = Document::text(path)
             .map_err(|problem| SweepError::Unreadable { file: file.clone(), problem })?;
         let beside = path.parent().unwrap_or(Path::new("."));
-        Self::parse(&text, &file, beside)
+        Self::parse(&text, &file, beside, on)
     }
 
     /// Reads the text of a grid file; `file` names it in messages, and files that it names are
@@ -54,13 +60,18 @@ impl Sweep {
     ///
     /// # Errors
     /// As [`Sweep::load`].
-    pub fn parse(text: &str, file: &str, beside: &Path) -> Result<Self, SweepError> {
+    pub fn parse(
+        text: &str,
+        file: &str,
+        beside: &Path,
+        on: Arc<dyn Transport>,
+    ) -> Result<Self, SweepError> {
         // The scenario's reader names lines; so it comes first.
         let document = Document::parse(text, file).map_err(|error| match error {
             ScenarioError::Unreadable { file, problem } => SweepError::Unreadable { file, problem },
             error => error.into(),
         })?;
-        let reader = Reader { whole: &document, beside };
+        let reader = Reader { whole: &document, beside, on: &*on };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             reader.fault("", format!("{}; accepted: TOML", error.message()))
         })?;
@@ -77,9 +88,12 @@ impl Sweep {
             return Err(reader.fault("points", problem.to_owned()));
         }
         let keys = points.keys();
+        let named = transport::named(&*on)?;
         let mut sweep = Self {
+            transport: Arc::clone(&on),
+            hash: described(&named, &base, &points),
+            on: named,
             file: file.to_owned(),
-            hash: described(&base, &points),
             base,
             points,
             stands: keys.iter().map(|key| reader.stands(key)).collect(),
@@ -87,7 +101,9 @@ impl Sweep {
             count,
             cuts: Vec::new(),
         };
-        let cuts = cut(count, |point| sweep.resolved(&document, point))?;
+        let cuts = cut(count, |point| {
+            Ok(weight_on(&*sweep.transport, &sweep.resolved(&document, point)?))
+        })?;
         sweep.cuts = cuts.ok_or_else(|| {
             let problem = "more than two months of work for a core; accepted: several sweeps";
             reader.fault("grid", format!("{count} points are {problem}"))
@@ -129,7 +145,7 @@ impl Sweep {
         let numbers = first..first + points;
         let origin = self.points.origin(numbers.clone());
         let values = numbers.map(|point| self.points.values(point)).collect();
-        Some(Chunk::new(&self.file, &self.base, &self.keys, values, origin))
+        Some(Chunk::new(&self.on, &self.file, &self.base, &self.keys, values, origin))
     }
 
     /// How long a chunk takes on one core, estimated from its packets, in nanoseconds.
@@ -160,7 +176,7 @@ impl Sweep {
         let scenario = scenario_at(base, &self.keys, &values);
         let scenario = scenario.map_err(|error| wrong(error.into()))?;
         scenario.plans().map_err(|error| wrong(error.into()))?;
-        firstflight_runner::resolve(&scenario, ON).map_err(wrong)
+        self.transport.resolve(&scenario).map_err(wrong)
     }
 
     pub(crate) fn document(&self) -> Result<Document, SweepError> {
@@ -172,6 +188,7 @@ struct Reader<'a> {
     /// The grid file, which knows its lines.
     whole: &'a Document,
     beside: &'a Path,
+    on: &'a dyn Transport,
 }
 
 impl Reader<'_> {
@@ -338,7 +355,7 @@ impl Reader<'_> {
     /// Finds what is wrong with the scenario, the keys and each single value, before anything runs.
     fn check(&self, base: &Document, points: &Points) -> Result<(), SweepError> {
         let scenario = base.scenario()?;
-        check_controls(&scenario)?;
+        check_controls(self.on, &scenario)?;
         scenario.plans()?;
         scenario.resolve()?;
         let keys = points.keys();
@@ -359,7 +376,7 @@ impl Reader<'_> {
                 let stands = |wrong: &str| (wrong == key).then(|| named_so(&item, key));
                 let scenario = scenario_at(base, from_ref(key), from_ref(value));
                 let scenario = scenario.map_err(|error| error.located(stands))?;
-                check_controls(&scenario)?;
+                check_controls(self.on, &scenario)?;
             }
         }
         Ok(())
@@ -424,8 +441,8 @@ fn written(value: &Value) -> Option<String> {
 }
 
 /// The hash of everything that decides the results.
-fn described(base: &str, points: &Points) -> String {
-    let mut text = format!("{VERSION}\n{base}\n");
+fn described(on: &str, base: &str, points: &Points) -> String {
+    let mut text = format!("{VERSION}\n{base}\n{on}");
     match &points.outer {
         Outer::None => {}
         Outer::Sample(sample) => {

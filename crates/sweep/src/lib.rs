@@ -7,14 +7,17 @@
 //! machine, and [`Store`] keeps its rows. [`run`] does all of that on the cores of this machine.
 //!
 //! ```
+//! use std::sync::Arc;
+//!
+//! use firstflight_runner::Simulator;
 //! use firstflight_sweep::Sweep;
 //!
 //! let grid = "
 //!     scenario = { controls = ['newreno', 'astart'], duration = '2s' }
 //!     grid = { 'path.rtt' = ['50ms', '100ms'] }";
-//! let sweep = Sweep::parse(grid, "grid.toml", ".".as_ref())?;
+//! let sweep = Sweep::parse(grid, "grid.toml", ".".as_ref(), Arc::new(Simulator::TCP))?;
 //! let chunk = sweep.chunk(0).unwrap();
-//! let rows = chunk.run(&Default::default())?;
+//! let rows = chunk.run(&Simulator::TCP, &Default::default())?;
 //! assert_eq!((sweep.points(), rows.len()), (2, 4));
 //! # Ok::<(), firstflight_sweep::SweepError>(())
 //! ```

@@ -52,7 +52,8 @@ impl FromStr for Shard {
     }
 }
 
-/// Runs the chunks of a shard that the store does not have, on all cores; `progress` hears the
+/// Runs the chunks of a shard that the store does not have, on all cores unless they take real
+/// time; `progress` hears the
 /// nanoseconds of estimated work that are done, and of how many.
 ///
 /// # Errors
@@ -78,12 +79,12 @@ pub fn run(
     let (worked, ran) = (AtomicU64::new(0), AtomicU64::new(0));
     progress(0, total);
     let options = Options { stop: Some(stop), ..Options::default() };
-    todo.par_iter().with_max_len(1).try_for_each(|number| {
+    let one = |number: &u64| {
         if stop.load(Ordering::Relaxed) {
             return Ok(());
         }
         let Some(chunk) = sweep.chunk(*number) else { return Ok(()) };
-        let rows = match chunk.run(&options) {
+        let rows = match chunk.run(&*sweep.transport, &options) {
             Err(SweepError::Interrupted) => return Ok(()),
             rows => rows?,
         };
@@ -92,7 +93,11 @@ pub fn run(
         let weight = sweep.weight_ns(*number);
         progress(worked.fetch_add(weight, Ordering::Relaxed) + weight, total);
         Ok::<(), SweepError>(())
-    })?;
+    };
+    match sweep.transport.is_in_real_time() {
+        true => todo.iter().try_for_each(one)?,
+        false => todo.par_iter().with_max_len(1).try_for_each(one)?,
+    }
     let ran = ran.into_inner();
     Ok(Done { found, ran, left: todo.len() as u64 - ran })
 }

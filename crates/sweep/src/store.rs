@@ -30,7 +30,10 @@ pub struct Store {
 struct About {
     schema: String,
     version: String,
-    /// Hash of scenario and points.
+    /// The transport, and what runs in its guests; empty for the simulator.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    on: String,
+    /// Hash of scenario, points and transport.
     hash: String,
     /// The format of the tables.
     format: String,
@@ -66,6 +69,7 @@ impl Store {
         let about = About {
             schema: SCHEMA.to_owned(),
             version: VERSION.to_owned(),
+            on: sweep.on.clone(),
             hash: sweep.hash().to_owned(),
             format: format.name().to_owned(),
             points: sweep.points(),

@@ -1,16 +1,22 @@
-//! The transports of a sweep: TCP, and QUIC for flows that say `transport = "quic"`.
+//! The transport of a sweep, and what it must be like.
 
-use firstflight_quic_sim::Quic;
-use firstflight_runner::{On, full_name};
+use firstflight_runner::{RunError, Transport};
 use firstflight_scenario::Scenario;
 
 use crate::SweepError;
 
-/// QUIC carries what the scenario says: there is no flag of which the rows would have to tell.
-pub(crate) const ON: Option<On<'static>> = Some(On { transport: &Quic::SILENT, by_default: false });
+/// The transport in the names of chunks, with what runs in its guests; nothing for the simulator.
+pub(crate) fn named(on: &dyn Transport) -> Result<String, RunError> {
+    let version = on.version()?;
+    Ok(match (on.name(), version.as_str()) {
+        ("sim", "") => String::new(),
+        (name, "") => name.to_owned(),
+        (name, version) => format!("{name} {version}"),
+    })
+}
 
 /// Every control exists, and its runs are equal each time.
-pub(crate) fn check_controls(scenario: &Scenario) -> Result<(), SweepError> {
+pub(crate) fn check_controls(on: &dyn Transport, scenario: &Scenario) -> Result<(), SweepError> {
     scenario.check_controls(|spec| {
         if spec.text == "quinn-bbr" {
             return Err(
@@ -19,7 +25,7 @@ pub(crate) fn check_controls(scenario: &Scenario) -> Result<(), SweepError> {
                     .to_owned(),
             );
         }
-        full_name(spec, ON).map(|_| ()).map_err(|problem| problem.to_string())
+        on.full_name(spec).map(drop).map_err(|problem| problem.to_string())
     })?;
     Ok(scenario.check_distinct()?)
 }

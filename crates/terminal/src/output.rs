@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-pub use firstflight_outside::plain;
 use firstflight_outside::{AtomicFile, is_full, is_written_through};
+pub use firstflight_outside::{file_name, plain};
 use firstflight_report::ReportError;
 use firstflight_report::terminal::Screen;
 
@@ -167,24 +167,4 @@ pub fn check_file(flag: &'static str, path: &Path) -> Result<(), Failure> {
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     check_below(parent.unwrap_or(Path::new(".")), refused)
-}
-
-/// A name as part of a file name on every system: `astart-preset-paper`.
-pub fn file_name(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '+';
-    let words = text.split(|c| !plain(c)).filter(|word| !word.is_empty());
-    let name = words.collect::<Vec<_>>().join("-");
-    // Long names of many knobs would not be accepted by every file system.
-    name.chars().take(80).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_control_with_knobs_names_a_file_on_every_system() {
-        assert_eq!(file_name("astart(preset=paper)+westwood"), "astart-preset-paper-+westwood");
-        assert_eq!(file_name("../x"), "x");
-    }
 }

@@ -156,7 +156,33 @@ pub enum TransferError {
     Machine(String),
 }
 
+/// Whose fault a failure is; a command's exit code is made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What was asked cannot be.
+    Input,
+    /// This host lacks something.
+    Lacks,
+    /// Told to stop.
+    Interrupted,
+    /// It failed later.
+    Broke,
+}
+
 impl TransferError {
+    /// Whose fault it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Control(_) | Self::Input(_) | Self::Address { .. } | Self::Listen { .. } => {
+                Kind::Input
+            }
+            error if error.is_full() => Kind::Lacks,
+            Self::Machine(_) => Kind::Lacks,
+            Self::Interrupted { .. } => Kind::Interrupted,
+            _ => Kind::Broke,
+        }
+    }
+
     /// Whether this host's disk has no room for what was to be written.
     pub fn is_full(&self) -> bool {
         match self {

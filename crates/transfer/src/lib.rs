@@ -41,7 +41,7 @@ mod take;
 
 pub use certificate::{Fingerprint, FingerprintProblem, Identity};
 pub use endpoint::{LEAST_WINDOW, MAX_TIMEOUT, MIN_TIMEOUT};
-pub use error::TransferError;
+pub use error::{Kind, TransferError};
 pub use hash::Sha256;
 pub use inbox::{Inbox, Limits, Listening};
 pub use receive::{Received, receive};

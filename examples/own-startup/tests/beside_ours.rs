@@ -9,9 +9,11 @@ use firstflight_control::add_startup;
 use firstflight_control::policy::AddError;
 use firstflight_core::avoidance::NewReno;
 use firstflight_quic::{ControlProblem, ControllerFactory, Factory};
-use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Quic, Setup};
+use firstflight_quic_sim::{Control, MIN_PACKET, Pair, QUIC, Quic, Setup};
+use firstflight_runner::{
+    Ends, Foreign, ForeignFlow, Options, Report, Simulator, Transport as _,
+};
 use firstflight_results::{FlowResult, Startup};
-use firstflight_runner::{Ends, Foreign, ForeignFlow, On, Options, Report, run};
 use firstflight_scenario::{ControlSpec, Scenario};
 use own_startup::Quarter;
 
@@ -19,14 +21,14 @@ use own_startup::Quarter;
 static ADDED: LazyLock<Result<(), AddError>> = LazyLock::new(add_startup::<Quarter>);
 
 /// Each control on a path of 40 Mbps and 100 ms with a buffer of two BDP, alone, for 10 s.
-fn on(controls: &str, transport: Option<On<'_>>) -> Report {
+fn on(controls: &str, transport: Simulator<'_>) -> Report {
     assert_eq!(*ADDED, Ok(()));
     let text = format!(
         "controls = [{controls}]\nduration = '10s'\n\
          [path]\nrate = '40Mbps'\nrtt = '100ms'\nbuffer = '2bdp'"
     );
     let scenario = Scenario::parse(&text, "beside_ours.toml").unwrap();
-    run(&scenario, &Options { on: transport, ..Options::default() }).unwrap()
+    transport.run(&scenario, &Options::default()).unwrap()
 }
 
 /// How the start-up of a run's only flow ended, with which window in BDP, and how many packets were
@@ -40,8 +42,7 @@ fn told(report: &Report, run: usize) -> (&str, f64, u64) {
 
 #[test]
 fn it_leaves_before_the_queue_overflows_which_slow_start_lets_overflow() {
-    let quic = Some(On { transport: &Quic::SILENT, by_default: true });
-    for transport in [None, quic] {
+    for transport in [Simulator::TCP, QUIC] {
         let report = on("'newreno', 'quarter', 'quarter(share=1)'", transport);
         assert_eq!(report.runs.len(), 3);
         let (reason, _, drops) = told(&report, 0);
@@ -56,20 +57,21 @@ fn it_leaves_before_the_queue_overflows_which_slow_start_lets_overflow() {
 
 #[test]
 fn in_quinn_it_runs_by_name_and_by_type_alike() {
-    let of = |transport: &dyn Foreign| {
-        let report = on("'quarter'", Some(On { transport, by_default: true }));
+    let of = |foreign: &dyn Foreign| {
+        let report = on("'quarter'", Simulator { foreign: Some(foreign), by_default: true });
         let result = &report.runs[0].result;
         assert_eq!((&*result.transport, result.flows.len()), ("quic", 1));
         // quinn's trait has no words for start-up: of a controller that is known by it alone,
         // results tell when it lost packets first.
         FlowResult { startup: Startup::default(), ..result.flows[0].clone() }
     };
-    let named = of(&Quic::SILENT);
+    let named = of(&Quic);
     assert_eq!(named, of(&ByType));
     assert!(named.utilization > 0.8, "{}", named.utilization);
 }
 
 /// quinn in virtual time, with a controller that is built from its types.
+#[derive(Debug)]
 struct ByType;
 
 impl Foreign for ByType {

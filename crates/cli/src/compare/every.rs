@@ -5,12 +5,11 @@ use std::cmp::Ordering;
 use firstflight_control::policy::{partners, startups};
 use firstflight_core::card::Card;
 use firstflight_results::Refused;
-use firstflight_runner::{Report, Run};
-use firstflight_scenario::{ControlSpec, PathFlags};
+use firstflight_runner::{Report, Run, RunError, Transport};
+use firstflight_scenario::{PathFlags, Scenario};
 
 use crate::failure::Failure;
 use crate::reading;
-use crate::transport::Transport;
 
 /// The start-ups, each with its usual avoidance, and slow start with each of those.
 pub(crate) struct Every {
@@ -25,31 +24,35 @@ impl Every {
     ///
     /// # Errors
     /// The transport carries none of them; why it does not carry the first.
-    pub(crate) fn on(transport: &Transport, path: &PathFlags) -> Result<Self, Failure> {
+    pub(crate) fn on(transport: &dyn Transport, path: &PathFlags) -> Result<Self, Failure> {
         let mut every = Self { controls: Vec::new(), refused: Vec::new() };
         let mut first = None;
         for control in startups().into_iter().map(pair) {
-            let spec = control.parse::<ControlSpec>();
-            let spec = spec.map_err(|problem| Failure::Usage(problem.to_string()));
-            let Err(failure) = spec.and_then(|spec| transport.carries(&spec, path)) else {
+            let Err(error) = carries(transport, &control, path) else {
                 every.controls.push(control);
                 continue;
             };
-            every.refused.push(Refused { control, reason: failure.to_string() });
-            first = first.or(Some(failure));
+            every.refused.push(Refused { control, reason: error.to_string() });
+            first = first.or(Some(error));
         }
         for partner in partners().into_iter().filter(|partner| *partner != OF_SLOW_START) {
             let control = format!("slow-start+{partner}");
-            if control.parse().is_ok_and(|spec: ControlSpec| transport.carries(&spec, path).is_ok())
-            {
+            if carries(transport, &control, path).is_ok() {
                 every.controls.push(control);
             }
         }
         match first {
-            Some(failure) if every.controls.is_empty() => Err(failure),
+            Some(error) if every.controls.is_empty() => Err(error.into()),
             _ => Ok(every),
         }
     }
+}
+
+/// Whether a flow of such a path can have a control.
+fn carries(transport: &dyn Transport, control: &str, path: &PathFlags) -> Result<(), RunError> {
+    let scenario = Scenario::from_flags(path, &[control.to_owned()])?;
+    scenario.controls.iter().try_for_each(|spec| transport.full_name(spec).map(drop))?;
+    transport.resolve(&scenario).map(drop)
 }
 
 /// Slow start's usual avoidance, with which it is among the start-ups.

@@ -5,11 +5,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use firstflight_scenario::Time;
+use firstflight_transports::{GuestPrograms, On, Programs, VirtualTime};
 
 use crate::failure::Failure;
-use crate::lab::programs::Programs;
-use crate::transport::Transport;
-use crate::virtual_time::Ends;
 
 /// The flags.
 #[derive(Debug, clap::Args)]
@@ -39,9 +37,9 @@ impl ProgramFlags {
     ///
     /// # Errors
     /// Another transport, or a flag that does not read.
-    pub(super) fn carried_by(&self, transport: &Transport) -> Result<Option<Transport>, Failure> {
+    pub(super) fn carried_by(&self, on: &On) -> Result<Option<VirtualTime>, Failure> {
         let (Some(server), Some(client)) = (&self.server, &self.client) else { return Ok(None) };
-        let Transport::VirtualLinux(guests) = transport else {
+        let Some(guests) = on.guests() else {
             return Err(Failure::Usage(
                 "--server: programs run in a guest; accepted with it: --on linux --virtual-time"
                     .to_owned(),
@@ -61,8 +59,7 @@ impl ProgramFlags {
             folder,
         };
         let longest = longest.map_or(LONGEST, |time| Duration::from_nanos(time.ns()));
-        let ends = Ends { programs, with: self.with.clone(), longest };
-        Ok(Some(Transport::VirtualLinux(guests.running(ends))))
+        Ok(Some(guests.running(GuestPrograms { programs, with: self.with.clone(), longest })))
     }
 }
 

@@ -16,12 +16,11 @@ use firstflight_kernel::catalogue::available;
 use firstflight_quic::OWN;
 use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, hint};
+use firstflight_transports::{transports_of, transports_of_control};
 use serde::Serialize;
 
 use super::named::{NAMED, PaperName};
 use crate::failure::Failure;
-use crate::lab;
-use crate::transport::{transports_of, transports_of_control};
 
 /// The document of `list --json`.
 #[derive(Debug, Serialize)]
@@ -235,7 +234,7 @@ impl Catalogue {
             }],
             aliases: ALIASES.iter().map(Alias::of).collect(),
             named: NAMED.to_vec(),
-            kernels_own: lab::control::OWN.iter().map(own).collect(),
+            kernels_own: firstflight_kernel::catalogue::OWN.iter().map(own).collect(),
             quinn: OWN.iter().map(Quinn::of).collect(),
             profiles: [Named::Rfc, Named::Ns2, Named::Linux, Named::Quic].map(Profile::of).into(),
             path_flags: PathFlags::all().iter().map(flag).collect(),

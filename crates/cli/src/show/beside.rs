@@ -9,11 +9,11 @@ use firstflight_record::{Form, Recorded};
 use firstflight_report::{Cell, Column, Table, digits};
 use firstflight_runner::Run;
 use firstflight_scenario::{PathFlags, Rate, Resolved, ResolvedBuffer};
+use firstflight_transports::SIM;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::shared::{Use, carry_out};
-use crate::transport::Transport;
 use crate::{compare, output};
 
 /// The path on which the connection was.
@@ -98,12 +98,12 @@ impl PathArgs {
         let flags: Vec<(&str, &str)> = flags.into_iter().chain(of_tcp).collect();
         let controls = REFERENCES.map(str::to_owned);
         let flags = PathFlags::from_iter(flags);
-        let scenario = compare::scenario(&controls, &flags, &Transport::Sim)?;
+        let scenario = compare::scenario(&controls, &flags, &SIM)?;
         let hidden = recorded.connection.hidden.is_some();
         let (resolved, runs) = if hidden {
             (scenario.resolve()?, Vec::new())
         } else {
-            let report = carry_out(&scenario, &Transport::Sim, Use::Numbers, None)?;
+            let report = carry_out(&scenario, &SIM, Use::Numbers, None)?;
             if report.interrupted {
                 return Err(Failure::Interrupted);
             }

@@ -1,10 +1,11 @@
 //! Goodput over 40 ms of round trip with the kernel's own CUBIC, start-up included.
 
-use firstflight_lab::{Lab, LabError, run};
+use firstflight_lab::{Lab, run};
 use firstflight_runner::Options;
+use firstflight_runner::RunError;
 use firstflight_scenario::Scenario;
 
-pub(crate) fn measure(rate: &str, bar: &str) -> Result<(), LabError> {
+pub(crate) fn measure(rate: &str, bar: &str) -> Result<(), RunError> {
     let text = format!(
         "controls = ['linux-cubic']\nduration = '10s'\npacket = '1448B'\nheaders = '52B'\n\
          [path]\nrate = '{rate}'\nrtt = '40ms'\nbuffer = '1bdp'"

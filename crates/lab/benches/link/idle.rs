@@ -4,9 +4,10 @@ use std::process::Command;
 
 use firstflight_lab::link::{DirectionSpec, LinkSpec};
 use firstflight_lab::path::far_address;
-use firstflight_lab::{LabError, LinkKind, Path, lab_figures};
+use firstflight_lab::{LinkKind, Path, lab_figures};
+use firstflight_runner::RunError;
 
-pub(crate) fn measure(spin_ns: u64) -> Result<(), LabError> {
+pub(crate) fn measure(spin_ns: u64) -> Result<(), RunError> {
     let way = DirectionSpec { delay_ns: 50_000_000, ..DirectionSpec::default() };
     let spec = LinkSpec {
         forward: way.clone(),
@@ -19,7 +20,7 @@ pub(crate) fn measure(spin_ns: u64) -> Result<(), LabError> {
     let mut ping = Command::new("ping");
     ping.args(["-q", "-c", "200", "-i", "0.05", &far_address(0).to_string()]);
     path.near.confine(&mut ping);
-    let output = ping.output().map_err(|_| LabError::Lacks("`ping` is missing".to_owned()))?;
+    let output = ping.output().map_err(|_| RunError::Lacks("`ping` is missing".to_owned()))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // rtt min/avg/max/mdev = 100.1/100.2/100.3/0.1 ms
     let numbers = text.lines().find_map(|line| line.strip_prefix("rtt ")?.split(" = ").nth(1));
@@ -29,7 +30,7 @@ pub(crate) fn measure(spin_ns: u64) -> Result<(), LabError> {
         .flat_map(|numbers| numbers.split('/').filter_map(|number| number.parse().ok()))
         .collect();
     let [_, mean, _, deviation] = numbers[..] else {
-        return Err(LabError::Failed(format!("ping said: {text}")));
+        return Err(RunError::Failed(format!("ping said: {text}")));
     };
     let lab = lab_figures(&path.stop(), LinkKind::Tun, "ping", 100_000_000);
     let spin = format!("spin {} us", spin_ns / 1_000);

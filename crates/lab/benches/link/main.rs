@@ -11,8 +11,8 @@ mod pair;
 
 use std::process::ExitCode;
 
-use firstflight_lab::LabError;
 use firstflight_results::LabFigures;
+use firstflight_runner::RunError;
 
 fn main() -> ExitCode {
     // `cargo test --benches` runs this too, and asks for nothing to be measured.
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     }
     match measure() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(LabError::Lacks(problem)) => {
+        Err(RunError::Lacks(problem)) => {
             println!("skipped: {problem}");
             ExitCode::from(3)
         }
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure() -> Result<(), LabError> {
+fn measure() -> Result<(), RunError> {
     let head = ["measured", "late p99", "stolen", "timing"];
     println!("{:<42} {:>12} {:>9} {:>7}  {:<8}  bar", "", head[0], head[1], head[2], head[3]);
     let named: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use firstflight_lab::link::{DirectionSpec, LinkSpec, Rate};
 use firstflight_lab::path::far_address;
-use firstflight_lab::{LabError, LinkKind, Path, lab_figures};
+use firstflight_lab::{LinkKind, Path, lab_figures};
+use firstflight_runner::RunError;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeValLike as _;
 
-pub(crate) fn measure() -> Result<(), LabError> {
+pub(crate) fn measure() -> Result<(), RunError> {
     let delay_ns = 25_000_000;
     let forward = DirectionSpec {
         rate: Some(Rate::constant(40_000_000)),
@@ -24,7 +25,7 @@ pub(crate) fn measure() -> Result<(), LabError> {
     let spin_ns = crate::SPIN_NS;
     let spec = LinkSpec { forward, backward, mtu: 1_500, spin_ns, ..LinkSpec::default() };
     let path = Path::new(&spec)?;
-    let failed = |error: std::io::Error| LabError::Failed(format!("a packet pair: {error}"));
+    let failed = |error: std::io::Error| RunError::Failed(format!("a packet pair: {error}"));
     let far = far_address(0);
     let receiver = path.far.run(|| UdpSocket::bind((far, 7))).and_then(|s| s).map_err(failed)?;
     let sender = path.near.run(|| UdpSocket::bind("0.0.0.0:0")).and_then(|s| s).map_err(failed)?;

@@ -13,11 +13,11 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::{FlowOutcome, Schedule};
-use crate::error::LabError;
 use crate::job::{FlowJob, Job};
 use crate::link::Clock;
 use crate::namespace::Namespace;
 use crate::tcp_info::{NO_THRESHOLD, TcpInfo};
+use firstflight_runner::RunError;
 
 /// Runs all connections by iperf3; `None` if told to stop.
 ///
@@ -30,9 +30,9 @@ pub(crate) fn run(
     schedule: Schedule,
     clock: Clock,
     stop: &AtomicBool,
-) -> Result<Option<Vec<FlowOutcome>>, LabError> {
+) -> Result<Option<Vec<FlowOutcome>>, RunError> {
     if job.flows.iter().any(|flow| flow.size_bytes.is_some()) {
-        return Err(LabError::Input(
+        return Err(RunError::Input(
             "--generator iperf3: it ends a transfer before it has arrived; accepted: flows \
              without `size`, or `--generator own`"
                 .to_owned(),
@@ -95,16 +95,16 @@ struct Started {
     reader: Option<thread::JoinHandle<String>>,
 }
 
-fn start(end: &Namespace, words: &str) -> Result<Started, LabError> {
+fn start(end: &Namespace, words: &str) -> Result<Started, RunError> {
     let mut command = Command::new("iperf3");
     command.args(words.split(' ')).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     end.confine(&mut command);
     let mut child = command.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            LabError::Lacks("`iperf3` is missing: install it, or use `--generator own`".to_owned())
+            RunError::Lacks("`iperf3` is missing: install it, or use `--generator own`".to_owned())
         }
-        _ => LabError::Failed(format!("iperf3 {words}: {error}")),
+        _ => RunError::Failed(format!("iperf3 {words}: {error}")),
     })?;
     // A pipe that nobody reads would stop the process.
     let reader = child.stdout.take().map(|mut stdout| {

@@ -17,12 +17,12 @@ use firstflight_sim::FileDraws;
 use super::descriptors::make_room;
 use super::files::Files;
 use super::{FlowOutcome, LONGEST_SLEEP, Schedule};
-use crate::error::LabError;
 use crate::job::{FlowJob, Group, Job};
 use crate::link::Clock;
 use crate::namespace::Namespace;
 use crate::sys;
 use crate::tcp_info::TcpInfo;
+use firstflight_runner::RunError;
 
 /// The sources and sinks of a run, ready to start.
 pub(crate) struct Own {
@@ -65,7 +65,7 @@ impl Own {
         far: &Namespace,
         job: &Job,
         clock: Clock,
-    ) -> Result<Self, LabError> {
+    ) -> Result<Self, RunError> {
         make_room(job.flows.len()).map_err(|error| failed("have room for", &error))?;
         let listeners = far.run(|| {
             let listen = |flow: &FlowJob| listen(flow, &job.groups[flow.group]);
@@ -75,7 +75,7 @@ impl Own {
             listeners.and_then(|made| made).map_err(|error| failed("listen", &error))?;
         let senders = near.run(|| {
             let open = |flow: &FlowJob| sender(job, flow, &job.groups[flow.group]);
-            job.flows.iter().map(open).collect::<Result<Vec<Socket>, LabError>>()
+            job.flows.iter().map(open).collect::<Result<Vec<Socket>, RunError>>()
         });
         let senders = senders.map_err(|error| failed("open", &error))??;
         let flows = job.flows.iter().zip(senders.into_iter().zip(listeners));
@@ -328,7 +328,7 @@ fn listen(flow: &FlowJob, group: &Group) -> io::Result<Socket> {
     Ok(socket)
 }
 
-fn sender(job: &Job, flow: &FlowJob, group: &Group) -> Result<Socket, LabError> {
+fn sender(job: &Job, flow: &FlowJob, group: &Group) -> Result<Socket, RunError> {
     let open = || -> io::Result<Socket> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_tcp_mss(job.mss() as u32)?;
@@ -338,7 +338,7 @@ fn sender(job: &Job, flow: &FlowJob, group: &Group) -> Result<Socket, LabError> 
     let socket = open().map_err(|error| failed("open", &error))?;
     let name = &flow.control.kernel_name;
     socket.set_tcp_congestion(name.as_bytes()).map_err(|error| {
-        LabError::Failed(format!(
+        RunError::Failed(format!(
             "control `{}`: the kernel does not take `{name}`: {error}",
             flow.control.full
         ))
@@ -351,8 +351,8 @@ fn is_patience(error: &io::Error) -> bool {
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
-fn failed(what: &str, error: &io::Error) -> LabError {
-    LabError::Failed(format!("cannot {what} a connection: {error}"))
+fn failed(what: &str, error: &io::Error) -> RunError {
+    RunError::Failed(format!("cannot {what} a connection: {error}"))
 }
 
 const CHUNK: usize = 256 * 1024;

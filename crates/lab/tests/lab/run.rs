@@ -3,7 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use firstflight_lab::{Generator, Lab, LabError, run};
+use firstflight_lab::{Generator, Lab, run};
+use firstflight_runner::RunError;
 use firstflight_runner::{Options, Report};
 use firstflight_scenario::Scenario;
 
@@ -114,7 +115,7 @@ fn iperf3_sends_as_well() {
     assert!(flow.delivered_bytes > 500_000 && bytes < 10e6 / 8.0 * 3.0, "{:?}", run.note);
     let sized = Scenario::parse(&format!("{text}\n[[flow]]\nsize = '1KB'"), "x.toml").unwrap();
     let problem = firstflight_lab::run(&sized, &Options::default(), lab).unwrap_err();
-    assert!(matches!(problem, LabError::Input(_)), "{problem}");
+    assert!(matches!(problem, RunError::Input(_)), "{problem}");
 }
 
 #[test]
@@ -124,8 +125,8 @@ fn a_run_that_is_told_to_stop_keeps_nothing_and_one_after_another_what_was_finis
     let stop = AtomicBool::new(true);
     let options = Options { stop: Some(&stop), ..Options::default() };
     match run(&scenario, &options, Lab::TUN) {
-        Err(LabError::Interrupted) => {}
-        Err(LabError::Lacks(_)) => return,
+        Err(RunError::Interrupted) => {}
+        Err(RunError::Lacks(_)) => return,
         other => panic!("{other:?}"),
     }
     let stop = AtomicBool::new(false);
@@ -145,5 +146,5 @@ fn what_this_kernel_has_not_is_a_lack_and_found_before_anything_runs() {
         return;
     }
     let problem = run(&scenario, &Options::default(), Lab::TUN).unwrap_err();
-    assert!(matches!(&problem, LabError::Lacks(text) if text.contains("modprobe tcp_vegas")));
+    assert!(matches!(&problem, RunError::Lacks(text) if text.contains("modprobe tcp_vegas")));
 }

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use firstflight_lab::LabError;
 use firstflight_lab::link::{DirectionSpec, Rate};
 use firstflight_lab::tool::{Ends, carry};
+use firstflight_runner::RunError;
 
 fn words(line: &str) -> Vec<String> {
     ["sh", "-c", line].map(str::to_owned).into()
@@ -57,8 +57,8 @@ fn what_cannot_be_is_said_and_told_to_stop_it_stops() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
     let missing = Ends { near: vec!["no-such-program".to_owned()], ..Ends::default() };
     match carry(&spec, &missing, &AtomicBool::new(false), || ()) {
-        Err(LabError::Input(problem)) => assert!(problem.starts_with("no-such-program:")),
-        Err(LabError::Lacks(_)) => return,
+        Err(RunError::Input(problem)) => assert!(problem.starts_with("no-such-program:")),
+        Err(RunError::Lacks(_)) => return,
         other => panic!("{other:?}"),
     }
     for (near, far, wanted) in [
@@ -69,7 +69,7 @@ fn what_cannot_be_is_said_and_told_to_stop_it_stops() {
     ] {
         let ends = Ends { namespaces: Some((near.into(), far.into())), ..Ends::default() };
         match carry(&spec, &ends, &AtomicBool::new(false), || ()) {
-            Err(LabError::Input(problem)) => assert!(problem.starts_with(wanted), "{problem}"),
+            Err(RunError::Input(problem)) => assert!(problem.starts_with(wanted), "{problem}"),
             other => panic!("{other:?}"),
         }
     }

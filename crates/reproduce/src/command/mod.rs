@@ -9,7 +9,9 @@ use firstflight_results::{ClaimRow, Reproduction, Verdict};
 use firstflight_terminal::progress::Progress;
 use firstflight_terminal::{Failure, Status, command_line, interrupt, output};
 
-use crate::{Held, Lab, Options, Outcome, ReproduceError};
+use firstflight_runner::Transport;
+
+use crate::{Held, Options, Outcome, ReproduceError};
 
 /// Rebuild the papers' tables and figures and judge every claim
 #[derive(Debug, clap::Args)]
@@ -93,7 +95,7 @@ impl Args {
     /// # Errors
     /// A run that failed, an output that cannot be written, or rows of the lab that were asked for
     /// and that this machine cannot run.
-    pub fn run(&self, lab: Lab<'_>) -> Result<Status, Failure> {
+    pub fn run(&self, lab: Option<&dyn Transport>) -> Result<Status, Failure> {
         let progress = Progress::of_work();
         let reached = |run: crate::Progress<'_>| {
             progress.set(run.work_done as usize, run.work_total as usize);
@@ -118,7 +120,7 @@ impl Args {
             output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
         }
         let held = crate::held(&outcome.rows)?;
-        let status = status(self, &outcome, &held, matches!(lab, Lab::Here { .. }))?;
+        let status = status(self, &outcome, &held, lab.is_some())?;
         if !outcome.interrupted {
             output::note(&in_words(self, &held, status));
         }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use firstflight_quic_sim::SIM;
 use firstflight_runner::Options;
 use firstflight_sweep::{Chunk, Format, Shard, Store, Summary, Sweep, SweepError, VERSION};
 
@@ -118,7 +119,7 @@ fn a_chunk_that_was_changed_swapped_or_cut_is_run_again_by_every_way_to_run() {
             let missing: Vec<Chunk> = chunks.filter(|chunk| !store.has(&chunk.name())).collect();
             assert_eq!(missing.len(), 2);
             for chunk in missing {
-                let rows = chunk.run(&Options::default()).unwrap();
+                let rows = chunk.run(&SIM, &Options::default()).unwrap();
                 store.put(&chunk.name(), rows).unwrap();
             }
         },
@@ -185,7 +186,7 @@ fn a_point_that_cannot_run_is_named_by_its_keys_and_values() {
     let place = Place::new();
     let text = place.sweep(GRID).chunk(0).unwrap().to_json();
     let chunk = Chunk::from_json(&text.replacen("\"50ms\"", "\"often\"", 1)).unwrap();
-    let problem = chunk.run(&Options::default()).unwrap_err().to_string();
+    let problem = chunk.run(&SIM, &Options::default()).unwrap_err().to_string();
     let point = "at path.loss = 0%, path.rate = 5Mbps, path.rtt = often: ";
     assert!(problem.starts_with(point), "{problem}");
 }

@@ -1,14 +1,16 @@
 //! What a grid file can say, and what it is told when it is wrong.
 
 use std::fs;
+use std::sync::Arc;
 
+use firstflight_quic_sim::SIM;
 use firstflight_sweep::{Chunk, Sweep};
 
 use crate::place::{GRID, Place};
 
 fn refused(text: &str) -> String {
     let place = Place::new();
-    Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string()
+    Sweep::parse(text, "grid.toml", &place.path(""), Arc::new(SIM)).unwrap_err().to_string()
 }
 
 const BASE: &str = "scenario = { controls = ['newreno'], duration = '1s' }\n";
@@ -134,15 +136,18 @@ fn a_scenario_and_points_can_stand_in_files_beside_it() {
     );
     fs::write(place.path("points.csv"), "path.rate,path.rtt\n10Mbps\n").unwrap();
     let text = "scenario = 'base.toml'\npoints = 'points.csv'";
-    let problem = Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string();
+    let problem =
+        Sweep::parse(text, "grid.toml", &place.path(""), Arc::new(SIM)).unwrap_err().to_string();
     assert!(problem.contains("points.csv:2: points: CSV error"), "{problem}");
     fs::write(place.path("points.csv"), "path.rate\n10Mbps\n5furlongs\n").unwrap();
-    let problem = Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string();
+    let problem =
+        Sweep::parse(text, "grid.toml", &place.path(""), Arc::new(SIM)).unwrap_err().to_string();
     let at = "at path.rate = 5furlongs: ";
     let stands = format!("{}:3: path.rate = \"5furlongs\": ", place.path("points.csv").display());
     assert!(problem.starts_with(&format!("{at}{stands}")), "{problem}");
     fs::write(place.path("points.csv"), "path.rate\n10Mbps\n\n10Mbps\n").unwrap();
-    let problem = Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err().to_string();
+    let problem =
+        Sweep::parse(text, "grid.toml", &place.path(""), Arc::new(SIM)).unwrap_err().to_string();
     assert!(problem.contains("points.csv:4: points: 10Mbps stands there twice"), "{problem}");
 }
 
@@ -179,7 +184,7 @@ fn a_chunk_names_the_line_of_its_point_on_any_machine() {
     let sweep = place.sweep(&format!("{BASE}points = 'points.csv'\ngrid = {{ seed = [1, 2] }}"));
     let text = sweep.chunk(0).unwrap().to_json().replace("\"20ms\"", "\"often\"");
     let chunk = Chunk::from_json(&text).unwrap();
-    let problem = chunk.run(&Default::default()).unwrap_err().to_string();
+    let problem = chunk.run(&SIM, &Default::default()).unwrap_err().to_string();
     assert!(problem.starts_with("at path.rtt = often, seed = 1: "), "{problem}");
     assert!(problem.contains("points.csv:3: path.rtt = \"often\": "), "{problem}");
 }

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use firstflight_quic_sim::SIM;
 use firstflight_sweep::{Done, Format, Shard, Store, Sweep, run};
 
 /// Gone after the test.
@@ -24,7 +26,7 @@ impl Place {
     }
 
     pub(crate) fn sweep(&self, text: &str) -> Sweep {
-        Sweep::parse(text, "grid.toml", &self.0).unwrap()
+        Sweep::parse(text, "grid.toml", &self.0, Arc::new(SIM)).unwrap()
     }
 
     pub(crate) fn store(&self, folder: &str, sweep: &Sweep) -> Store {

@@ -1,8 +1,10 @@
 //! However a sweep is run, its results have the same bytes.
 
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use firstflight_quic_sim::SIM;
 use firstflight_results::{Kind, Value};
 use firstflight_runner::Options;
 #[cfg(feature = "parquet")]
@@ -48,7 +50,7 @@ fn chunks_that_travel_as_json_and_come_in_any_order_give_the_results_of_one_run(
     let store = place.store("by-hand", &sweep);
     for number in (0..sweep.chunks()).rev() {
         let chunk = Chunk::from_json(&sweep.chunk(number).unwrap().to_json()).unwrap();
-        store.put(&chunk.name(), chunk.run(&Options::default()).unwrap()).unwrap();
+        store.put(&chunk.name(), chunk.run(&SIM, &Options::default()).unwrap()).unwrap();
     }
     store.merge(&sweep).unwrap();
     assert_eq!(place.results("by-hand"), place.results("whole"));
@@ -164,7 +166,8 @@ fn a_point_that_cannot_run_is_named_before_anything_runs() {
         stop = '1s'
         [grid]
         'flow[0].start' = ['0s', '3s']";
-    let problem = firstflight_sweep::Sweep::parse(text, "grid.toml", &place.path("")).unwrap_err();
+    let sweep = firstflight_sweep::Sweep::parse(text, "grid.toml", &place.path(""), Arc::new(SIM));
+    let problem = sweep.unwrap_err();
     assert!(problem.to_string().contains("flow[0].start"), "{problem}");
 }
 

@@ -1,7 +1,7 @@
 //! The paths over which Scout is compared.
 
-use firstflight_quic_sim::Quic;
-use firstflight_runner::{On, Options, run};
+use firstflight_quic_sim::QUIC;
+use firstflight_runner::{Options, Simulator, Transport as _};
 use firstflight_scenario::Scenario;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::RngCore as _;
@@ -281,10 +281,9 @@ impl Path {
         let text = self.scenario(controls, keys_of_flow);
         let scenario =
             Scenario::parse(&text, "scout.toml").map_err(|problem| problem.to_string())?;
-        let quinn = On { transport: &Quic::SILENT, by_default: true };
-        let on = (self.noise == Noise::Quinn).then_some(quinn);
-        let options = Options { on, ..Options::default() };
-        let report = run(&scenario, &options).map_err(|problem| problem.to_string())?;
+        let on = if self.noise == Noise::Quinn { QUIC } else { Simulator::TCP };
+        let report = on.run(&scenario, &Options::default());
+        let report = report.map_err(|problem| problem.to_string())?;
         let measured = |run: &firstflight_runner::Run| {
             let flow = &run.result.flows[0];
             Measured {

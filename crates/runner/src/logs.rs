@@ -1,4 +1,4 @@
-//! Files for quinn's own qlog of every flow of every run.
+//! Files for the log that another stack writes of every flow of every run.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -8,16 +8,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use firstflight_outside::{MAKE_ROOM, is_full};
-use firstflight_quic_sim::LogFile;
-use firstflight_runner::ForeignFlow;
+use firstflight_outside::{MAKE_ROOM, file_name, is_full};
 
-use crate::failure::Failure;
-use crate::output::file_name;
+use crate::{ForeignFlow, RunError};
 
 /// A directory and the files opened in it.
 #[derive(Debug)]
-pub(crate) struct Logs {
+pub struct Logs {
     directory: PathBuf,
     names: Mutex<BTreeSet<String>>,
     /// Whether a file had no room.
@@ -30,13 +27,20 @@ struct Noticed {
     full: Arc<AtomicBool>,
 }
 
+/// Where a log goes.
+pub type LogFile = Box<dyn Write + Send + Sync>;
+
 impl Logs {
-    pub(crate) fn new(directory: PathBuf) -> Self {
+    /// Logs in a directory, which is made when the first is opened.
+    pub fn new(directory: PathBuf) -> Self {
         Self { directory, names: Mutex::default(), full: Arc::default() }
     }
 
     /// The file of a flow: `astart.flow-0.quinn.sqlog`, with the seed where there are several.
-    pub(crate) fn open(&self, flow: &ForeignFlow<'_>) -> Result<LogFile, String> {
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn open(&self, flow: &ForeignFlow<'_>) -> Result<LogFile, String> {
         let seed = (flow.resolved.runs > 1).then_some(flow.resolved.seed);
         let path = self.path(flow.run, seed, flow.place)?;
         let file = noticed(&self.full, File::create(&path));
@@ -44,11 +48,13 @@ impl Logs {
         Ok(Box::new(BufWriter::new(Noticed { file, full: Arc::clone(&self.full) })))
     }
 
+    /// Whether every log could be written whole.
+    ///
     /// # Errors
     /// A log had no room.
-    pub(crate) fn check_room(&self) -> Result<(), Failure> {
+    pub fn check_room(&self) -> Result<(), RunError> {
         match self.full.load(Ordering::Relaxed) {
-            true => Err(Failure::Lacks(format!(
+            true => Err(RunError::Lacks(format!(
                 "--qlog {}: no space left on device; {MAKE_ROOM}",
                 self.directory.display()
             ))),
@@ -57,7 +63,10 @@ impl Logs {
     }
 
     /// Its place, in a directory that is there.
-    pub(crate) fn path(
+    ///
+    /// # Errors
+    /// The directory cannot be made.
+    pub fn path(
         &self,
         run: &str,
         seed: Option<u64>,
@@ -79,7 +88,7 @@ impl Logs {
     }
 
     /// What to tell the user of them.
-    pub(crate) fn summary(&self) -> String {
+    pub fn summary(&self) -> String {
         let files = self.names.lock().unwrap_or_else(PoisonError::into_inner).len();
         match files {
             0 => "qlogs: none, because no flow goes over QUIC (--on quic)".to_owned(),

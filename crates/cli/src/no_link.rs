@@ -1,6 +1,5 @@
 //! `link`, where there is no Linux.
 
-use super::lab::needs_linux;
 use crate::failure::{Failure, Status};
 
 /// Emulate a link between two network namespaces, or around commands (Linux only)
@@ -13,5 +12,6 @@ pub(crate) struct Args {
 
 /// Says what it needs.
 pub(crate) fn link(_: &Args) -> Result<Status, Failure> {
-    Err(needs_linux("link"))
+    let found = std::env::consts::OS;
+    Err(Failure::Lacks(format!("link needs Linux, and this is {found}")))
 }

@@ -3,6 +3,7 @@
 
 mod logged;
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,20 +13,33 @@ use std::time::{Duration, Instant};
 
 use firstflight_guest::JOB;
 use firstflight_lab::guest::{Port, power_off, set_up};
-use firstflight_runner::{Options, Report};
+use firstflight_runner::{Options, Report, RunError};
 use firstflight_scenario::Scenario;
 
-use crate::failure::{Failure, Status};
 use crate::lab::{self, Lab};
-use crate::virtual_time::{Job, Measured, Said, Task};
+use crate::virtual_time::{Job, Measured, Said, Task, unsaid};
 
-/// Whether this is the first process of a machine that was booted for a job.
-pub(crate) fn is_guest() -> bool {
-    std::process::id() == 1 && Path::new("/").join(JOB).exists()
+/// Does the job of this machine, if this is the first process of one that was booted for a job;
+/// that ends the machine. Otherwise there is nothing to do, and a guest may be given this program.
+///
+/// A program calls it before all else.
+///
+/// # Errors
+/// The machine is not as it should be.
+pub fn serve() -> Result<bool, RunError> {
+    CAN_SERVE.store(true, Ordering::Relaxed);
+    let is_guest = std::process::id() == 1 && Path::new("/").join(JOB).exists();
+    is_guest.then(work).transpose().map(|done| done.is_some())
 }
 
-/// Does the job, which ends the machine.
-pub(crate) fn guest() -> Result<Status, Failure> {
+/// Whether this program, as it is on the disk, would do a guest's job.
+pub(crate) fn can_serve() -> bool {
+    CAN_SERVE.load(Ordering::Relaxed)
+}
+
+static CAN_SERVE: AtomicBool = AtomicBool::new(false);
+
+fn work() -> Result<(), RunError> {
     let task = read()?;
     let seed = match &task {
         Task::Measure(job) => job.seed,
@@ -33,9 +47,9 @@ pub(crate) fn guest() -> Result<Status, Failure> {
     };
     if let Err(error) = set_up(seed) {
         // Without this the kernel would call the end of its first process a panic.
-        crate::output::complain(&error);
+        let _ = writeln!(std::io::stderr(), "firstflight: {error}");
         power_off();
-        return Err(error.into());
+        return Err(error);
     }
     let mut port = Port::open()?;
     match task {
@@ -43,10 +57,10 @@ pub(crate) fn guest() -> Result<Status, Failure> {
         Task::Script(words) => port.run(Command::new("sh").arg("-c").arg(words))?,
     }
     port.power_off();
-    Ok(Status::Done)
+    Ok(())
 }
 
-fn measure_saying(port: Port, job: &Job) -> Result<Port, Failure> {
+fn measure_saying(port: Port, job: &Job) -> Result<Port, RunError> {
     let port = Mutex::new(port);
     let over = AtomicBool::new(false);
     let measured = thread::scope(|scope| {
@@ -57,22 +71,22 @@ fn measure_saying(port: Port, job: &Job) -> Result<Port, Failure> {
     });
     let said = match measured {
         Ok(measured) => Said::Measured(Box::new(measured)),
-        Err(Failure::Lacks(why)) => Said::Lacks(why),
-        Err(Failure::Broke(why)) => Said::Broke(why),
+        Err(RunError::Lacks(why)) => Said::Lacks(why),
+        Err(RunError::Failed(why)) => Said::Broke(why),
         Err(other) => Said::Wrong(other.to_string()),
     };
     let mut port = port.into_inner().unwrap_or_else(PoisonError::into_inner);
-    port.say(&serde_json::to_string(&said)?);
+    port.say(&serde_json::to_string(&said).map_err(unsaid)?);
     Ok(port)
 }
 
-fn read() -> Result<Task, Failure> {
+fn read() -> Result<Task, RunError> {
     let text = std::fs::read_to_string(Path::new("/").join(JOB))
-        .map_err(|error| Failure::Broke(format!("/{JOB}: {error}")))?;
-    Ok(serde_json::from_str(&text)?)
+        .map_err(|error| RunError::Failed(format!("/{JOB}: {error}")))?;
+    serde_json::from_str(&text).map_err(unsaid)
 }
 
-fn measure(job: &Job) -> Result<Measured, Failure> {
+fn measure(job: &Job) -> Result<Measured, RunError> {
     let scenario = Scenario::parse(&job.scenario, "the scenario")?;
     if let Some(programs) = &job.programs {
         let never = AtomicBool::new(false);
@@ -87,9 +101,9 @@ fn measure(job: &Job) -> Result<Measured, Failure> {
 }
 
 /// The only run of a report.
-fn measured(report: Report) -> Result<Measured, Failure> {
+fn measured(report: Report) -> Result<Measured, RunError> {
     let run = report.runs.into_iter().next();
-    let run = run.ok_or_else(|| Failure::Broke("the guest measured nothing".to_owned()))?;
+    let run = run.ok_or_else(|| RunError::Failed("the guest measured nothing".to_owned()))?;
     Ok(Measured { result: run.result, flows: run.flows, queues: run.queues })
 }
 

@@ -4,36 +4,81 @@
 mod measured;
 mod transfer;
 
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use firstflight_lab::link::{LinkReport, LinkSpec};
 use firstflight_lab::{Namespace, Path};
-use firstflight_quic_sim::{applies, constants};
+use firstflight_quic_sim::{QUIC, applies, constants};
 use firstflight_results::RunResult;
-use firstflight_runner::{Options, Report, Run, start};
-use firstflight_scenario::{Plan, Resolved, Scenario};
+use firstflight_runner::{Options, Report, Run, RunError, Transport, start};
+use firstflight_scenario::{ControlSpec, Plan, Resolved, Scenario};
 use firstflight_transfer::{LEAST_WINDOW, Tuning};
 
 use self::measured::Measured;
 use self::transfer::{Flow, Moved, broke};
-use crate::failure::Failure;
-use crate::logs::Logs;
-use crate::transport::Transport;
 
-/// The scenario as it can be run here, in base units.
-///
-/// # Errors
-/// A scenario that cannot be, or not over sockets.
-pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, Failure> {
-    let resolved = firstflight_runner::resolve(scenario, Transport::Quic.over())?;
-    refuse(&resolved)?;
-    Ok(resolved)
+/// quinn over sockets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sockets;
+
+impl Transport for Sockets {
+    fn name(&self) -> &'static str {
+        "quic"
+    }
+
+    fn full_name(&self, control: &ControlSpec) -> Result<String, RunError> {
+        QUIC.full_name(control)
+    }
+
+    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
+        let resolved = QUIC.resolve(scenario)?;
+        refuse(&resolved)?;
+        Ok(resolved)
+    }
+
+    fn check_keys(&self, scenario: &Scenario) -> Result<(), RunError> {
+        QUIC.check_keys(scenario)
+    }
+
+    /// One run after the other, each over a link of its own.
+    fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
+        let resolved = self.resolve(scenario)?;
+        let plans = scenario.plans()?;
+        let total = plans.len() * resolved.seeds().count();
+        let never = AtomicBool::new(false);
+        let stop = options.stop.unwrap_or(&never);
+        let mut runs = Vec::new();
+        for (seed, plan) in resolved.seeds().flat_map(|seed| plans.iter().map(move |it| (seed, it)))
+        {
+            let one = One { resolved: &resolved, plan, seed, options, stop };
+            match one.run() {
+                Err(RunError::Interrupted) if runs.is_empty() => return Err(RunError::Interrupted),
+                Err(RunError::Interrupted) => break,
+                Err(error) => return Err(error),
+                Ok(run) => runs.push(run),
+            }
+            if let Some(done) = options.on_done {
+                done(runs.len(), total);
+            }
+        }
+        let interrupted = runs.len() < total;
+        Ok(Report::new(resolved, runs, interrupted))
+    }
+
+    fn version(&self) -> Result<String, RunError> {
+        Ok("in real time".to_owned())
+    }
+
+    fn is_in_real_time(&self) -> bool {
+        true
+    }
 }
 
 /// What transfers over sockets have no place for, in the words of the scenario.
-fn refuse(resolved: &Resolved) -> Result<(), Failure> {
-    let no = |problem: String| Err(Failure::Usage(format!("--real-time: {problem}")));
+fn refuse(resolved: &Resolved) -> Result<(), RunError> {
+    let no = |problem: String| Err(RunError::Input(format!("--real-time: {problem}")));
     if resolved.links.len() != 1 || resolved.flows.len() != 1 || !resolved.udp.is_empty() {
         let accepted = "accepted: one [path], one group of flows, no [[udp]]";
         return no(format!("more than one link or group of flows, or cross traffic; {accepted}"));
@@ -42,7 +87,7 @@ fn refuse(resolved: &Resolved) -> Result<(), Failure> {
         return no(format!("path.{key}: not over sockets in real time; accepted: virtual time"));
     }
     let flow = &resolved.flows[0];
-    applies(resolved, flow).map_err(Failure::Usage)?;
+    applies(resolved, flow).map_err(RunError::Input)?;
     if flow.files.is_some() {
         return no("found a source of files; accepted: size, or none".to_owned());
     }
@@ -65,47 +110,17 @@ fn refuse(resolved: &Resolved) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs every control, one after the other, each over a link of its own.
-///
-/// # Errors
-/// The machine lacks something, a transfer broke or did not end in time, or an interruption before
-/// any was finished.
-pub(crate) fn run(
-    scenario: &Scenario,
-    options: &Options<'_>,
-    logs: Option<&Logs>,
-) -> Result<Report, Failure> {
-    let resolved = resolve(scenario)?;
-    let plans = scenario.plans()?;
-    let total = plans.len() * resolved.seeds().count();
-    let mut runs = Vec::new();
-    for (seed, plan) in resolved.seeds().flat_map(|seed| plans.iter().map(move |it| (seed, it))) {
-        let one = One { resolved: &resolved, plan, seed, samples: options.samples, logs };
-        match one.run() {
-            Err(Failure::Interrupted) if runs.is_empty() => return Err(Failure::Interrupted),
-            Err(Failure::Interrupted) => break,
-            Err(failure) => return Err(failure),
-            Ok(run) => runs.push(run),
-        }
-        if let Some(done) = options.on_done {
-            done(runs.len(), total);
-        }
-    }
-    let interrupted = runs.len() < total;
-    Ok(Report::new(resolved, runs, interrupted))
-}
-
 /// One control with one seed.
 struct One<'a> {
     resolved: &'a Resolved,
     plan: &'a Plan,
     seed: u64,
-    samples: Option<u32>,
-    logs: Option<&'a Logs>,
+    options: &'a Options<'a>,
+    stop: &'a AtomicBool,
 }
 
 impl One<'_> {
-    fn run(&self) -> Result<Run, Failure> {
+    fn run(&self) -> Result<Run, RunError> {
         let flows = self.flows()?;
         let mut path = Path::new(&self.link())?;
         let from = path.clock.now();
@@ -124,12 +139,13 @@ impl One<'_> {
         link.forward.udp_header_bytes = Some(self.resolved.header_bytes);
         link.mtu = link.mtu.max(self.resolved.packet_bytes as usize + IP_AND_UDP);
         link.depth_every_ns = self
+            .options
             .samples
             .map(|most| (self.resolved.duration_ns / u64::from(most.max(1))).max(1_000_000));
         link
     }
 
-    fn flows(&self) -> Result<Vec<Flow<'_>>, Failure> {
+    fn flows(&self) -> Result<Vec<Flow<'_>>, RunError> {
         let (resolved, group) = (self.resolved, &self.resolved.flows[0]);
         let control = self.plan.controls[0].text.as_str();
         let packet = u16::try_from(resolved.packet_bytes).unwrap_or(u16::MAX);
@@ -138,7 +154,8 @@ impl One<'_> {
         let every = Duration::from_nanos(resolved.duration_ns / MOST_SAMPLES).max(SAMPLE);
         let seed = (resolved.runs > 1).then_some(self.seed);
         let flow = |id: u64| {
-            let path = self.logs.map(|logs| logs.path(&self.plan.name, seed, id)).transpose();
+            let path =
+                self.options.logs.map(|logs| logs.path(&self.plan.name, seed, id)).transpose();
             Ok(Flow {
                 id,
                 control,
@@ -148,7 +165,8 @@ impl One<'_> {
                 window: group.receiver_window_bytes,
                 packet,
                 tuning: Tuning { constants, samples: Some(every) },
-                qlog: path.map_err(Failure::Broke)?,
+                stop: self.stop,
+                qlog: path.map_err(RunError::Failed)?,
             })
         };
         (0..group.count).map(flow).collect()
@@ -158,7 +176,9 @@ impl One<'_> {
         let measured = Measured { resolved: self.resolved, flows, moved, link };
         let result = measured.result();
         let result = RunResult { alias: self.plan.name.clone(), seed: self.seed, ..result };
-        let Some(most) = self.samples else { return Run::new(result, Vec::new(), Vec::new()) };
+        let Some(most) = self.options.samples else {
+            return Run::new(result, Vec::new(), Vec::new());
+        };
         Run::new(
             result,
             measured.flow_series(most),
@@ -168,13 +188,13 @@ impl One<'_> {
 }
 
 /// All flows side by side, each with a receiver of its own.
-fn carry(near: &Namespace, far: &Namespace, flows: &[Flow<'_>]) -> Result<Vec<Moved>, Failure> {
+fn carry(near: &Namespace, far: &Namespace, flows: &[Flow<'_>]) -> Result<Vec<Moved>, RunError> {
     let began = Instant::now();
     thread::scope(|scope| {
         let threads: Vec<_> =
             flows.iter().map(|flow| scope.spawn(move || flow.carry(near, far, began))).collect();
         // All are waited for; the first failure is told.
-        let moved: Vec<Result<Moved, Failure>> = threads
+        let moved: Vec<Result<Moved, RunError>> = threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|_| Err(broke("a flow panicked"))))
             .collect();

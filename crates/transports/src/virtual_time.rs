@@ -16,35 +16,34 @@ use firstflight_guest::{
     Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, kept, qemu_version,
 };
 use firstflight_results::{Cost, GuestFigures, RunResult, Series};
-use firstflight_runner::{Options, Report, Run};
-use firstflight_scenario::{Plan, Scenario};
+use firstflight_runner::{Options, Report, Run, RunError, Transport};
+use firstflight_scenario::{ControlSpec, Plan, Resolved, Scenario};
 use serde::{Deserialize, Serialize};
 
-use crate::command_line;
-use crate::failure::Failure;
-use crate::lab::{self, programs::Programs};
+use crate::in_guest;
+use crate::lab::{self, LinuxControl, programs::Programs};
 
 /// How to boot guests, and what they run over.
 #[derive(Clone, Debug)]
-pub(crate) struct VirtualTime {
+pub struct VirtualTime {
     kernel: String,
     link: Option<String>,
     generator: Option<String>,
     /// What runs in place of flows.
-    ends: Option<Ends>,
+    programs: Option<GuestPrograms>,
     /// Made when it is first needed.
     booted: Arc<OnceLock<Booted>>,
 }
 
 /// Two programs of this machine that run in the guest in place of flows.
 #[derive(Clone, Debug)]
-pub(crate) struct Ends {
+pub struct GuestPrograms {
     /// The programs.
-    pub(crate) programs: Programs,
+    pub programs: Programs,
     /// Files and folders that they need beside themselves.
-    pub(crate) with: Vec<PathBuf>,
+    pub with: Vec<PathBuf>,
     /// How long a run may take by this machine's clock.
-    pub(crate) longest: Duration,
+    pub longest: Duration,
 }
 
 /// What every guest is booted from.
@@ -111,94 +110,19 @@ struct Wanted<'a> {
 impl VirtualTime {
     /// Runs on this kernel (a package, the file of one, or a bzImage), over this link and by this
     /// generator, as `--link` and `--generator` name them.
-    pub(crate) fn new(kernel: Option<&str>, link: Option<&str>, generator: Option<&str>) -> Self {
+    pub fn new(kernel: Option<&str>, link: Option<&str>, generator: Option<&str>) -> Self {
         Self {
             kernel: kernel.unwrap_or(DEFAULT_KERNEL).to_owned(),
             link: link.map(str::to_owned),
             generator: generator.map(str::to_owned),
-            ends: None,
+            programs: None,
             booted: Arc::default(),
         }
     }
 
     /// As this, with programs in place of flows.
-    pub(crate) fn running(&self, ends: Ends) -> Self {
-        Self { ends: Some(ends), booted: Arc::default(), ..self.clone() }
-    }
-
-    /// Runs every plan of the scenario with every seed, a guest each, as many at a time as there
-    /// are processors. `say` hears in a few words what is being done.
-    ///
-    /// # Errors
-    /// The machine or the guest's kernel lacks something, a run broke, or it was told to stop
-    /// before any was finished; a later stop leaves what was finished.
-    pub(crate) fn run(
-        &self,
-        scenario: &Scenario,
-        options: &Options<'_>,
-        say: &(dyn Fn(&str) + Sync),
-    ) -> Result<Report, Failure> {
-        let plans = scenario.plans()?;
-        let resolved = match &self.ends {
-            Some(_) => lab::programs::resolve(scenario)?,
-            None => {
-                check(&plans)?;
-                lab::resolve(scenario)?
-            }
-        };
-        let booted = self.booted(say)?;
-        let wanted: Vec<Wanted<'_>> = resolved
-            .seeds()
-            .flat_map(|seed| plans.iter().enumerate().map(move |(i, plan)| (i, plan, seed)))
-            .map(|(index, plan, seed)| {
-                let job = self.job(scenario, index, seed, options.samples);
-                Wanted { plan, seed, task: Task::Measure(job) }
-            })
-            .collect();
-        let processors = thread::available_parallelism().map_or(1, usize::from);
-        let never = AtomicBool::new(false);
-        let work = Work {
-            booted,
-            longest: self.ends.as_ref().map(|ends| ends.longest),
-            wanted: &wanted,
-            stop: options.stop.unwrap_or(&never),
-            next: AtomicUsize::new(0),
-            done: Mutex::new(wanted.iter().map(|_| None).collect()),
-            say,
-            on_done: options.on_done,
-        };
-        thread::scope(|scope| {
-            for _ in 0..processors.min(wanted.len()) {
-                scope.spawn(|| work.guests());
-            }
-        });
-        let done = work.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut runs = Vec::new();
-        for outcome in done {
-            match outcome {
-                Some(Ok(run)) => runs.push(run),
-                None | Some(Err(Failure::Interrupted)) => {}
-                Some(Err(failure)) => return Err(failure),
-            }
-        }
-        let interrupted = runs.len() < wanted.len();
-        if interrupted && runs.is_empty() {
-            return Err(Failure::Interrupted);
-        }
-        Ok(Report::new(resolved, runs, interrupted))
-    }
-
-    /// The kernel that is booted, and the programs that run in it: their runs are no other's.
-    ///
-    /// # Errors
-    /// The machine lacks something, or there is no such kernel.
-    pub(crate) fn version(&self) -> Result<String, Failure> {
-        let figures = &self.booted(&|_| {})?.figures;
-        let version = format!("in virtual time {}", figures.kernel_sha256);
-        Ok(match &self.ends {
-            Some(ends) => format!("{version} {:?} {}", ends.programs, figures.initramfs_sha256),
-            None => version,
-        })
+    pub fn running(&self, programs: GuestPrograms) -> Self {
+        Self { programs: Some(programs), booted: Arc::default(), ..self.clone() }
     }
 
     /// One run of the scenario by itself.
@@ -214,16 +138,16 @@ impl VirtualTime {
             link: self.link.clone(),
             generator: self.generator.clone(),
             samples,
-            programs: self.ends.as_ref().map(|ends| ends.programs.clone()),
+            programs: self.programs.as_ref().map(|placed| placed.programs.clone()),
         }
     }
 
-    fn booted(&self, say: &dyn Fn(&str)) -> Result<&Booted, Failure> {
+    fn booted(&self, say: &dyn Fn(&str)) -> Result<&Booted, RunError> {
         if let Some(booted) = self.booted.get() {
             return Ok(booted);
         }
         say(&format!("preparing {}", self.kernel));
-        let booted = self.prepare()?;
+        let booted = self.prepare().map_err(of_machine)?;
         Ok(self.booted.get_or_init(|| booted))
     }
 
@@ -253,7 +177,7 @@ impl VirtualTime {
                  `bin/ip` and `bin/tc`, with their libraries"
             )));
         }
-        if command_line::is_inside_another() {
+        if !in_guest::can_serve() {
             let why = "--virtual-time: the guest runs this program itself, which is a library \
                        here; `cargo build --release` makes one, target/release/firstflight";
             return Err(GuestError::Lacks(why.to_owned()));
@@ -265,11 +189,103 @@ impl VirtualTime {
         if self.generator.as_deref() == Some("iperf3") {
             image.tools(&["iperf3"], "iperf3")?;
         }
-        self.ends.as_ref().map_or(Ok(()), |ends| ends.fill(image))
+        self.programs.as_ref().map_or(Ok(()), |programs| programs.fill(image))
     }
 }
 
-impl Ends {
+impl Transport for VirtualTime {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    /// Programs are called as the user calls them.
+    fn full_name(&self, control: &ControlSpec) -> Result<String, RunError> {
+        match &self.programs {
+            Some(_) => Ok(control.text.clone()),
+            None => Ok(LinuxControl::resolve_for_guest(control)?.full),
+        }
+    }
+
+    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
+        match &self.programs {
+            Some(_) => lab::programs::resolve(scenario),
+            None => lab::resolve(scenario),
+        }
+    }
+
+    /// A guest for each run, as many at a time as there are processors, or one if they are to run
+    /// one after the other.
+    fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
+        let plans = scenario.plans()?;
+        if self.programs.is_none() {
+            check(&plans)?;
+        }
+        let resolved = self.resolve(scenario)?;
+        let say = options.say.unwrap_or(&|_| {});
+        let booted = self.booted(say)?;
+        let wanted: Vec<Wanted<'_>> = resolved
+            .seeds()
+            .flat_map(|seed| plans.iter().enumerate().map(move |(i, plan)| (i, plan, seed)))
+            .map(|(index, plan, seed)| {
+                let job = self.job(scenario, index, seed, options.samples);
+                Wanted { plan, seed, task: Task::Measure(job) }
+            })
+            .collect();
+        let guests = match options.serial {
+            true => 1,
+            false => thread::available_parallelism().map_or(1, usize::from),
+        };
+        let never = AtomicBool::new(false);
+        let work = Work {
+            booted,
+            longest: self.programs.as_ref().map(|programs| programs.longest),
+            wanted: &wanted,
+            stop: options.stop.unwrap_or(&never),
+            next: AtomicUsize::new(0),
+            done: Mutex::new(wanted.iter().map(|_| None).collect()),
+            say,
+            on_done: options.on_done,
+        };
+        thread::scope(|scope| {
+            for _ in 0..guests.min(wanted.len()) {
+                scope.spawn(|| work.guests());
+            }
+        });
+        let done = work.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut runs = Vec::new();
+        for outcome in done {
+            match outcome {
+                Some(Ok(run)) => runs.push(run),
+                None | Some(Err(RunError::Interrupted)) => {}
+                Some(Err(error)) => return Err(error),
+            }
+        }
+        let interrupted = runs.len() < wanted.len();
+        if interrupted && runs.is_empty() {
+            return Err(RunError::Interrupted);
+        }
+        Ok(Report::new(resolved, runs, interrupted))
+    }
+
+    /// The kernel that is booted, what differs from the usual link and sender, and the programs.
+    fn version(&self) -> Result<String, RunError> {
+        let figures = &self.booted(&|_| {})?.figures;
+        let mut version = format!("in virtual time {}", figures.kernel_sha256);
+        match self.link.as_deref() {
+            Some("tun") => {}
+            link => version += &format!(" on {}", link.unwrap_or("the usual link")),
+        }
+        if let Some(generator) = self.generator.as_ref().filter(|generator| *generator != "own") {
+            version += &format!(" by {generator}");
+        }
+        if let Some(programs) = &self.programs {
+            version += &format!(" {:?} {}", programs.programs, figures.initramfs_sha256);
+        }
+        Ok(version)
+    }
+}
+
+impl GuestPrograms {
     /// Puts the programs into the image, at their own places, with all that they need.
     fn fill(&self, image: &mut Image) -> Result<(), GuestError> {
         let Programs { server, client, folder, .. } = &self.programs;
@@ -295,11 +311,11 @@ impl Ends {
 }
 
 /// Whether this build, which runs in the guest, can load the controls there.
-fn check(plans: &[Plan]) -> Result<(), Failure> {
+fn check(plans: &[Plan]) -> Result<(), RunError> {
     let mut controls = plans.iter().flat_map(|plan| &plan.controls);
     match controls.find(|control| !control.startup.name.starts_with(OF_LINUX)) {
-        Some(control) if !cfg!(feature = "kernel") && std::env::var_os(FOLDER).is_none() => {
-            Err(Failure::Lacks(format!(
+        Some(control) if !cfg!(feature = "bpf") && std::env::var_os(FOLDER).is_none() => {
+            Err(RunError::Lacks(format!(
                 "control `{}`: it takes a build with `--features kernel` to load it into a kernel",
                 control.text
             )))
@@ -316,7 +332,7 @@ struct Work<'a> {
     wanted: &'a [Wanted<'a>],
     stop: &'a AtomicBool,
     next: AtomicUsize,
-    done: Mutex<Vec<Option<Result<Run, Failure>>>>,
+    done: Mutex<Vec<Option<Result<Run, RunError>>>>,
     say: &'a (dyn Fn(&str) + Sync),
     on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
 }
@@ -344,11 +360,12 @@ impl Work<'_> {
         }
     }
 
-    fn guest(&self, wanted: &Wanted<'_>) -> Result<Run, Failure> {
+    fn guest(&self, wanted: &Wanted<'_>) -> Result<Run, RunError> {
         let begun = Instant::now();
         let mut more = Image::default();
-        more.job(&serde_json::to_string(&wanted.task)?);
-        let initramfs = kept(&[&self.booted.initramfs, &more.archive()?])?;
+        more.job(&serde_json::to_string(&wanted.task).map_err(unsaid)?);
+        let archive = more.archive().map_err(of_machine)?;
+        let initramfs = kept(&[&self.booted.initramfs, &archive]).map_err(of_machine)?;
         let machine = Machine {
             kernel: &self.booted.kernel.vmlinuz,
             initramfs: initramfs.path(),
@@ -367,15 +384,15 @@ impl Work<'_> {
         let console = match console {
             // It is the fault of what runs there, and the others may be better.
             Err(why @ GuestError::Overdue(_)) => return Ok(lab::programs::broken(why.to_string())),
-            console => console?,
+            console => console.map_err(of_machine)?,
         };
         let measured = match said {
             Some(Said::Measured(measured)) => measured,
-            Some(Said::Lacks(why)) => return Err(Failure::Lacks(of_guest(&why))),
-            Some(Said::Wrong(why)) => return Err(Failure::Usage(why)),
-            Some(Said::Broke(why)) => return Err(Failure::Broke(of_guest(&why))),
+            Some(Said::Lacks(why)) => return Err(RunError::Lacks(of_guest(&why))),
+            Some(Said::Wrong(why)) => return Err(RunError::Input(why)),
+            Some(Said::Broke(why)) => return Err(RunError::Failed(of_guest(&why))),
             _ if self.longest.is_some() => return Ok(lab::programs::broken(ended(&console))),
-            Some(Said::At(_)) | None => return Err(Failure::Broke(ended(&console))),
+            Some(Said::At(_)) | None => return Err(RunError::Failed(ended(&console))),
         };
         let Measured { mut result, flows, queues } = *measured;
         result.alias = name.clone();
@@ -389,6 +406,22 @@ impl Work<'_> {
         }
         Ok(Run::new(result, flows, queues))
     }
+}
+
+/// Why there was no guest, in the kinds of a run.
+fn of_machine(error: GuestError) -> RunError {
+    match error {
+        GuestError::Interrupted => RunError::Interrupted,
+        GuestError::Input(problem) => RunError::Input(problem),
+        GuestError::Lacks(problem) => RunError::Lacks(problem),
+        GuestError::Failed(problem) => RunError::Failed(problem),
+        error @ GuestError::Overdue(_) => RunError::Failed(error.to_string()),
+    }
+}
+
+/// A task or a result that cannot be written down.
+pub(crate) fn unsaid(error: serde_json::Error) -> RunError {
+    RunError::Failed(format!("the results cannot be printed: {error}"))
 }
 
 fn of_guest(why: &str) -> String {

@@ -1,23 +1,21 @@
 //! One flow over sockets: a receiver at the far end and a sender at the near one.
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use firstflight_lab::Namespace;
 use firstflight_lab::path::far_address;
+use firstflight_runner::RunError;
 use firstflight_transfer::{
-    Fingerprint, Identity, Inbox, LEAST_WINDOW, Limits, Listening, Progress, Sending, Sent, Source,
-    Store, TransferError, Tuning, receive, send,
+    Fingerprint, Identity, Inbox, Kind, LEAST_WINDOW, Limits, Listening, Progress, Sending, Sent,
+    Source, Store, TransferError, Tuning, receive, send,
 };
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::time::sleep;
-
-use crate::failure::Failure;
-use crate::interrupt;
 
 /// A flow that is to be.
 pub(super) struct Flow<'a> {
@@ -35,6 +33,8 @@ pub(super) struct Flow<'a> {
     pub(super) packet: u16,
     /// What the connection's transport is told beside its control.
     pub(super) tuning: Tuning,
+    /// Becomes true when the run is to stop.
+    pub(super) stop: &'a AtomicBool,
     /// Where the sender writes its qlog, if it writes one.
     pub(super) qlog: Option<PathBuf>,
 }
@@ -53,8 +53,8 @@ impl Flow<'_> {
         near: &Namespace,
         far: &Namespace,
         began: Instant,
-    ) -> Result<Moved, Failure> {
-        let identity = Identity::make()?;
+    ) -> Result<Moved, RunError> {
+        let identity = Identity::make().map_err(of_transfer)?;
         let accepted = Vec::from_iter(identity.fingerprint());
         let (ready, is_ready) = channel();
         thread::scope(|scope| {
@@ -84,7 +84,7 @@ impl Flow<'_> {
         identity: Identity,
         ready: &Sender<()>,
         mut ended: watch::Receiver<bool>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RunError> {
         runtime()?.block_on(async {
             // The room for messages comes on top of what is given here.
             let window = self.window.map_or(WINDOW, |window| window.saturating_sub(LEAST_WINDOW));
@@ -97,7 +97,8 @@ impl Flow<'_> {
                 limits: Limits { window, size: None },
                 store: Store::Discard,
                 packet: Some(self.packet),
-            })?;
+            })
+            .map_err(of_transfer)?;
             // Whoever waits for it has not gone.
             let _ = ready.send(());
             let (progress, _) = watch::channel(Progress::default());
@@ -107,17 +108,17 @@ impl Flow<'_> {
             };
             match receive(&inbox, &progress, |_| {}, over).await {
                 Ok(_) | Err(TransferError::Interrupted { .. }) => Ok(()),
-                Err(error) => Err(error.into()),
+                Err(error) => Err(of_transfer(error)),
             }
         })
     }
 
-    fn give(&self, accepted: Vec<Fingerprint>, began: Instant) -> Result<Moved, Failure> {
-        let identity = Identity::make()?;
+    fn give(&self, accepted: Vec<Fingerprint>, began: Instant) -> Result<Moved, RunError> {
+        let identity = Identity::make().map_err(of_transfer)?;
         runtime()?.block_on(async {
             tokio::select! {
                 () = sleep(self.start.saturating_sub(began.elapsed())) => {}
-                () = crate::transfer::interrupted() => return Err(Failure::Interrupted),
+                () = interrupted(self.stop) => return Err(RunError::Interrupted),
             }
             let start = began.elapsed();
             let left = self.duration.saturating_sub(start);
@@ -140,7 +141,7 @@ impl Flow<'_> {
             let over = async {
                 tokio::select! {
                     () = sleep(limit) => {}
-                    () = crate::transfer::interrupted() => {}
+                    () = interrupted(self.stop) => {}
                 }
             };
             let sent = send(sending, progress, over).await;
@@ -149,34 +150,52 @@ impl Flow<'_> {
         })
     }
 
-    fn unsent(&self, error: TransferError, limit: Duration) -> Failure {
+    fn unsent(&self, error: TransferError, limit: Duration) -> RunError {
         match error {
-            TransferError::Interrupted { .. } if interrupt::listen().load(Ordering::Relaxed) => {
-                Failure::Interrupted
+            TransferError::Interrupted { .. } if self.stop.load(Ordering::Relaxed) => {
+                RunError::Interrupted
             }
             TransferError::Interrupted { .. } => broke(&format!(
                 "{}: not all had arrived after {} s; a longer --duration lets it",
                 self.control,
                 limit.as_secs_f64()
             )),
-            error => error.into(),
+            error => of_transfer(error),
         }
     }
 }
 
+/// Why a transfer came to nothing, in the kinds of a run.
+fn of_transfer(error: TransferError) -> RunError {
+    match error.kind() {
+        Kind::Input => RunError::Input(error.to_string()),
+        Kind::Lacks => RunError::Lacks(error.to_string()),
+        Kind::Interrupted => RunError::Interrupted,
+        Kind::Broke => RunError::Failed(error.to_string()),
+    }
+}
+
+/// Ready when the run is to stop.
+async fn interrupted(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        sleep(LOOK).await;
+    }
+}
+
 /// quinn's sockets on the thread that made them: a namespace is a thread's.
-fn runtime() -> Result<Runtime, Failure> {
+fn runtime() -> Result<Runtime, RunError> {
     Builder::new_current_thread().enable_all().build().map_err(machine)
 }
 
-fn machine(error: std::io::Error) -> Failure {
-    Failure::Broke(error.to_string())
+fn machine(error: std::io::Error) -> RunError {
+    RunError::Failed(error.to_string())
 }
 
-pub(super) fn broke(problem: &str) -> Failure {
-    Failure::Broke(problem.to_owned())
+pub(super) fn broke(problem: &str) -> RunError {
+    RunError::Failed(problem.to_owned())
 }
 
+const LOOK: Duration = Duration::from_millis(50);
 const FIRST_PORT: u16 = 4_433;
 const SILENCE: Duration = Duration::from_secs(10);
 /// Flow control that does not limit.

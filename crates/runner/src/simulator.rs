@@ -1,0 +1,173 @@
+//! The packet simulator as a transport, alone or with another stack's flows in its network.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use firstflight_control::Control;
+use firstflight_core::units::Span;
+use firstflight_scenario::{ControlSpec, Plan, Profile, Recovery, Resolved, Scenario};
+use firstflight_sim::{FastPaths, Interrupted, run_with};
+use rayon::prelude::*;
+
+use crate::foreign::{self, Foreign};
+use crate::{
+    Options, Report, Run, RunError, Transport, endpoint, keys, network, ns2, outcome, trace,
+};
+
+/// The simulator's TCP, and the stack of another protocol for the flows that ask for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Simulator<'a> {
+    /// The other stack, if there is one.
+    pub foreign: Option<&'a dyn Foreign>,
+    /// It carries every flow that does not name TCP.
+    pub by_default: bool,
+}
+
+impl Simulator<'_> {
+    /// TCP alone.
+    pub const TCP: Self = Self { foreign: None, by_default: false };
+
+    fn run_plan(
+        &self,
+        resolved: &Resolved,
+        seed: u64,
+        plan: &Plan,
+        controls: &[Control],
+        options: &Options<'_>,
+    ) -> Result<Run, RunError> {
+        let mut resolved = resolved.clone();
+        resolved.seed = seed;
+        let resolved = &resolved;
+        let sample_every = options
+            .samples
+            .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
+        let network = network::build(resolved, controls, sample_every);
+        let (ends, transport) = foreign::all_ends(resolved, plan, &network, *self, options.logs)?;
+        let never = AtomicBool::new(false);
+        let before = Instant::now();
+        let outcome = run_with(&network, ends, FastPaths::On, options.stop.unwrap_or(&never))
+            .map_err(|Interrupted| RunError::Interrupted)?;
+        let wall = before.elapsed();
+        let mut result = outcome::result(resolved, plan, controls, &network, &outcome, wall);
+        result.transport = transport;
+        let notes = [result.note.take(), foreign::cautions(&plan.controls, &resolved.flows, *self)];
+        result.note = notes.into_iter().flatten().reduce(|all, more| format!("{all}; {more}"));
+        let (flows, queues) = match options.samples {
+            Some(_) => (trace::flows(&network, &outcome), trace::queues(&outcome)),
+            None => (Vec::new(), Vec::new()),
+        };
+        Ok(Run { result, flows, queues })
+    }
+}
+
+impl Transport for Simulator<'_> {
+    fn name(&self) -> &'static str {
+        self.foreign.filter(|_| self.by_default).map_or("sim", Foreign::name)
+    }
+
+    fn full_name(&self, control: &ControlSpec) -> Result<String, RunError> {
+        Ok(foreign::control(*self, control)?.full)
+    }
+
+    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
+        let (resolved, _) = prepare(scenario, *self)?;
+        foreign::shown(scenario, resolved, *self)
+    }
+
+    fn check_keys(&self, scenario: &Scenario) -> Result<(), RunError> {
+        Ok(keys::check_keys(scenario, *self)?)
+    }
+
+    fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
+        let (resolved, prepared) = prepare(scenario, *self)?;
+        // Seed by seed, so that an interruption leaves rounds in which every control has its run.
+        let runs: Vec<(u64, &(Plan, Vec<Control>))> = resolved
+            .seeds()
+            .flat_map(|seed| prepared.iter().map(move |prepared| (seed, prepared)))
+            .collect();
+        let total = runs.len();
+        let done = AtomicUsize::new(0);
+        let one = |(seed, (plan, controls)): &(u64, &(Plan, Vec<Control>))| {
+            if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Ok(None);
+            }
+            let run = match self.run_plan(&resolved, *seed, plan, controls, options) {
+                Ok(run) => run,
+                Err(RunError::Interrupted) => return Ok(None),
+                Err(problem) => return Err(problem),
+            };
+            let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if let Some(report) = options.on_done {
+                report(finished, total);
+            }
+            Ok(Some(run))
+        };
+        // One run gains nothing from other threads, and to wake them takes longer than a short one.
+        let runs: Vec<Option<Run>> = match options.serial || total == 1 {
+            true => runs.iter().map(one).collect::<Result<_, RunError>>()?,
+            false => in_order(&runs, one)?,
+        };
+        let runs: Vec<Run> = runs.into_iter().flatten().collect();
+        let interrupted = runs.len() < total;
+        if interrupted && runs.is_empty() {
+            return Err(RunError::Interrupted);
+        }
+        let resolved = foreign::shown(scenario, resolved, *self)?;
+        Ok(Report::new(resolved, runs, interrupted))
+    }
+}
+
+/// Does one for each over the cores, each taken in its turn: a parallel iterator over the list
+/// would begin at several places of it.
+fn in_order<T: Sync, R: Send>(
+    each: &[T],
+    one: impl Fn(&T) -> Result<R, RunError> + Sync,
+) -> Result<Vec<R>, RunError> {
+    let mut done: Vec<(usize, R)> = each
+        .iter()
+        .enumerate()
+        .par_bridge()
+        .map(|(at, each)| Ok((at, one(each)?)))
+        .collect::<Result<_, RunError>>()?;
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, one)| one).collect())
+}
+
+/// A plan with the control of each group of flows.
+pub(crate) type Prepared = Vec<(Plan, Vec<Control>)>;
+
+/// The scenario in base units, and its plans with their controls as the profile adapts them.
+pub(crate) fn prepare(
+    scenario: &Scenario,
+    on: Simulator<'_>,
+) -> Result<(Resolved, Prepared), RunError> {
+    let scenario = &foreign::fitting(scenario, on)?;
+    let resolved = scenario.resolve()?;
+    let with_controls = |plan: Plan| {
+        let control = |spec| foreign::control(on, spec);
+        let mut controls: Vec<Control> =
+            plan.controls.iter().map(control).collect::<Result<_, _>>()?;
+        if resolved.endpoint.profile == Profile::Ns2 {
+            controls.iter_mut().for_each(ns2::adapt);
+        }
+        let groups = scenario.groups();
+        let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
+        for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
+            let foreign = foreign::carrier(on, group.transport, spec)?;
+            foreign.map_or(Ok(()), |foreign| foreign.check(spec))?;
+            let foreign = foreign.is_some();
+            let quic = flow.recovery.value == Recovery::Quic;
+            if foreign || quic || flow.delayed_ack.value > 1 {
+                control.suggest_weights_per_packet();
+            }
+            if !foreign {
+                endpoint::carries(resolved.endpoint.profile, flow, control)?;
+                network::bears(&resolved, flow, control)?;
+            }
+        }
+        Ok((plan, controls))
+    };
+    let plans = scenario.plans()?.into_iter();
+    let prepared = plans.map(with_controls).collect::<Result<_, RunError>>()?;
+    Ok((resolved, prepared))
+}

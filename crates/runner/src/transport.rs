@@ -1,0 +1,80 @@
+//! The one door: a scenario is run on a transport, whichever it is.
+
+use std::fmt;
+
+use firstflight_scenario::expect::Names;
+use firstflight_scenario::{ControlSpec, Resolved, Scenario};
+
+use crate::{Options, Report, RunError};
+
+/// What runs scenarios: the simulator, quinn in its time or over sockets, the running kernel, a
+/// kernel in virtual time.
+pub trait Transport: fmt::Debug + Send + Sync {
+    /// Its name, as `--on` takes it and results say it.
+    fn name(&self) -> &'static str;
+
+    /// What results call a control.
+    ///
+    /// # Errors
+    /// The control does not exist here, or cannot be set so; with what is accepted.
+    fn full_name(&self, control: &ControlSpec) -> Result<String, RunError>;
+
+    /// The scenario as it runs here, in base units.
+    ///
+    /// # Errors
+    /// What contradicts itself, or what this transport cannot do.
+    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError>;
+
+    /// Refuses a key that is set and has no effect here, where [`Transport::resolve`] does not.
+    ///
+    /// # Errors
+    /// The first such key, at its place.
+    fn check_keys(&self, _scenario: &Scenario) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// Runs every plan of the scenario with every seed.
+    ///
+    /// # Errors
+    /// What cannot be run, what the machine lacks, a run that broke, or an interruption before any
+    /// run was finished; a later one leaves what was finished in the report.
+    fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError>;
+
+    /// What decides a result beside the scenario and this program: the kernel, and what else runs
+    /// in a guest. Kept runs of another version are not used.
+    ///
+    /// # Errors
+    /// A kernel to be booted that is not there.
+    fn version(&self) -> Result<String, RunError> {
+        Ok(String::new())
+    }
+
+    /// Its runs take the time of this machine, in which they would disturb each other.
+    fn is_in_real_time(&self) -> bool {
+        false
+    }
+
+    /// Checks before anything runs that a scenario can be run here as its author means it: its
+    /// controls exist and differ, its keys have an effect, and it expects nothing of what does not
+    /// run.
+    ///
+    /// # Errors
+    /// The first that is wrong, at its place.
+    fn can(&self, scenario: &Scenario) -> Result<(), RunError> {
+        scenario.check_controls(|spec| {
+            self.full_name(spec).map(drop).map_err(|problem| problem.to_string())
+        })?;
+        scenario.check_distinct()?;
+        self.check_keys(scenario)?;
+        let mut names = Vec::new();
+        for plan in scenario.plans()? {
+            let full = plan.controls.iter().map(|spec| self.full_name(spec));
+            let full: Vec<String> = full.collect::<Result<_, RunError>>()?;
+            names.push(plan.name);
+            names.push(full.join(", "));
+        }
+        names.dedup();
+        let flows = self.resolve(scenario)?.flow_count();
+        Ok(scenario.check_expectations(Names { controls: &names, flows })?)
+    }
+}

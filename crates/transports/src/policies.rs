@@ -1,0 +1,42 @@
+//! Which transports run a policy.
+
+use firstflight_control::Control;
+use firstflight_core::card::Card;
+use firstflight_core::needs::{Facilities, Fit, Needs};
+use firstflight_core::policy::Observer as _;
+
+use crate::TRANSPORTS;
+
+/// A transport that runs a policy, and what the policy does without there.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    /// The transport, as `--on` takes it.
+    pub on: &'static str,
+    /// What it would use and does not get; nothing where it runs as its source describes.
+    pub without: Facilities,
+}
+
+/// The transports that run a policy.
+pub fn transports_of(card: &Card, needs: Needs) -> Vec<Runs> {
+    let runs = |(on, provides): (&'static str, Facilities)| match needs.on(provides) {
+        _ if on == "linux" && card.kernel.is_none() => None,
+        Fit::Lacks(_) => None,
+        Fit::Full => Some(Runs { on, without: Facilities::NONE }),
+        Fit::Degraded(without) => Some(Runs { on, without }),
+    };
+    TRANSPORTS.iter().copied().zip(PROVIDED).filter_map(runs).collect()
+}
+
+/// The transports that run a control, by its name.
+pub fn transports_of_control(control: &str) -> Vec<&'static str> {
+    let Ok(control) = Control::named(control) else { return Vec::new() };
+    let mut of_startup = transports_of(control.startup.card(), control.startup.needs());
+    of_startup.retain(|runs| runs.on != "linux" || !control.startup.is_landed());
+    let of_avoidance = transports_of(control.avoidance.card(), control.avoidance.needs());
+    let both = |runs: &Runs| of_avoidance.iter().any(|other| other.on == runs.on);
+    of_startup.iter().filter(|runs| both(runs)).map(|runs| runs.on).collect()
+}
+
+/// What each of [`TRANSPORTS`] provides.
+const PROVIDED: [Facilities; 3] =
+    [firstflight_sim::PROVIDES, firstflight_quic::PROVIDES, firstflight_kernel::PROVIDES];
