@@ -25,7 +25,7 @@ CODE = {
     "reproduce.md": (3, 0, 1),
     "scenario-keys.md": (0, 3, 0),
     "scenarios.md": (8, 0, 0),
-    "scout.md": (1, 0, 1),
+    "scout.md": (1, 0, 0),
     "sweep.md": (2, 0, 3),
     "tour.md": (13, 0, 0),
     "transfer.md": (0, 0, 5),

@@ -1,7 +1,6 @@
 //! The studies of this repository: each measures a set of cases, keeps what takes long, and writes
 //! a page or a table of `docs/`. `cargo xtask NAME` starts them.
 
-use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
 use xtask::{Stop, no_arguments, root, step};
@@ -34,16 +33,6 @@ fn main() -> ExitCode {
             let names = STUDIES.map(|(name, _)| name).join(", ");
             Err(Stop::usage(&format!("unknown study `{study}`; accepted: {names}")))
         }
-    })
-}
-
-/// The value of a study's argument that is a number, within what is accepted.
-fn number(arg: &str, value: &str, accepted: RangeInclusive<u64>) -> Result<u64, Stop> {
-    let number = value.parse().ok().filter(|number| accepted.contains(number));
-    let (least, most) = accepted.into_inner();
-    number.ok_or_else(|| {
-        let accepted = format!("accepted: a number from {least} to {most}");
-        Stop::usage(&format!("{arg}: found `{value}`, {accepted}"))
     })
 }
 

@@ -383,7 +383,7 @@ impl Scout {
 
 /// The target after a train of which noise has hidden what the path did. The queue that growth
 /// builds shows a round later: it is then 0.23 BDP long if the target grew by half, which a buffer
-/// of a quarter of a BDP holds, and 0.44 if it doubled (docs/scout.md).
+/// of a quarter of a BDP holds, and 0.44 if it doubled (papers/scout/README.md).
 fn after_noise(target: Bytes) -> Bytes {
     target.scaled(3, 2)
 }

@@ -20,30 +20,8 @@ pub(super) struct Case {
     pub(super) buffer: f64,
     /// How much is sent.
     pub(super) transfer: Transfer,
-    /// Whose endpoints send and receive.
-    pub(super) ends: Ends,
-}
-
-/// What the endpoints do beside what the profile has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
-    /// Nothing.
-    Usual,
-    /// They pace where the start-up does not.
-    Paced,
-    /// The receiver sends one ACK for so many packets, from the first on.
-    Thinned(u64),
-    /// They have ECN, and the queue marks from this step on.
-    Marked(Step),
-}
-
-/// What must wait at the bottleneck until packets are marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// What it sends in a millisecond.
-    Millisecond,
-    /// A quarter of the BDP.
-    QuarterBdp,
+    /// The endpoints pace where the start-up does not.
+    pub(super) paced: bool,
 }
 
 /// How much is sent.
@@ -77,16 +55,6 @@ pub(super) const RATES_MBPS: [u64; 3] = [10, 50, 200];
 pub(super) const RTTS_MS: [u64; 4] = [20, 100, 300, 600];
 pub(super) const BUFFERS: [f64; 4] = [0.1, 0.5, 1.0, 4.0];
 pub(super) const TRANSFERS: [Transfer; 2] = [Transfer::FourBdp, Transfer::OneMegabyte];
-/// For how many packets a receiver that thins ACKs sends one.
-pub(super) const THINNED: [u64; 3] = [2, 4, 10];
-/// The part of the grid over which it does: transfers of 4 BDP.
-pub(super) const THINNED_RATES_MBPS: [u64; 2] = [10, 50];
-pub(super) const THINNED_RTTS_MS: [u64; 3] = [20, 100, 300];
-pub(super) const THINNED_BUFFERS: [f64; 2] = [0.5, 4.0];
-/// Where queues mark.
-pub(super) const STEPS: [Step; 2] = [Step::Millisecond, Step::QuarterBdp];
-/// The part of the grid over which they do, beside the rates and RTTs of thinned ACKs.
-pub(super) const MARKED_BUFFERS: [f64; 1] = [1.0];
 /// Bytes of a packet: an Ethernet frame's, less the headers of TCP with time stamps.
 pub(super) const PACKET: u64 = 1_448;
 
@@ -111,77 +79,27 @@ impl Case {
 
     /// The case as a scenario file for these controls.
     fn scenario(&self, controls: &[String]) -> String {
-        let Self { rate_mbps, rtt_ms, buffer, .. } = self;
+        let Self { rate_mbps, rtt_ms, buffer, paced, .. } = self;
         format!(
-            "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n{}\
+            "controls = {controls:?}\nduration = \"{}ms\"\npacket = \"{PACKET}B\"\n\
+             delayed_ack = 2\n{}\
              [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\n\
-             buffer = \"{buffer}bdp\"\n{}[[flow]]\nsize = \"{}B\"\n",
+             buffer = \"{buffer}bdp\"\n[[flow]]\nsize = \"{}B\"\n",
             (self.limit_s() * 1e3).ceil(),
-            self.ends.keys(),
-            self.ends.keys_of_path(),
+            if *paced { "pacing = true\n" } else { "" },
             self.size(),
         )
     }
 }
 
-impl Ends {
-    /// As keys of a scenario file.
-    fn keys(self) -> String {
-        match self {
-            Self::Usual => "delayed_ack = 2\n".to_owned(),
-            Self::Paced => "delayed_ack = 2\npacing = true\n".to_owned(),
-            Self::Thinned(packets) => format!("delayed_ack = {packets}\nquick_acks = false\n"),
-            Self::Marked(_) => {
-                "delayed_ack = 2\necn = true\necn_feedback = \"accecn\"\n".to_owned()
-            }
-        }
-    }
-
-    fn keys_of_path(self) -> String {
-        match self {
-            Self::Marked(step) => format!("ecn_threshold = \"{}\"\n", step.threshold()),
-            Self::Usual | Self::Paced | Self::Thinned(_) => String::new(),
-        }
-    }
-}
-
-impl Step {
-    /// As the key of a scenario file has it.
-    pub(super) fn threshold(self) -> &'static str {
-        match self {
-            Self::Millisecond => "1ms",
-            Self::QuarterBdp => "0.25bdp",
-        }
-    }
-}
-
-/// Every case: the whole grid as it is and paced, and a part of it with thinned ACKs and with
-/// marks, so that these take little of the time.
+/// Every combination of these, as it is and paced.
 pub(super) fn cases() -> Vec<Case> {
-    let whole = [Ends::Usual, Ends::Paced].into_iter().flat_map(|ends| {
-        let of = move |transfer| grid((&RATES_MBPS, &RTTS_MS, &BUFFERS), transfer, ends);
-        TRANSFERS.into_iter().flat_map(of)
-    });
-    let part = (&THINNED_RATES_MBPS[..], &THINNED_RTTS_MS[..], &THINNED_BUFFERS[..]);
-    let thinned = THINNED.map(Ends::Thinned).into_iter();
-    let thinned = thinned.flat_map(move |ends| grid(part, Transfer::FourBdp, ends));
-    let part = (&THINNED_RATES_MBPS[..], &THINNED_RTTS_MS[..], &MARKED_BUFFERS[..]);
-    let marked = STEPS.map(Ends::Marked).into_iter();
-    let marked = marked.flat_map(move |ends| grid(part, Transfer::FourBdp, ends));
-    whole.chain(thinned).chain(marked).collect()
-}
-
-/// Every combination of these.
-fn grid(
-    (rates_mbps, rtts_ms, buffers): (&[u64], &[u64], &[f64]),
-    transfer: Transfer,
-    ends: Ends,
-) -> Vec<Case> {
     let mut cases = Vec::new();
-    for rate_mbps in rates_mbps.iter().copied() {
-        for rtt_ms in rtts_ms.iter().copied() {
-            let case = |buffer: &f64| Case { rate_mbps, rtt_ms, buffer: *buffer, transfer, ends };
-            cases.extend(buffers.iter().map(case));
+    for (paced, transfer) in [false, true].into_iter().flat_map(|it| TRANSFERS.map(|of| (it, of))) {
+        for (rate_mbps, rtt_ms) in RATES_MBPS.into_iter().flat_map(|it| RTTS_MS.map(|of| (it, of)))
+        {
+            let case = |buffer| Case { rate_mbps, rtt_ms, buffer, transfer, paced };
+            cases.extend(BUFFERS.map(case));
         }
     }
     cases
@@ -276,29 +194,23 @@ fn at_90(case: Case, run: &Run) -> Option<f64> {
     first_at_rate(&sent, case.rtt_ms as f64 / 1e3, 0.9 * packets_per_s)
 }
 
-/// All of it, a line per run. A time that was not reached is empty, and so is for how many packets
-/// an ACK comes where ACKs are not thinned, and what is marked where nothing is.
+/// All of it, a line per run. A time that was not reached is empty.
 pub(super) fn csv(runs: &[Measured]) -> String {
     let mut text = String::from(
         "startup,avoidance,rate_mbps,rtt_ms,buffer_bdp,size_bytes,paced,completion_s,lost_bytes,\
-         peak_queue_bytes,at_90_percent_s,thinned_acks,marked_from,exit_reason,exit_window_bdp\n",
+         peak_queue_bytes,at_90_percent_s,exit_reason,exit_window_bdp\n",
     );
     let time = |at: Option<f64>| at.map_or(String::new(), |at| format!("{at:.4}"));
     for run in runs {
-        let Case { rate_mbps, rtt_ms, buffer, ends, .. } = run.case;
-        let (thinned, marked) = match ends {
-            Ends::Usual | Ends::Paced => (String::new(), ""),
-            Ends::Thinned(packets) => (packets.to_string(), ""),
-            Ends::Marked(step) => (String::new(), step.threshold()),
-        };
+        let Case { rate_mbps, rtt_ms, buffer, paced, .. } = run.case;
         let exit = run.exit.as_ref().map(|(reason, window)| format!("{reason},{window:.3}"));
         let _ = writeln!(
             text,
-            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{},{thinned},{marked},{}",
+            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{},{}",
             run.startup,
             run.avoidance,
             run.case.size(),
-            u8::from(ends == Ends::Paced),
+            u8::from(paced),
             time(run.completion_s),
             run.lost_bytes,
             run.peak_queue_bytes,
@@ -323,9 +235,7 @@ mod tests {
     #[test]
     fn the_grid_is_that_of_the_page() {
         let cases = cases();
-        assert_eq!(cases.len(), 3 * 4 * 4 * 2 * 2 + 3 * 2 * 3 * 2 + 2 * 2 * 3);
-        let usual = |case: &Case| Case { ends: Ends::Usual, ..*case };
-        assert!(cases.iter().all(|case| cases.contains(&usual(case))), "each has its like");
+        assert_eq!(cases.len(), 3 * 4 * 4 * 2 * 2);
         let first = cases[0];
         assert_eq!((first.bdp(), first.size()), (25_000, 100_000), "10 Mbit/s, 20 ms");
         // 100 RTTs of 20 ms, and eight times 80 ms.
@@ -339,7 +249,7 @@ mod tests {
             rtt_ms: 100,
             buffer: 1.0,
             transfer: Transfer::FourBdp,
-            ends: Ends::Usual,
+            paced: false,
         };
         let scenario = case.scenario(&["slow-start+newreno".to_owned()]);
         let scenario = Scenario::parse(&scenario, "case.toml").unwrap();
@@ -353,27 +263,8 @@ mod tests {
         let at_90 = measured.at_90_s.unwrap();
         assert!((0.3..0.7).contains(&at_90), "{at_90}");
         assert!(measured.peak_queue_bytes <= case.bdp(), "the buffer holds one BDP");
-        let thin = Case { ends: Ends::Thinned(4), ..case };
-        let later = |control: &str| {
-            let thin = Scenario::parse(&thin.scenario(&[control.to_owned()]), "case.toml");
-            let report = run(&thin.unwrap(), &options).unwrap();
-            let thin = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
-            thin.completion_s.unwrap() - completion
-        };
-        // A quarter of the ACKs costs one that grows by a packet per ACK round trips of 100 ms.
-        let per_ack = later("slow-start(count=bytes)+newreno");
-        let by_bytes = later("slow-start+newreno");
-        assert!(per_ack > 0.2 && by_bytes < 0.1, "{per_ack} s, {by_bytes} s");
         let (reason, window) = measured.exit.clone().unwrap();
         assert!(reason == "loss" && window > 1.0, "{reason} {window}");
-        // A quarter of a BDP is 22 packets, at which start-up is left before the buffer is full.
-        let marked = Case { ends: Ends::Marked(Step::QuarterBdp), ..case };
-        let marked =
-            Scenario::parse(&marked.scenario(&["slow-start+newreno".to_owned()]), "case.toml");
-        let report = run(&marked.unwrap(), &options).unwrap();
-        let marked = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
-        let (reason, earlier) = marked.exit.clone().unwrap();
-        assert!(reason == "ecn" && earlier < window, "{reason} {earlier}");
         let line = csv(&[measured]);
         assert!(
             line.ends_with('\n') && line.contains("slow-start,newreno,10,100,1,500000,0,"),

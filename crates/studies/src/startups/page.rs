@@ -8,9 +8,7 @@ use firstflight_core::policy::Observer as _;
 use firstflight_report::wrapped;
 
 use super::grid::{
-    BUFFERS, Case, Ends, MARKED_BUFFERS, PACKET, RATES_MBPS, REFERENCE, RTTS_MS, STEPS, Step,
-    THINNED, THINNED_BUFFERS, THINNED_RATES_MBPS, THINNED_RTTS_MS, Transfer, control, partner,
-    refusal,
+    BUFFERS, Case, PACKET, RATES_MBPS, REFERENCE, RTTS_MS, Transfer, control, partner, refusal,
 };
 use super::picture::{BUFFER, FOLDER, MAPS, RATE_MBPS, RTT_MS};
 use super::summary::{Help, Mean, Measure, Summary, four_bdp};
@@ -21,8 +19,6 @@ pub(super) fn markdown(summaries: &[Summary]) -> String {
     learned(&mut text, summaries);
     maps(&mut text);
     tables(&mut text, summaries);
-    thinned(&mut text, summaries);
-    marked(&mut text, summaries);
     made(&mut text);
     text.push_str("\n## The start-ups\n");
     paragraph(
@@ -46,26 +42,25 @@ fn made(text: &mut String) {
     let [rates, rtts, buffers] = [list(&RATES_MBPS), list(&RTTS_MS), list(&BUFFERS)];
     paragraph(
         text,
-        "`cargo xtask startups` writes this page, its pictures and [startups.csv](startups.csv), \
-         which has every number. Each start-up has its usual avoidance and its default knobs, and \
-         slow start each of these avoidances.",
+        "`cargo xtask startups` writes this page, its pictures and `startups.csv` in the folder \
+         `target`, which has every number. Each start-up has its usual avoidance and its default \
+         knobs, and slow start each of these avoidances.",
     );
     paragraph(
         text,
         &format!(
-            "**What was run.** One flow in the simulator, rates of {rates} Mbit/s, RTTs of {rtts} \
-             ms, drop-tail buffers of {buffers} BDP, transfers of 4 BDP and of 1 MB, profile \
-             `linux` (IW 10, no ssthresh, RACK), packets of {PACKET} bytes. The receiver \
-             delays ACKs as Linux's does: it answers every packet at once while the window that \
-             it offers grows, which are the first 11,000 packets, and every second one after \
-             that. So few transfers here see a delayed ACK; receivers that thin ACKs from the \
-             first packet have a table of their own. Everything was run twice: as it is, and with \
-             endpoints that pace what the start-up does not pace itself; there `hystart-pp` has no \
-             limit per ACK and `hystart` lets a train of ACKs be twice as long, as their sources \
-             ask of a sender that paces. Start-ups that live from what an earlier connection \
-             learned had nothing; those that need routers had routers \
-             that answer. The receiver's window begins at 64 KB and grows with what arrives, as \
-             Linux's does, and limits what jumps further in its first round trips.",
+            "**What was run.** One flow in the simulator, rates of {rates} Mbit/s, RTTs of \
+             {rtts} ms, drop-tail buffers of {buffers} BDP, transfers of 4 BDP and of 1 MB, \
+             profile `linux` (IW 10, no ssthresh, RACK), packets of {PACKET} bytes. The \
+             receiver delays ACKs as Linux's does: it answers every packet at once while the \
+             window that it offers grows, which are the first 11,000 packets, and every second \
+             one after that. So few transfers here see a delayed ACK. Everything was run twice: \
+             as it is, and with endpoints that pace what the start-up does not pace itself; \
+             there `hystart-pp` has no limit per ACK and `hystart` lets a train of ACKs be \
+             twice as long, as their sources ask of a sender that paces. Start-ups that live \
+             from what an earlier connection learned had nothing; those that need routers had \
+             routers that answer. The receiver's window begins at 64 KB and grows with what \
+             arrives, as Linux's does, and limits what jumps further in its first round trips.",
         ),
     );
     paragraph(
@@ -159,112 +154,6 @@ fn table<'a>(text: &mut String, summaries: impl Iterator<Item = &'a Summary>) {
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
-}
-
-/// What comes of receivers that thin ACKs.
-fn thinned(text: &mut String, summaries: &[Summary]) {
-    text.push_str("\n## Receivers that thin ACKs\n");
-    let [rates, rtts] = [list(&THINNED_RATES_MBPS), list(&THINNED_RTTS_MS)];
-    let (buffers, packets) = (list(&THINNED_BUFFERS), list(&THINNED));
-    paragraph(
-        text,
-        &format!(
-            "One ACK for {packets} packets from the first one on, or after 40 ms, as where QUIC's \
-             ACK frequency or a receiver's GRO thin them. Rates of {rates} Mbit/s, RTTs of {rtts} \
-             ms, buffers of {buffers} BDP, transfers of 4 BDP, not paced. Times are over the \
-             start-up's own on the same paths where every packet is answered (geometric mean, in \
-             brackets the worst case); what is lost is in percent of the transfer. A start-up \
-             that grows by what an ACK acknowledges keeps its pace; one that grows per ACK does \
-             not.",
-        ),
-    );
-    let columns = THINNED.map(|packets| format!("{packets}: time | {packets}: lost, %"));
-    let head = format!("start-up | 1: lost, % | {}", columns.join(" | "));
-    let rule = "---|".repeat(2 + 2 * THINNED.len());
-    let _ = writeln!(text, "\n| {head} |\n|{rule}");
-    for summary in summaries {
-        let usual = mean(summary.mean(Measure::Lost, of_thinned), 1);
-        let mut cells = vec![format!("[{}](#{})", summary.name(), summary.startup), usual];
-        for packets in THINNED {
-            let here = |case: &Case| case.ends == Ends::Thinned(packets);
-            let star = if summary.not_done(here) > 0 { "*" } else { "" };
-            let time = summary.beside_usual(Ends::Thinned(packets));
-            let time = time.map(|Mean { mean, worst, .. }| format!("{mean:.2} ({worst:.2}{star})"));
-            cells.push(time.unwrap_or_else(|| "-".to_owned()));
-            cells.push(mean(summary.mean(Measure::Lost, here), 1));
-        }
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
-}
-
-/// Where start-up is left at a mark beside where it is left at a loss.
-fn marked(text: &mut String, summaries: &[Summary]) {
-    text.push_str("\n## Queues that mark\n");
-    let [rates, rtts] = [list(&THINNED_RATES_MBPS), list(&THINNED_RTTS_MS)];
-    let buffers = list(&MARKED_BUFFERS);
-    paragraph(
-        text,
-        &format!(
-            "Exits at a mark beside exits at a loss: a queue that only drops, one that marks from \
-             1 ms of its rate on, and one that marks from a quarter of the BDP on; receivers that \
-             count marks (AccECN). Rates of {rates} Mbit/s, RTTs of {rtts} ms, a buffer of \
-             {buffers} BDP, transfers of 4 BDP, not paced. Each triple is how start-up was left \
-             and how often, the mean window then in BDP, and the longest queue in BDP; times are \
-             over the start-up's own where the queue only drops (geometric mean, in brackets the \
-             worst case). `own`: a sign of its own.",
-        ),
-    );
-    let steps = STEPS.map(|step| match step {
-        Step::Millisecond => "1 ms",
-        Step::QuarterBdp => "BDP/4",
-    });
-    let columns = steps.map(|step| format!("{step}: left, window, queue | {step}: time"));
-    let head = format!("start-up | drops: left, window, queue | lost, % | {}", columns.join(" | "));
-    let rule = "---|".repeat(3 + 2 * STEPS.len());
-    let _ = writeln!(text, "\n| {head} |\n|{rule}");
-    for summary in summaries {
-        let lost = mean(summary.mean(Measure::Lost, of_marked), 1);
-        let name = format!("[{}](#{})", summary.name(), summary.startup);
-        let mut cells = vec![name, left(summary, &of_marked), lost];
-        for step in STEPS {
-            let here = |case: &Case| case.ends == Ends::Marked(step);
-            cells.push(left(summary, &here));
-            let star = if summary.not_done(here) > 0 { "*" } else { "" };
-            let time = summary.beside_usual(Ends::Marked(step));
-            let time = time.map(|Mean { mean, worst, .. }| format!("{mean:.2} ({worst:.2}{star})"));
-            cells.push(time.unwrap_or_else(|| "-".to_owned()));
-        }
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
-}
-
-/// `6 loss, 1.62, 1.00`: how start-up was left, at what window, and the longest queue.
-fn left(summary: &Summary, among: &dyn Fn(&Case) -> bool) -> String {
-    let (reasons, window) = summary.exits(among);
-    let word = |reason| match reason {
-        "ecn" => "mark",
-        "heuristic" => "own",
-        other => other,
-    };
-    let reasons = reasons.iter().map(|(reason, count)| format!("{count} {}", word(*reason)));
-    let reasons: Vec<String> = reasons.collect();
-    let reasons = if reasons.is_empty() { "never".to_owned() } else { reasons.join(" + ") };
-    let window = window.map_or("-".to_owned(), |window| format!("{window:.2}"));
-    format!("{reasons}, {window}, {}", mean(summary.mean(Measure::Queue, among), 2))
-}
-
-/// A case of the grid that was run with marks too.
-fn of_marked(case: &Case) -> bool {
-    let Case { rate_mbps, rtt_ms, buffer, .. } = case;
-    let among = THINNED_RATES_MBPS.contains(rate_mbps) && THINNED_RTTS_MS.contains(rtt_ms);
-    four_bdp(case) && among && MARKED_BUFFERS.contains(buffer)
-}
-
-/// A case of the grid that was run with thinned ACKs too.
-fn of_thinned(case: &Case) -> bool {
-    let Case { rate_mbps, rtt_ms, buffer, .. } = case;
-    let among = THINNED_RATES_MBPS.contains(rate_mbps) && THINNED_RTTS_MS.contains(rtt_ms);
-    four_bdp(case) && among && THINNED_BUFFERS.contains(buffer)
 }
 
 /// Numbers with commas.
@@ -364,11 +253,11 @@ fn needs(startup: &str) -> Vec<&'static str> {
 }
 
 fn one_megabyte(case: &Case) -> bool {
-    case.transfer == Transfer::OneMegabyte && case.ends == Ends::Usual
+    case.transfer == Transfer::OneMegabyte && !case.paced
 }
 
 fn four_bdp_paced(case: &Case) -> bool {
-    case.transfer == Transfer::FourBdp && case.ends == Ends::Paced
+    case.transfer == Transfer::FourBdp && case.paced
 }
 
 /// The width of the page's text in characters.

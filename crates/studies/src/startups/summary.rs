@@ -4,7 +4,7 @@ use firstflight_control::policy::{ChosenStartup, startups};
 use firstflight_core::needs::Facilities;
 use firstflight_core::policy::Observer as _;
 
-use super::grid::{Case, Ends, Measured, REFERENCE, Transfer, USUAL, partner};
+use super::grid::{Case, Measured, REFERENCE, Transfer, USUAL, partner};
 
 /// A start-up over the whole grid.
 pub(super) struct Summary {
@@ -59,7 +59,7 @@ pub(super) fn of(runs: &[Measured]) -> Vec<Summary> {
     for run in runs {
         let mut here = slow.iter().filter(|slow| slow.case == run.case);
         let twin = here.clone().find(|slow| slow.avoidance == run.avoidance);
-        let is_same = run.case.ends != Ends::Usual || twin.is_some_and(|twin| run.does_as(twin));
+        let is_same = run.case.paced || twin.is_some_and(|twin| run.does_as(twin));
         let Some(slow) = here.find(|slow| slow.avoidance == USUAL) else { continue };
         let pair = (run.clone(), (*slow).clone());
         let names = (run.startup, run.avoidance);
@@ -106,7 +106,7 @@ impl Help {
 
 /// Transfers of 4 BDP by endpoints that do not pace.
 pub(super) fn four_bdp(case: &Case) -> bool {
-    case.transfer == Transfer::FourBdp && case.ends == Ends::Usual
+    case.transfer == Transfer::FourBdp && !case.paced
 }
 
 impl Summary {
@@ -134,39 +134,6 @@ impl Summary {
             }
         };
         Some(Mean { mean, worst, cases })
-    }
-
-    /// How much longer its transfers take with such ends than on the same paths with the usual
-    /// ones: the geometric mean, and the largest value.
-    pub(super) fn beside_usual(&self, ends: Ends) -> Option<Mean> {
-        let runs = || self.pairs.iter().map(|(run, _)| run);
-        let times = runs().filter(|run| run.case.ends == ends).filter_map(|run| {
-            let usual = Case { ends: Ends::Usual, ..run.case };
-            let usual = runs().find(|other| other.case == usual)?;
-            Some(run.time() / usual.time())
-        });
-        let times: Vec<f64> = times.collect();
-        let worst = times.iter().copied().reduce(f64::max)?;
-        let mean = times.iter().map(|time| time.ln()).sum::<f64>() / times.len() as f64;
-        Some(Mean { mean: mean.exp(), worst, cases: times.len() })
-    }
-
-    /// Why start-up ended, in the results' word and how often, the most frequent first; and the
-    /// mean window then, in BDP.
-    pub(super) fn exits(&self, among: impl Fn(&Case) -> bool) -> (Vec<(&str, usize)>, Option<f64>) {
-        let runs = self.pairs.iter().map(|(run, _)| run).filter(|run| among(&run.case));
-        let exits: Vec<&(String, f64)> = runs.filter_map(|run| run.exit.as_ref()).collect();
-        let mut reasons: Vec<(&str, usize)> = Vec::new();
-        for (reason, _) in &exits {
-            match reasons.iter_mut().find(|(known, _)| known == reason) {
-                Some((_, count)) => *count += 1,
-                None => reasons.push((reason, 1)),
-            }
-        }
-        reasons.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
-        let windows = exits.iter().map(|(_, window)| window).sum::<f64>();
-        let mean = (!exits.is_empty()).then(|| windows / exits.len() as f64);
-        (reasons, mean)
     }
 
     /// How many of the cases were not done in time.
@@ -198,7 +165,7 @@ mod tests {
 
     fn run(startup: &'static str, rtt_ms: u64, completion_s: Option<f64>) -> Measured {
         let transfer = Transfer::FourBdp;
-        let case = Case { rate_mbps: 8, rtt_ms, buffer: 1.0, transfer, ends: Ends::Usual };
+        let case = Case { rate_mbps: 8, rtt_ms, buffer: 1.0, transfer, paced: false };
         let (lost_bytes, peak_queue_bytes) = (case.bdp(), case.bdp() / 2);
         let avoidance = "newreno";
         Measured {
@@ -240,24 +207,6 @@ mod tests {
     }
 
     #[test]
-    fn exits_are_counted_by_their_reason_and_windows_meant() {
-        let left = |rtt_ms, exit: Option<(&str, f64)>| Measured {
-            exit: exit.map(|(reason, window)| (reason.to_owned(), window)),
-            ..run("slow-start", rtt_ms, Some(1.0))
-        };
-        let runs = [
-            left(100, Some(("ecn", 1.0))),
-            left(200, Some(("loss", 2.0))),
-            left(300, Some(("loss", 3.0))),
-            left(400, None),
-        ];
-        let summaries = of(&runs);
-        let exits = summaries[0].exits(four_bdp);
-        assert_eq!(exits, (vec![("loss", 2), ("ecn", 1)], Some(2.0)));
-        assert_eq!(summaries[0].exits(|_| false), (vec![], None));
-    }
-
-    #[test]
     fn what_routers_or_memory_help_stands_behind_the_others() {
         let names = ["xcp", "careful-resume", "slow-start", "rapid-start"];
         let runs = names.map(|name| run(name, 100, Some(if name == "xcp" { 0.1 } else { 1.0 })));
@@ -265,19 +214,5 @@ mod tests {
         let kinds: Vec<_> = summaries.iter().map(|one| (one.startup, one.help)).collect();
         assert_eq!(kinds[..2].iter().filter(|(_, help)| *help == Help::None).count(), 2);
         assert_eq!(kinds[2..], [("xcp", Help::Routers), ("careful-resume", Help::Memory)]);
-    }
-
-    #[test]
-    fn thinned_acks_are_held_to_the_same_path_without() {
-        let slow = run("slow-start", 100, Some(1.0));
-        let other = run("slow-start", 200, Some(5.0));
-        let mut thin = run("slow-start", 100, Some(1.5));
-        thin.case.ends = Ends::Thinned(4);
-        let summaries = of(&[slow, other, thin]);
-        let mean = Mean { mean: 1.5, worst: 1.5, cases: 1 };
-        assert_eq!(summaries[0].beside_usual(Ends::Thinned(2)), None);
-        let thinned = summaries[0].beside_usual(Ends::Thinned(4)).unwrap();
-        assert!((thinned.mean - mean.mean).abs() < 1e-12 && thinned.cases == mean.cases);
-        assert!((summaries[0].mean(Measure::Completion, four_bdp).unwrap().cases) == 2);
     }
 }

@@ -90,5 +90,5 @@ const ROOM: u64 = 1_100_000;
 /// A single ACK has a rate, because what left before the train has told the RTT.
 const JUDGED_ACKS: u64 = 1;
 /// How far to look behind a train that slowed down, in its lengths, in millionths: the prototype's
-/// value, of which an eighth makes no difference (docs/scout.md).
+/// value, of which an eighth makes no difference (papers/scout/README.md).
 const BEHIND_TRAINS: u64 = 4_000_000;

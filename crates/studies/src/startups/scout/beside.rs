@@ -1,7 +1,7 @@
 //! What a flow that was there before loses to a transfer that begins.
 
 use std::error::Error;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
@@ -9,19 +9,18 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::RngCore as _;
 use rayon::prelude::*;
 
-use super::half::Half;
-use super::paths;
+use super::{head, paths, row};
 
-const RATES_MBPS: [u64; 3] = [10, 50, 200];
+const RATES_MBPS: [u64; 2] = [10, 50];
+const FAST_MBPS: [u64; 1] = [200];
 const RTTS_MS: [u64; 2] = [20, 100];
 const BUFFERS: [f64; 3] = [0.25, 1.0, 2.0];
-pub(super) const COUNT: usize = RATES_MBPS.len() * RTTS_MS.len() * BUFFERS.len();
 /// A flow that has gone on for so long is established.
 const ESTABLISHED_MS: u64 = 12_000;
 /// What a newcomer does to a flow depends on where that flow's saw-tooth is when it begins. It
 /// begins at so many times by chance, beside an established one within so many ms, beside another
 /// within so many thousandths of an RTT.
-pub(super) const TIMES: usize = 16;
+const TIMES: usize = 16;
 const WITHIN_MS: u64 = 10_000;
 const WITHIN_RTTS: u64 = 100;
 
@@ -33,14 +32,16 @@ struct Rival {
     alone: Option<u64>,
     /// Its RTT in that of the transfer.
     rtts: u64,
+    rates_mbps: &'static [u64],
 }
 
 const fn rival(name: &'static str, control: &'static str, alone: Option<u64>) -> Rival {
-    Rival { name, control, alone, rtts: 1 }
+    Rival { name, control, alone, rtts: 1, rates_mbps: &RATES_MBPS }
 }
 
-const RIVALS: [Rival; 11] = [
+const RIVALS: [Rival; 12] = [
     rival("CUBIC, established", "cubic", None),
+    Rival { rates_mbps: &FAST_MBPS, ..rival("CUBIC, established, 200 Mbit/s", "cubic", None) },
     Rival { rtts: 3, ..rival("CUBIC with three times the RTT, established", "cubic", None) },
     rival("BBR, established", "bbr", None),
     rival("slow start, together", "slow-start+cubic", Some(0)),
@@ -56,7 +57,6 @@ const RIVALS: [Rival; 11] = [
 /// A transfer, and the flow beside it.
 struct Beside {
     completion_s: f64,
-    sent_again: f64,
     size_bytes: f64,
     /// What the established flow delivered.
     delivered_bytes: f64,
@@ -78,11 +78,11 @@ struct Place {
 }
 
 /// Every path for a rival, several times.
-fn places(rates: &[u64], rival: &Rival) -> Vec<Place> {
+fn places(rival: &Rival) -> Vec<Place> {
     // The third stream: the others draw paths and their halves.
     let mut random = Pcg64::new(paths::SEED.into(), 3);
     let mut places = Vec::new();
-    for rate_mbps in rates.iter().copied() {
+    for rate_mbps in rival.rates_mbps.iter().copied() {
         for rtt_ms in RTTS_MS {
             for buffer in BUFFERS {
                 let (least_us, within_us) = match rival.alone {
@@ -101,38 +101,16 @@ fn places(rates: &[u64], rival: &Rival) -> Vec<Place> {
     places
 }
 
-/// A row for each start-up, over the first.
+/// A row for each flow that is there: what a newcomer under each control did, over the first.
 pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
-    let runs = measured(&places(&RATES_MBPS, &RIVALS[0]), controls)?;
-    let mut text = String::from(
-        "| start-up | transfer: time | sent again | established: bytes | sent again |\n\
-         |---|---|---|---|---|\n",
-    );
-    for (at, control) in controls.iter().enumerate() {
-        let Harm { time, worst, sent_again, bytes, again } = harm(&runs, at);
-        let _ = writeln!(
-            text,
-            "| {control} | {time:.2} ({worst:.2}) | {sent_again:.0} | {bytes:.2} | {again:.0} |"
-        );
-    }
-    Ok(text)
-}
-
-/// A row for each flow that was there before, beside rates that are not the highest; of all paths
-/// or one half.
-pub(super) fn rivals(controls: &[&str], half: Option<Half>) -> Result<String, Box<dyn Error>> {
-    let mut text =
-        format!("| beside | {} |\n|---|{}\n", controls.join(" | "), "---|".repeat(controls.len()));
+    let mut text = head("beside", controls);
     for rival in &RIVALS {
-        let places = places(&RATES_MBPS[..2], rival);
-        let places = half.map_or_else(|| places.clone(), |half| half.of(places.clone()));
-        let runs = measured(&places, controls)?;
+        let runs = measured(&places(rival), controls)?;
         let cell = |at| {
-            let Harm { time, worst, bytes, again, .. } = harm(&runs, at);
+            let Harm { time, worst, bytes, again } = harm(&runs, at);
             format!("{time:.2} ({worst:.2}); {bytes:.2}; {again:.0}")
         };
-        let cells: Vec<String> = (0..controls.len()).map(cell).collect();
-        let _ = writeln!(text, "| {} | {} |", rival.name, cells.join(" | "));
+        row(&mut text, rival.name, (0..controls.len()).map(cell));
     }
     Ok(text)
 }
@@ -142,8 +120,6 @@ struct Harm {
     /// The transfer's time, and the longest.
     time: f64,
     worst: f64,
-    /// What the transfer sent again, in packets.
-    sent_again: f64,
     /// What the flow beside it delivered less, per byte of the transfer.
     bytes: Mean,
     /// What that flow sent again more, in packets.
@@ -174,8 +150,6 @@ impl fmt::Display for Mean {
 
 fn harm(runs: &[Vec<Beside>], at: usize) -> Harm {
     let pairs = || runs.iter().map(|run| (&run[at], &run[0]));
-    let mean =
-        |of: &dyn Fn((&Beside, &Beside)) -> f64| pairs().map(of).sum::<f64>() / runs.len() as f64;
     let ratio = |(one, first): (&Beside, &Beside)| one.completion_s / first.completion_s;
     let bytes = |(one, first): (&Beside, &Beside)| {
         (first.delivered_bytes - one.delivered_bytes) / one.size_bytes
@@ -184,9 +158,8 @@ fn harm(runs: &[Vec<Beside>], at: usize) -> Harm {
         one.established_sent_again - first.established_sent_again
     };
     Harm {
-        time: mean(&|pair| ratio(pair).ln()).exp(),
+        time: (pairs().map(|pair| ratio(pair).ln()).sum::<f64>() / runs.len() as f64).exp(),
         worst: pairs().map(ratio).fold(0.0, f64::max),
-        sent_again: mean(&|(one, _)| one.sent_again),
         bytes: Mean::of(pairs().map(bytes)),
         again: Mean::of(pairs().map(again)),
     }
@@ -213,7 +186,6 @@ fn measure(place: Place, controls: &[&str]) -> Result<Vec<Beside>, String> {
         let (established, transfer) = (&run.result.flows[0], &run.result.flows[1]);
         Beside {
             completion_s: transfer.completion_time_s.unwrap_or(limit as f64),
-            sent_again: transfer.retransmitted_packets as f64,
             size_bytes: size as f64,
             delivered_bytes: established.delivered_bytes as f64,
             established_sent_again: established.retransmitted_packets as f64,
@@ -228,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_first_control_takes_nothing_more_than_itself() {
-        let place = places(&[10], &RIVALS[0])[TIMES];
+        let place = places(&RIVALS[0])[TIMES];
         let runs = [measure(place, &["hystart-pp", "rapid-start"]).unwrap()];
         assert!(runs[0].iter().all(|run| run.completion_s < 60.0), "both are done");
         let [itself, other] = [0, 1].map(|at| harm(&runs, at));
@@ -246,8 +218,8 @@ mod tests {
 
     #[test]
     fn a_transfer_begins_at_another_time_on_each_of_its_places() {
-        let begins: Vec<u64> = places(&[10], &RIVALS[4]).iter().map(|one| one.begins_us).collect();
-        assert_eq!(begins.len(), TIMES * RTTS_MS.len() * BUFFERS.len());
+        let begins: Vec<u64> = places(&RIVALS[5]).iter().map(|one| one.begins_us).collect();
+        assert_eq!(begins.len(), TIMES * RATES_MBPS.len() * RTTS_MS.len() * BUFFERS.len());
         // The RTT is 20 ms: the transfer begins 0.3 RTT after the other flow, up to 0.1 RTT later.
         assert!(begins[..TIMES].iter().all(|us| (6_000..8_000).contains(us)), "{begins:?}");
         assert!(

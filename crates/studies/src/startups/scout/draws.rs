@@ -1,9 +1,7 @@
-//! The drawn sets from other seeds than the page's: how much of its results is chance.
-
-use std::fmt::Write as _;
+//! The drawn sets from other seeds than the first table's: how much of its results is chance.
 
 use super::paths::{self, Set};
-use super::{FAST, GENTLE, REFERENCE, Runs, measured, over_bars, place};
+use super::{FAST, GENTLE, REFERENCE, Runs, head, measured, over_bars, place, row};
 
 /// One draw of the paths for each seed. `spacing` was chosen on seeds 1 to 8, which are left out.
 pub(super) const SEEDS: std::ops::RangeInclusive<u64> = 9..=16;
@@ -12,8 +10,7 @@ pub(super) const SEEDS: std::ops::RangeInclusive<u64> = 9..=16;
 /// the worst.
 pub(super) fn table(rows: &[&str]) -> Result<String, String> {
     let controls: Vec<&str> = [REFERENCE, FAST, GENTLE].iter().chain(rows).copied().collect();
-    let mut text =
-        format!("| paths | {} |\n|---|{}\n", rows.join(" | "), "---|".repeat(rows.len()));
+    let mut text = head("paths", rows);
     let draws: Vec<(Vec<Set>, Runs)> = SEEDS
         .map(|seed| {
             let sets = paths::drawn_sets(seed);
@@ -23,16 +20,12 @@ pub(super) fn table(rows: &[&str]) -> Result<String, String> {
         .collect::<Result<_, String>>()?;
     let names = draws.first().map(|(sets, _)| sets.iter().map(|set| set.name));
     for (set, name) in names.into_iter().flatten().enumerate() {
-        let cells: Vec<String> = rows
-            .iter()
-            .filter_map(|row| place(&controls, row))
-            .map(|at| {
-                let bars: Vec<[f64; 2]> =
-                    draws.iter().map(|(_, runs)| over_bars(&runs[set], &controls, at)).collect();
-                cell(&bars)
-            })
-            .collect();
-        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+        let cells = rows.iter().filter_map(|row| place(&controls, row)).map(|at| {
+            let bars: Vec<[f64; 2]> =
+                draws.iter().map(|(_, runs)| over_bars(&runs[set], &controls, at)).collect();
+            cell(&bars)
+        });
+        row(&mut text, name, cells);
     }
     Ok(text)
 }

@@ -1,11 +1,12 @@
 //! Receivers that lie in their ACKs: what they gain from a start-up.
 
 use std::error::Error;
-use std::fmt::Write as _;
 
 use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
 use rayon::prelude::*;
+
+use super::{head, row};
 
 const RATES_MBPS: [u64; 2] = [10, 50];
 const RTTS_MS: [u64; 2] = [40, 150];
@@ -41,14 +42,10 @@ struct Path {
 
 /// A row for each lie: how much sooner the sender believes that all has arrived.
 pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
-    let mut text =
-        format!("| ACKs | {} |\n|---|{}\n", controls.join(" | "), "---|".repeat(controls.len()));
+    let mut text = head("ACKs", controls);
     for (name, lie) in LIES {
-        let cells: Vec<String> = gains(lie, controls)?
-            .into_iter()
-            .map(|(mean, most)| format!("{mean:.2} ({most:.2})"))
-            .collect();
-        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+        let gains = gains(lie, controls)?.into_iter();
+        row(&mut text, name, gains.map(|(mean, most)| format!("{mean:.2} ({most:.2})")));
     }
     Ok(text)
 }

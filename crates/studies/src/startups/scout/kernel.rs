@@ -1,29 +1,25 @@
 //! The last of the drawn paths over a kernel in virtual time.
 //!
-//! A guest takes ten seconds to minutes for a path. So what `docs/scout-linux.csv` has is not run
+//! A guest takes ten seconds to minutes for a path. So what `papers/scout/linux.csv` has is not run
 //! again, unless its line is deleted.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path as File;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
-use firstflight_guest::{Cache, DEFAULT_KERNEL, Image, Kernel, Machine, Time, kept};
 use firstflight_report::write_file;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{FAST, GENTLE, Measured, REFERENCE, Runs, Set, held_to, paths, table};
+use super::{FAST, GENTLE, Measured, REFERENCE, Runs, Set, head, held_to, paths};
 use crate::Stop;
 use crate::lab::of_guests;
 use crate::step::{self, announce, kernel_features, unable};
 
 /// `linux-cubic` is the kernel's own CUBIC; the others share an avoidance, which is not the same.
-const CONTROLS: [&str; 5] = [REFERENCE, GENTLE, "linux-cubic", FAST, SCOUT];
-const SCOUT: &str = "scout";
+const CONTROLS: [&str; 5] = [REFERENCE, GENTLE, "linux-cubic", FAST, "scout"];
 
 /// One run: a line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,100 +36,70 @@ struct Line {
     kernel: String,
 }
 
-/// Runs the paths of which the file lacks something, small transfers first, and begins nothing
-/// after so many minutes.
-pub(crate) fn measure(root: &File, minutes: Option<u64>) -> Result<(), Stop> {
+/// Runs the paths of which the file lacks something, small transfers first.
+pub(crate) fn measure(root: &File) -> Result<(), Stop> {
     if kernel_features()?.is_empty() {
         return Err(Stop::lacks(&step::no_kernel("startups --scout --linux")));
     }
     announce("build");
-    let guest = Guest::new(root)?;
-    let until = minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
-    let file = root.join("docs").join(FILE);
-    let lines = read(&file).map_err(|problem| Stop::failed(&problem))?;
+    let program = of_guests(root, PROGRAMS)?;
+    let file = root.join(FILE);
+    let lines = Mutex::new(read(&file).map_err(|problem| Stop::failed(&problem))?);
+    let kept = || lines.lock().unwrap_or_else(PoisonError::into_inner);
     let mut paths = paths::on_linux().paths;
     paths.sort_by_key(paths::Path::size_bytes);
-    paths.retain(|path| !lacking(&lines, path).is_empty());
-    announce(&format!("{} paths", paths.len()));
-    let lines = Mutex::new(lines);
-    let kept = || lines.lock().unwrap_or_else(PoisonError::into_inner);
-    let next = AtomicUsize::new(0);
-    (0..paths.len()).into_par_iter().with_max_len(1).try_for_each(|_| {
-        // In their order, whichever thread is free.
-        let path = &paths[next.fetch_add(1, Ordering::Relaxed)];
-        if until.is_some_and(|until| Instant::now() >= until) {
+    paths.into_par_iter().with_max_len(1).try_for_each(|path| {
+        let controls = lacking(&kept(), &path);
+        if controls.is_empty() {
             return Ok(());
         }
-        let controls = lacking(&kept(), path);
-        let Some(fresh) = guest.run(path, &controls)? else {
+        let Some(fresh) = run(root, &program, &path, &controls)? else {
             println!("{}: the guest is too slow for it", path.flags().join(" "));
             return Ok(());
         };
-        let times = fresh.iter().map(|line| format!("{} {} s", line.control, line.completion_s));
-        println!("{}: {}", path.flags().join(" "), times.collect::<Vec<_>>().join(", "));
+        println!("{} is measured", path.flags().join(" "));
         let mut lines = kept();
         lines.extend(fresh);
         write(&file, &lines).map_err(|problem| Stop::failed(&problem.to_string()))
-    })?;
-    println!("{}", tables(&root.join("docs")).map_err(|why| Stop::failed(&why.to_string()))?);
-    Ok(())
+    })
 }
 
-/// What is booted for a path.
-struct Guest {
-    kernel: Kernel,
-    /// The initramfs without the path.
-    programs: Vec<u8>,
-}
-
-impl Guest {
-    fn new(root: &File) -> Result<Self, Stop> {
-        let program = of_guests(root, PROGRAMS)?;
-        let cache = Cache::of_user();
-        let kernel = Kernel::find(DEFAULT_KERNEL, &cache)?;
-        let mut image = Image::new(&kernel);
-        image.program("init", &program)?;
-        // The first program is a command of the script too.
-        image.link("bin/firstflight", "/init");
-        image.tools(&["sh", "cat", "ip", "tc"], "iproute2 coreutils dash")?;
-        let (packed, _) = image.pack(&cache)?;
-        let programs = fs::read(&packed);
-        let programs = programs.map_err(|error| unable(&packed.display().to_string(), &error))?;
-        Ok(Self { kernel, programs })
-    }
-
-    /// These controls over a path, one after the other; `None` if the link, which is a program in
-    /// the guest, was too slow for it.
-    fn run(&self, path: &paths::Path, controls: &[&str]) -> Result<Option<Vec<Line>>, Stop> {
-        let mut job = Image::default();
-        job.job(&json!({ "Script": SCRIPT }).to_string());
-        let scenario = path.scenario(controls, "");
-        job.file("scenario.toml", scenario.as_bytes(), false);
-        let initramfs = kept(&[&self.programs, &job.archive()?])?;
-        let (kernel, initramfs) = (self.kernel.vmlinuz.as_path(), initramfs.path());
-        let machine = Machine { kernel, initramfs, words: "", time: Time::Virtual, longest: None };
-        let mut said = String::new();
-        machine.run(&AtomicBool::new(false), |line| said += line)?;
-        let results: Option<Value> = serde_json::from_str(&said).ok();
-        let runs = results.as_ref().and_then(|results| results["runs"].as_array());
-        let runs = runs.filter(|runs| runs.len() == controls.len()).map_or(&[][..], Vec::as_slice);
-        let lines: Option<Vec<Line>> =
-            runs.iter().zip(controls).map(|(run, control)| Line::of(path, control, run)).collect();
-        let lines = lines.filter(|lines| !lines.is_empty());
-        let lines =
-            lines.ok_or_else(|| Stop::failed(&format!("{}: {said}", path.flags().join(" "))))?;
-        let keeps_up = runs.iter().all(|run| run["lab"]["timing"] == "valid");
-        Ok(keeps_up.then_some(lines))
-    }
+/// These controls over a path, one after the other; `None` if the link, which is a program in the
+/// guest, was too slow for it.
+fn run(
+    root: &File,
+    program: &File,
+    path: &paths::Path,
+    controls: &[&str],
+) -> Result<Option<Vec<Line>>, Stop> {
+    let (rate_kbps, rtt_us, ..) = path.numbers();
+    let scenario = root.join(PROGRAMS).join(format!("{rate_kbps}kbps-{rtt_us}us.toml"));
+    let written = fs::write(&scenario, path.scenario(controls));
+    written.map_err(|error| unable(&scenario.display().to_string(), &error))?;
+    let on = ["--on", "linux", "--link", "tun", "--virtual-time", "--json"];
+    let output = step::bound(program).arg("run").arg(&scenario).args(on).output();
+    let output = output.map_err(|error| unable("firstflight", &error))?;
+    let results: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+    let runs = results.as_ref().and_then(|results| results["runs"].as_array());
+    let runs = runs.filter(|runs| runs.len() == controls.len()).map_or(&[][..], Vec::as_slice);
+    let lines: Option<Vec<Line>> =
+        runs.iter().zip(controls).map(|(run, control)| Line::of(path, control, run)).collect();
+    let Some(lines) = lines.filter(|lines| !lines.is_empty()) else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Stop::failed(&format!("{}: {said}", path.flags().join(" "))));
+    };
+    let keeps_up = runs.iter().all(|run| run["lab"]["timing"] == "valid");
+    Ok(keeps_up.then_some(lines))
 }
 
 /// What every control did, and what Scout is held to.
-pub(super) fn tables(folder: &File) -> Result<String, Box<dyn Error>> {
-    let (set, runs) = measured(&read(&folder.join(FILE))?);
+pub(super) fn table(root: &File) -> Result<String, Box<dyn Error>> {
+    let (set, runs) = measured(&read(&root.join(FILE))?);
     let sets = [set];
-    let all = table(&sets, &CONTROLS, &runs);
-    let held_to = held_to(&sets, &CONTROLS, &runs, &[SCOUT]);
-    Ok(format!("{all}\n| paths | {SCOUT} |\n|---|---|\n{held_to}"))
+    let all = super::table(&sets, &CONTROLS, &runs, (&CONTROLS, |_| true));
+    let mut bars = head("paths", &["scout"]);
+    held_to(&mut bars, &sets, &CONTROLS, &runs);
+    Ok(format!("{all}\n{bars}"))
 }
 
 /// The paths over which every control was run.
@@ -215,14 +181,13 @@ fn write(file: &File, lines: &[Line]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-const FILE: &str = "scout-linux.csv";
+const FILE: &str = "papers/scout/linux.csv";
 const PROGRAMS: &str = "firstflight-out/scout";
-/// What goes wrong is said in the place of the document.
-const SCRIPT: &str = "firstflight run /scenario.toml --on linux --link tun --json 2>/run/said || \
-                      cat /run/said";
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -248,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_file_reads_as_it_was_written() {
-        let lines = read(&File::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(FILE));
+        let lines = read(&File::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(FILE));
         let lines = lines.unwrap();
         let file = std::env::temp_dir().join(format!("scout-linux-{}.csv", std::process::id()));
         write(&file, &lines).unwrap();

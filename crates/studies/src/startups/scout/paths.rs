@@ -57,11 +57,11 @@ pub(super) struct Set {
 }
 
 /// Paths of a set that is drawn.
-pub(super) const DRAWN: usize = 200;
+const DRAWN: usize = 200;
 /// How many of them are run over quinn.
-pub(super) const OVER_QUINN: usize = 40;
+const OVER_QUINN: usize = 40;
 /// And over Linux, in whose guest the link is a program: over faster paths it does not keep up.
-pub(super) const ON_LINUX: usize = 40;
+const ON_LINUX: usize = 40;
 const ON_LINUX_KBPS: u64 = 200_000;
 pub(super) const SEED: u64 = 20_261_125;
 const PACKET: u64 = 1_448;
@@ -72,8 +72,8 @@ pub(super) fn drawn_sets(seed: u64) -> Vec<Set> {
     let part = |name, noise| Set { for_parts: true, ..set(name, noise) };
     vec![
         part("drawn", Noise::None),
-        part("drawn, profile `quic`", Noise::Quic),
-        part("drawn, thinned 2", Noise::Thinned(2)),
+        set("drawn, profile `quic`", Noise::Quic),
+        set("drawn, thinned 2", Noise::Thinned(2)),
         set("drawn, thinned 4", Noise::Thinned(4)),
         set("drawn, thinned 8", Noise::Thinned(8)),
         set("drawn, offload", Noise::Offload),
@@ -90,7 +90,7 @@ pub(super) fn sets() -> Vec<Set> {
     sets.insert(sets.len() - 1, set("clean grid, offload", grid(Noise::Offload)));
     sets.extend([
         set("0.1 % lost", few(Noise::Loss(1_000))),
-        part("1 % lost", few(Noise::Loss(10_000))),
+        set("1 % lost", few(Noise::Loss(10_000))),
         set("UDP at 30 %", few(Noise::Udp(30))),
         part("UDP at 60 %", few(Noise::Udp(60))),
         set("jitter of 2 ms", jittered(2)),
@@ -121,11 +121,6 @@ fn policed() -> Vec<Path> {
     paths
 }
 
-/// A key of a flow whose slow start ends at so many packets.
-pub(super) fn threshold(packets: u64) -> String {
-    format!("ssthresh = \"{}pkt\"\n", packets.max(2))
-}
-
 /// The last of the drawn paths, over quinn.
 pub(super) fn over_quinn() -> Set {
     let paths = drawn(Noise::Quinn).split_off(DRAWN - OVER_QUINN);
@@ -138,20 +133,6 @@ pub(super) fn on_linux() -> Set {
     paths.retain(|path| path.rate_kbps <= ON_LINUX_KBPS);
     let paths = paths.split_off(paths.len().saturating_sub(ON_LINUX));
     Set { name: "drawn, over Linux", paths, for_parts: false }
-}
-
-/// The drawn paths by what is transferred over them.
-pub(super) fn by_size() -> Vec<Set> {
-    let sized = |name, least: u64, most: u64| {
-        let of_size = |path: &Path| (least..most).contains(&path.size_bytes);
-        let paths = drawn(Noise::None).into_iter().filter(of_size).collect();
-        Set { name, paths, for_parts: false }
-    };
-    vec![
-        sized("100 kB to 1 MB", 0, 1_000_000),
-        sized("1 to 10 MB", 1_000_000, 10_000_000),
-        sized("10 to 100 MB", 10_000_000, u64::MAX),
-    ]
 }
 
 /// Mbit/s, ms, thousandths of a BDP; a transfer of 4 BDP, or 1 MB where that is more.
@@ -226,8 +207,8 @@ impl Path {
         60 + self.size_bytes * 8 / self.rate_kbps / 25
     }
 
-    /// As a scenario file for these controls, with more keys for their flow.
-    pub(super) fn scenario(&self, controls: &[&str], keys_of_flow: &str) -> String {
+    /// As a scenario file for these controls.
+    pub(super) fn scenario(&self, controls: &[&str]) -> String {
         let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
         let mut line_kbps = *rate_kbps;
         let (mut keys, mut path, mut more) =
@@ -261,7 +242,7 @@ impl Path {
             "controls = {controls:?}\nduration = \"{}s\"\n{keys}\
              [path]\nrate = \"{line_kbps}kbps\"\n\
              rtt = \"{rtt_us}us\"\nbuffer = \"{}bdp\"\n{path}\
-             [[flow]]\nsize = \"{size_bytes}B\"\n{keys_of_flow}{more}",
+             [[flow]]\nsize = \"{size_bytes}B\"\n{more}",
             self.limit_s(),
             self.buffer as f64 / 1e3,
         )
@@ -269,16 +250,7 @@ impl Path {
 
     /// What each control did.
     pub(super) fn run(&self, controls: &[&str]) -> Result<Vec<Measured>, String> {
-        self.run_with(controls, "")
-    }
-
-    /// What each did with more keys for its flow.
-    pub(super) fn run_with(
-        &self,
-        controls: &[&str],
-        keys_of_flow: &str,
-    ) -> Result<Vec<Measured>, String> {
-        let text = self.scenario(controls, keys_of_flow);
+        let text = self.scenario(controls);
         let scenario =
             Scenario::parse(&text, "scout.toml").map_err(|problem| problem.to_string())?;
         let on = if self.noise == Noise::Quinn { QUIC } else { Simulator::TCP };

@@ -7,8 +7,7 @@ use firstflight_runner::{Options, Run, run};
 use firstflight_scenario::Scenario;
 use rayon::prelude::*;
 
-use super::paths::threshold;
-use super::{Measured, cell};
+use super::{Measured, cell, head, row};
 
 const RATES_MBPS: [u64; 2] = [10, 50];
 const RTTS_MS: [u64; 2] = [40, 150];
@@ -44,44 +43,29 @@ struct Path {
 
 /// A row for each group.
 pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
-    let mut text =
-        format!("| flows | {} |\n|---|{}\n", controls.join(" | "), "---|".repeat(controls.len()));
-    for (name, runs) in measured(controls, false)? {
-        let cells: Vec<String> = (0..controls.len()).map(|at| cell(&runs, at)).collect();
-        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
-    }
-    Ok(text)
-}
-
-/// The name of every group, and what each control did on every path; each flow `told` its share of
-/// the path or not.
-pub(super) fn measured(controls: &[&str], told: bool) -> Result<Vec<Named>, String> {
     let mut paths = Vec::new();
     for rate_mbps in RATES_MBPS {
         for rtt_ms in RTTS_MS {
             paths.extend(BUFFERS.map(|buffer| Path { rate_mbps, rtt_ms, buffer }));
         }
     }
-    let of = |group: &Group| {
-        let runs: Result<_, String> =
-            paths.par_iter().map(|path| group.run(*path, controls, told)).collect();
-        Ok((group.name, runs?))
-    };
-    GROUPS.iter().map(of).collect()
+    let mut text = head("flows", controls);
+    for group in &GROUPS {
+        let runs = paths.par_iter().map(|path| group.run(*path, controls));
+        let runs: Vec<Vec<Measured>> = runs.collect::<Result<_, String>>()?;
+        row(&mut text, group.name, (0..controls.len()).map(|at| cell(&runs, at)));
+    }
+    Ok(text)
 }
-
-/// The name of a set of paths, and what each control did on every path.
-pub(super) type Named = (&'static str, Vec<Vec<Measured>>);
 
 impl Group {
     /// What each control did: the mean time of its flows, and what all of them sent again.
-    fn run(&self, path: Path, controls: &[&str], told: bool) -> Result<Vec<Measured>, String> {
+    fn run(&self, path: Path, controls: &[&str]) -> Result<Vec<Measured>, String> {
         let Path { rate_mbps, rtt_ms, buffer } = path;
         let count: u64 = self.flows.iter().map(|(count, ..)| count).sum();
         let bdp = rate_mbps * rtt_ms * 125;
         let size = (8 * bdp / count).max(100_000);
         let limit = 60 + 40 * size * count / (rate_mbps * 125_000);
-        let threshold = if told { threshold(bdp / PACKET / count) } else { String::new() };
         let mut text = format!(
             "controls = {controls:?}\nduration = \"{limit}s\"\npacket = \"{PACKET}B\"\n\
              [path]\nrate = \"{rate_mbps}Mbps\"\nrtt = \"{rtt_ms}ms\"\nbuffer = \"{buffer}bdp\"\n"
@@ -91,7 +75,7 @@ impl Group {
             let _ = write!(
                 text,
                 "[[flow]]\ncount = {count}\nstart = \"{start}ms\"\nrtt = \"{rtt}ms\"\n\
-                 size = \"{size}B\"\n{threshold}"
+                 size = \"{size}B\"\n"
             );
         }
         let scenario =
@@ -121,7 +105,7 @@ mod tests {
     fn every_group_is_done() {
         let path = Path { rate_mbps: 10, rtt_ms: 40, buffer: 1.0 };
         for group in &GROUPS {
-            let runs = group.run(path, &["hystart-pp", "scout"], false).unwrap();
+            let runs = group.run(path, &["hystart-pp", "scout"]).unwrap();
             // 400 kB, or 50 times 100 kB, at 10 Mbit/s.
             assert!(
                 runs.iter().all(|run| (0.2..30.0).contains(&run.completion_s)),

@@ -6,7 +6,7 @@ use super::*;
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// By default, or with the other values of the knobs that docs/scout.md compares it with.
+/// By default, or with the other values of the knobs that papers/scout/tables.md compares it with.
 fn scout(other: bool) -> Scout {
     let mut scout = Scout::default();
     if other {
