@@ -4,25 +4,24 @@
 //! A run of the kernel is kept under what decides it, so that the same command goes on where it was
 //! interrupted. The simulator, and with it every verdict, is computed anew.
 
-mod table;
-
 use std::path::Path;
 use std::process::ExitStatus;
-use std::sync::Mutex;
 
-use firstflight_judge::{Entry, Judged, Measured, select};
+use firstflight_judge::rules::{Numbers, judge};
+use firstflight_judge::{Entry, Judged, Measured};
+use firstflight_scenario::Rule;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Stop;
-use crate::cpu::children_s;
 use crate::explained::Explained;
 use crate::kept::Kept;
 use crate::lab::{LINUX_BBR, LINUX_CUBIC, of_guests, sources_of};
 use crate::step::{self, announce, unable};
 
-use super::Judges;
+use super::beside::{Beside, tables};
+use super::{Judges, without_matrix};
 
 /// A control of the kernel, and the simulator's of the same rules.
 struct Pair {
@@ -32,58 +31,57 @@ struct Pair {
 
 /// What came of a scenario in the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Run {
+struct Run {
     measured: Measured,
     /// Why the kernel does not carry the scenario.
     refused: Option<String>,
-    /// Seconds of the processor.
-    cpu_s: f64,
-}
-
-/// A scenario on both.
-pub(super) struct Beside {
-    entry: Entry,
-    /// What the simulator's control and the references do.
-    sim: Judged,
-    /// Nothing where it was not measured.
-    kernel: Option<Run>,
 }
 
 /// Measures what is not kept, unless only the page is asked for, and writes the page.
 pub(super) fn run(root: &Path, judges: &Judges, page_only: bool) -> Result<(), Stop> {
-    let entries: Vec<Entry> = select(&[])
-        .map_err(|problem| Stop::failed(&format!("judge: {problem}")))?
-        .into_iter()
-        .filter(|entry| entry.head.matrix.is_none())
-        .collect();
-    let guests = sources_of(root, &GUESTS)?;
-    let study = Study { root, guests, store: Kept::new(&root.join(KEPT)), told_s: Mutex::new(0.0) };
+    let entries = without_matrix()?;
+    let study =
+        Study { root, guests: sources_of(root, &GUESTS)?, store: Kept::new(&root.join(KEPT)) };
     let failed = if page_only { 0 } else { study.measure(&entries)? };
-    let mut tables = Vec::new();
+    let mut all = Vec::new();
     for pair in &PAIRS {
         let sim = judges.seeded(pair.sim, &entries)?;
-        let rows = entries.iter().cloned().zip(sim.scenarios);
-        let rows = rows.map(|(entry, sim)| {
-            let kernel = study.store.get(&study.key(pair, &entry));
-            Beside { entry, sim, kernel }
+        let both = entries.iter().zip(sim.scenarios).filter_map(|(entry, sim)| {
+            let run: Run = study.store.get(&study.key(pair, entry))?;
+            run.refused.is_none().then(|| [in_kernel(entry, &sim, run.measured), sim])
         });
-        tables.push((pair, rows.collect::<Vec<_>>()));
+        all.push(Beside { control: pair.linux.to_owned(), scenarios: both.collect() });
     }
-    let explained: Explained = step::read_toml(&root.join(crate::EXPLAINED))?;
-    let text = table::page(&tables, &explained);
+    let mut text = HEAD.to_owned();
+    tables(&mut text, "kernel", &all);
+    text.push_str(WHY);
     std::fs::write(root.join(PAGE), text).map_err(|error| unable(PAGE, &error))?;
     println!("judge: {PAGE} is written");
     if failed > 0 {
         return Err(Stop::failed(&format!("{failed} runs failed, as said above")));
     }
-    let unexplained = tables.iter().flat_map(|(pair, rows)| {
-        let ids = table::differing(rows).into_iter();
-        ids.filter(|id| explained.reason(pair.linux, id).is_none())
+    let explained: Explained = step::read_toml(&root.join(crate::EXPLAINED))?;
+    let unexplained = all.iter().flat_map(|beside| {
+        let is_unexplained = |id: &str| explained.reason(&beside.control, id).is_none();
+        let far = beside.far().filter(move |(judged, _)| is_unexplained(&judged.id));
+        far.map(|(judged, _)| format!("{} {}", beside.control, judged.id))
     });
-    match unexplained.count() {
-        0 => Ok(()),
-        count => Err(Stop::failed(&format!("{count} scenarios differ and are not explained"))),
+    let unexplained: Vec<String> = unexplained.collect();
+    match unexplained.is_empty() {
+        true => Ok(()),
+        false => Err(Stop::failed(&format!("no reason is known: {}", unexplained.join(", ")))),
     }
+}
+
+/// What the rules say of the kernel's numbers. The references are the simulator's.
+fn in_kernel(entry: &Entry, sim: &Judged, measured: Measured) -> Judged {
+    let references: Vec<(String, Measured)> =
+        sim.references.iter().map(|(name, it)| (name.clone(), *it)).collect();
+    let numbers = Numbers { head: &entry.head, control: &measured, references: &references };
+    let mut judged = sim.clone();
+    judged.measured = measured;
+    judged.verdicts = Rule::ALL.map(|rule| (rule.name(), judge(rule, &numbers).verdict)).into();
+    judged
 }
 
 /// What every run needs.
@@ -92,49 +90,32 @@ struct Study<'a> {
     /// Hash of what runs in a guest.
     guests: String,
     store: Kept,
-    /// CPU time of children that is counted to a run already, seconds.
-    told_s: Mutex<f64>,
 }
 
 impl Study<'_> {
     /// Measures what is not kept, one run on each core; how many failed.
     fn measure(&self, entries: &[Entry]) -> Result<usize, Stop> {
         let all = PAIRS.iter().flat_map(|pair| entries.iter().map(move |entry| (pair, entry)));
-        let missing = all.filter(|(pair, entry)| {
-            let kept: Option<Run> = self.store.get(&self.key(pair, entry));
-            kept.is_none()
-        });
-        let missing: Vec<(&Pair, &Entry)> = missing.collect();
+        let is_missing = |(pair, entry): &(&Pair, &Entry)| {
+            self.store.get::<Run>(&self.key(pair, entry)).is_none()
+        };
+        let missing: Vec<(&Pair, &Entry)> = all.filter(is_missing).collect();
         if missing.is_empty() {
             return Ok(0);
         }
         announce("build");
         let program = of_guests(self.root, KEPT)?;
         announce(&format!("{} runs in a guest", missing.len()));
-        *lock(&self.told_s) = children_s().unwrap_or_default();
-        let stop: Mutex<Option<Stop>> = Mutex::new(None);
-        let failed = missing.iter().par_bridge().map(|(pair, entry)| {
-            if lock(&stop).is_some() {
-                return 0;
+        let one = |(pair, entry): &(&Pair, &Entry)| match self.kernel(&program, pair, entry) {
+            Err(problem) if problem.code == FAILED => {
+                eprintln!("{} {}: {}", pair.linux, entry.name, problem.message);
+                Ok(1)
             }
-            match self.kernel(&program, pair, entry) {
-                Ok(()) => 0,
-                // Interrupted, or nothing can be kept: no other run would do better.
-                Err(problem) if problem.code != FAILED => {
-                    *lock(&stop) = Some(problem);
-                    0
-                }
-                Err(problem) => {
-                    eprintln!("{} {}: {}", pair.linux, entry.id, problem.message);
-                    1
-                }
-            }
-        });
-        let failed = failed.sum();
-        match stop.into_inner().unwrap_or_default() {
-            Some(stop) => Err(stop),
-            None => Ok(failed),
-        }
+            // Where it was interrupted, or nothing can be kept, no other run would do better.
+            done => done.map(|()| 0),
+        };
+        let runs = missing.par_iter().with_max_len(1).map(one);
+        runs.try_reduce(|| 0, |one, other| Ok(one + other))
     }
 
     /// Runs a scenario in a guest, and keeps what came of it.
@@ -150,30 +131,18 @@ impl Study<'_> {
         let read = |mut judged: Value| {
             let refused = judged["not_carried"].as_str().map(str::to_owned);
             let measured = serde_json::from_value(judged["measured"].take()).ok()?;
-            Some(Run { measured, refused, cpu_s: 0.0 })
+            Some(Run { measured, refused })
         };
-        let Some(mut run) = judged.and_then(read) else {
+        let Some(run) = judged.and_then(read) else {
             return Err(no_result(output.status, &output.stderr));
         };
-        run.cpu_s = self.cpu_s();
-        println!("{} {}: {:.0} s of a processor", pair.linux, entry.id, run.cpu_s);
+        println!("{} {} is measured", pair.linux, entry.name);
         self.store.put(&self.key(pair, entry), &run)
-    }
-
-    /// CPU time that was not told of before. Of runs beside each other only the sum is right.
-    fn cpu_s(&self) -> f64 {
-        let now = children_s().unwrap_or_default();
-        now - std::mem::replace(&mut *lock(&self.told_s), now)
     }
 
     fn key(&self, pair: &Pair, entry: &Entry) -> String {
         format!("{} {} {}\n{}", self.guests, pair.linux, FLAGS.join(" "), entry.toml)
     }
-}
-
-/// A lock, whoever panicked under it.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 fn no_result(status: ExitStatus, stderr: &[u8]) -> Stop {
@@ -200,6 +169,34 @@ const FLAGS: [&str; 7] = ["--on", "linux", "--virtual-time", "--references", "si
 const PAIRS: [Pair; 2] =
     [Pair { linux: "linux-cubic", sim: LINUX_CUBIC }, Pair { linux: "linux-bbr", sim: LINUX_BBR }];
 
+const HEAD: &str = "\
+# Linux's own controls judged
+
+What [the judge](judge.md) says of the kernel's own CUBIC and BBR, which run in a Linux guest in
+virtual time over firstflight's link, beside the simulator's control of the same rules: HyStart and
+CUBIC as Linux has them, and BBR version 1. [judgement.md](judgement.md) has every start-up on the
+simulator.
+
+Each scenario that [the kernel carries](judge.md#where-it-runs) was run with one seed. Where
+something is random, or a value is close to a rule's threshold, the two can get different verdicts
+by chance. The references are the simulator's on both sides. A cell has in how many scenarios a rule
+holds, in the kernel and simulated, of how many that ask it.
+";
+
+const WHY: &str = "
+Compared is the completion time, or where nothing ends what the others got. The reasons, one by one
+in [explained.toml](../validation/explained.toml): a guest that is too slow for 1 Gbit/s (A6), which
+of two flows that begin at one moment is first (F1a, F4), Linux's timer wheel (F5b), BBR, whose
+version 1 goes on in the kernel after start-up (D1, F2), and chance.
+
+## How to get the rest
+
+`firstflight judge linux-cubic --on linux --virtual-time --references sim --seeds 1 --csv rows.csv`
+writes a row per scenario and control with all that was measured, `--out DIR` a report with
+pictures; `--only wifi` takes one scenario. `cargo xtask judge --linux` measures what is not kept
+and writes this page; `--page` writes it from what is kept.
+";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,7 +205,7 @@ mod tests {
     fn reasons_are_of_scenarios_that_there_are() {
         let explained: Explained =
             step::read_toml(&xtask::root().join(crate::EXPLAINED)).ok().unwrap();
-        let entries = select(&[]).unwrap();
+        let entries = without_matrix().ok().unwrap();
         for reason in &explained.differs {
             let of_judge = PAIRS.iter().any(|pair| pair.linux == reason.from);
             // A path is one of `lab`'s.

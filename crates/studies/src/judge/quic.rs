@@ -1,36 +1,35 @@
 //! `docs/judgement-quic.md`: controls on the catalogue over quinn in virtual time, beside the
 //! simulator's own QUIC, which has the profile `quic`.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
-use firstflight_judge::{Entry, Judged, Measured, Question, select};
+use firstflight_judge::{Entry, Question};
 use firstflight_report::write_file;
-use firstflight_scenario::{Profile, Rule};
+use firstflight_scenario::Profile;
 
 use crate::Stop;
-use crate::tables::{head, row};
 
-use super::compared::{Compared, number, tell_apart, words};
-use super::{Judges, fails_in, question};
+use super::beside::{Beside, tables};
+use super::{Judges, question, without_matrix};
 
 /// Measures what is not kept, and writes the page.
 pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
-    let entries: Vec<Entry> = select(&[])
-        .map_err(|problem| Stop::failed(&format!("judge: {problem}")))?
-        .into_iter()
-        .filter(|entry| entry.head.matrix.is_none())
-        .collect();
+    let entries = without_matrix()?;
     let simulated: Vec<Entry> = entries.iter().map(of_profile_quic).collect();
-    let mut text = HEAD.to_owned();
+    let mut all = Vec::new();
     for name in CONTROLS {
         let judge = |entries: &[Entry], over_quic| {
             let question = Question { seeds: Some(1), ..question(name, entries.to_vec())? };
             judges.answer(&question, over_quic)
         };
         let [over_quinn, sim] = [judge(&entries, true)?, judge(&simulated, false)?];
-        table(&mut text, name, over_quinn.scenarios.iter().zip(&sim.scenarios));
+        let both = over_quinn.scenarios.into_iter().zip(sim.scenarios);
+        let both = both.map(|(quinn, sim)| [quinn, sim]);
+        let carried = both.filter(|both| both.iter().all(|judged| judged.not_carried.is_none()));
+        all.push(Beside { control: name.to_owned(), scenarios: carried.collect() });
     }
+    let mut text = HEAD.to_owned();
+    tables(&mut text, "quinn", &all);
     text.push_str(WHY);
     let failed = |error| Stop::failed(&format!("judge: {error}"));
     write_file(&root.join(PAGE), text).map_err(failed)?;
@@ -50,71 +49,26 @@ fn of_profile_quic(entry: &Entry) -> Entry {
     entry
 }
 
-fn table<'a>(text: &mut String, name: &str, rows: impl Iterator<Item = (&'a Judged, &'a Judged)>) {
-    head(text, &format!("`{name}`"), "scenario", &COLUMNS);
-    let mut apart = Vec::new();
-    let mut refused = String::new();
-    for (quinn, sim) in rows {
-        let sides = [("over quinn", &quinn.not_carried), ("simulated", &sim.not_carried)];
-        if let Some((side, why)) =
-            sides.iter().find_map(|(side, why)| Some((side, (*why).as_ref()?)))
-        {
-            let _ = writeln!(refused, "- {}, {side}: {why}", quinn.id);
-            continue;
-        }
-        let compared = Compared::of(&quinn.measured, &sim.measured);
-        apart.extend(compared.apart());
-        let both = |of: fn(&Measured) -> Option<f64>| {
-            [of(&quinn.measured), of(&sim.measured)].map(number).join(", ")
-        };
-        let cells = [
-            failing(quinn),
-            failing(sim),
-            compared.words(),
-            compared.marked(),
-            both(|it| it.lost_packets),
-            both(|it| it.peak_queue_packets),
-        ];
-        row(text, &quinn.id, cells.into_iter());
-    }
-    tell_apart(text, apart);
-    if !refused.is_empty() {
-        let _ = writeln!(text, "\nNot compared:\n\n{}", refused.trim_end());
-    }
-}
-
-fn failing(judged: &Judged) -> String {
-    let fails = words(Rule::ALL.into_iter().filter(|rule| fails_in(judged, *rule)));
-    if fails.is_empty() { "none".to_owned() } else { fails }
-}
-
 const PAGE: &str = "docs/judgement-quic.md";
 /// What people run, what this repository proposes, and the two that Linux has.
 const CONTROLS: [&str; 4] = ["hystart-pp", "scout", "bbr", "cubic"];
-
-const COLUMNS: [&str; 6] = [
-    "fails over quinn",
-    "fails simulated",
-    "time: quinn, simulated",
-    "apart",
-    "lost",
-    "peak queue",
-];
 
 const HEAD: &str = "\
 # Controls judged over QUIC
 
 What [the judge](judge.md) says of controls over quinn, whose stack runs unchanged in virtual time,
-and over the simulator's own QUIC (profile `quic`), which follows RFC 9002. `cargo xtask judge
---quic` writes this page; `firstflight judge scout --on quic --seeds 1 --only A1` runs one row over
-quinn, with pictures (`--out DIR`). [judgement.md](judgement.md) has every start-up over the
-simulator's TCP, with 20 seeds.
+beside the simulator's own QUIC (profile `quic`), which follows RFC 9002.
+[judgement.md](judgement.md) has every start-up over the simulator's TCP.
 
 Each scenario was run with one seed, and the references over the stack under test. Where something
-is random, or a value is close to a threshold, the two can get different verdicts by chance. Columns
-with two numbers have quinn's first: the completion time in seconds, or where nothing ends what the
-others got; packets lost; packets waiting at most. A difference above 15 % is bold. Sources of files
-(B2, G4, G5a, G5b, G6) the simulator has over TCP only, and A8 is left out: it is 600 points.
+is random, or a value is close to a threshold, the two can get different verdicts by chance. Sources
+of files (B2, G4, G5a, G5b, G6) the simulator has over TCP only; A8, which is 600 points, and C4c
+and C4d, whose reverse path loses ACKs, are left out. A cell has in how many scenarios a rule holds,
+over quinn and simulated, of how many that ask it.
+
+`firstflight judge scout --on quic --seeds 1 --csv rows.csv` writes a row per scenario and control
+with all that was measured, `--out DIR` a report with pictures; `--only wifi` takes one scenario.
+`cargo xtask judge --quic` writes this page.
 ";
 
 const WHY: &str = "
@@ -141,7 +95,6 @@ const WHY: &str = "
 |---|---|---|---|
 | B5b | `scout` | 91.6, 146, 186 | 52.5, 141, 178 |
 | E3c | `hystart-pp` | 5.86, 6.9, 6.99 | 6.83, 6.88, 7 |
-| E4a, E4b | `hystart-pp` | 4.69, 5.29, 5.51 | 4.85, 5.37, 6.87 |
 | E4a, E4b | `bbr` | 5.75, 6.86, 7.09 | 5.77, 6.77, 6.94 |
 | F1c | `bbr` | 3.06, 3.21, 3.33 | 2.93, 3.22, 4.14 |
 | F2c | `bbr` | 0.497, 0.521, 0.537 | 0.166, 0.482, 0.515 |
