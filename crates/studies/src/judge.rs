@@ -22,19 +22,31 @@ use crate::Stop;
 use crate::step::{self, announce};
 use crate::tables::{head, row};
 
+/// Write docs/judgement.md: every start-up judged on the catalogue (a quarter of an hour; what was
+/// measured is kept)
+#[derive(Debug, clap::Parser)]
+#[command(name = "judge", no_binary_name = true)]
+struct Args {
+    /// docs/judgement-quic.md instead: controls over quinn beside the simulator's QUIC (minutes)
+    #[arg(long)]
+    quic: bool,
+    /// docs/judgement-linux.md instead: the kernel's own controls (qemu; half an hour)
+    #[arg(long, conflicts_with = "quic")]
+    linux: bool,
+    /// Only write that page, from what is kept
+    #[arg(long, requires = "linux")]
+    page: bool,
+}
+
 /// Judges what is not kept, and writes the page.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let asked: Args = crate::options(args)?;
     let judges = Judges::new(root)?;
-    match words[..] {
-        [] => {}
-        ["--linux"] => return linux::run(root, &judges, false),
-        ["--linux", "--page"] => return linux::run(root, &judges, true),
-        ["--quic"] => return quic::run(root, &judges),
-        _ => {
-            let (found, accepted) = (args.join(" "), "--linux, --linux --page, --quic");
-            return Err(Stop::usage(&format!("judge: found `{found}`; accepted: {accepted}")));
-        }
+    if asked.quic || asked.linux {
+        return match asked.quic {
+            true => quic::run(root, &judges),
+            false => linux::run(root, &judges, asked.page),
+        };
     }
     let mut names: Vec<String> = startups().iter().map(|card| card.name.to_owned()).collect();
     names.extend(PAIRS.map(str::to_owned));

@@ -17,18 +17,28 @@ use firstflight_report::write_file;
 use crate::Stop;
 use crate::step;
 
+/// Write docs/startups.md, its pictures, target/startups.csv and papers/scout/tables.md (minutes)
+#[derive(Debug, clap::Parser)]
+#[command(name = "startups", no_binary_name = true)]
+struct Args {
+    /// What is of Scout alone
+    #[arg(long)]
+    scout: bool,
+    /// Run paths that papers/scout/linux.csv has not got over a kernel in virtual time (qemu; an
+    /// hour)
+    #[arg(long, requires = "scout")]
+    linux: bool,
+}
+
 /// Writes the page, pictures and numbers, or with `--scout` those of Scout alone. The
 /// simulator is optimised in every profile, so that what the tests have built serves.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    match words[..] {
-        [] => survey(root).map_err(|problem| failed(&*problem))?,
-        ["--scout"] => {}
-        ["--scout", "--linux"] => scout::measure_on_linux(root)?,
-        _ => {
-            let (found, accepted) = (words.join(" "), "--scout, --scout --linux");
-            return Err(Stop::usage(&format!("startups: found `{found}`; accepted: {accepted}")));
-        }
+    let asked: Args = crate::options(args)?;
+    if asked.linux {
+        scout::measure_on_linux(root)?;
+    }
+    if !asked.scout {
+        survey(root).map_err(|problem| failed(&*problem))?;
     }
     write_scout(root).map_err(|problem| failed(&*problem))?;
     println!("startups: written");
