@@ -280,8 +280,8 @@ fn start_up(flow: &FlowResult) -> String {
         let (dropped, cuts) = (count(dropped, "packet"), count(cuts, "further cut"));
         said.push_str(&format!("{late}{dropped} dropped in that round, {cuts} in ten RTTs"));
     }
-    if flow.timeouts > 0 {
-        said.push_str(&format!("; {} in all", count(flow.timeouts, "timeout")));
+    if flow.counts.timeouts > 0 {
+        said.push_str(&format!("; {} in all", count(flow.counts.timeouts, "timeout")));
     }
     said
 }

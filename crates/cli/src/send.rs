@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use firstflight_core::needs::Facilities;
+use firstflight_results::statistics::seconds;
 use firstflight_scenario::{Size, Time};
 use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source, Tuning};
 use tokio::sync::watch;
@@ -156,9 +157,9 @@ fn text(sent: &Sent, control: &str) -> String {
     text.push_str(&match &sent.record.exit {
         Some(exit) => format!(
             "start-up ended after {:.3} s by {} at a window of {:.1} kB\n",
-            exit.after.as_secs_f64(),
-            exit.reason,
-            exit.window as f64 / 1e3
+            seconds(exit.at.0),
+            exit.why.name(),
+            exit.cwnd.0 as f64 / 1e3
         ),
         None => format!(
             "no end of start-up; largest window {:.1} kB\n",

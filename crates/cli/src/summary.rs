@@ -311,8 +311,8 @@ fn row(runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cell> {
         exit_reason(runs).into(),
         flows(2, |flow| flow.startup.time_to_bdp_s.at_90),
         mean(runs, 0, |run| Some(run.bottleneck.drops as f64)),
-        sum(|flow| flow.timeouts),
-        sum(|flow| flow.retransmitted_packets),
+        sum(|flow| flow.counts.timeouts),
+        sum(|flow| flow.counts.retransmitted_packets),
         mean(runs, 0, |run| Some(run.bottleneck.peak_queue_packets as f64)),
     ];
     if has.size {

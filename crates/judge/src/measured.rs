@@ -115,7 +115,7 @@ impl Kept {
         let first = seen.of(true).next()?;
         let startup = &first.0.startup;
         let drops = run.result.bottleneck.drops - run.result.bottleneck.random_losses;
-        let sent: u64 = run.result.flows.iter().map(|flow| flow.sent_packets).sum();
+        let sent: u64 = run.result.flows.iter().map(|flow| flow.counts.sent_packets).sum();
         let (completion_s, done_share) = seen.completion(scenario);
         // A kernel's own instructions take microseconds, which are not the control's.
         let is_of_kernel = run.result.lab.is_some();
@@ -131,7 +131,7 @@ impl Kept {
             exit_time_s: startup.exit_time_s,
             exit_window_over_bdp: startup.exit_window_over_bdp,
             time_to_90_percent_bdp_s: startup.time_to_bdp_s.at_90,
-            timeouts: Some(seen.of(true).map(|(flow, _)| flow.timeouts as f64).sum()),
+            timeouts: Some(seen.of(true).map(|(flow, _)| flow.counts.timeouts as f64).sum()),
             others_share: seen.others_share(),
             others_completion_s: seen.others_completion(),
             others_packets: seen.others_packets(),

@@ -7,9 +7,14 @@
 
 use std::time::Duration;
 
+use firstflight_core::policy::Exit;
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_results::statistics::distinct;
-use firstflight_results::{Bottleneck, FlowResult, Flown, LabFigures, Left, RunResult};
-use firstflight_runner::files_result;
+use firstflight_results::{
+    Bottleneck, Counts, FilesResult, FlowContext, FlowOutcome, FlowResult, LabFigures, RunResult,
+    StartupOutcome,
+};
 use firstflight_scenario::{Plan, Resolved};
 
 use crate::bed::LinkKind;
@@ -17,7 +22,7 @@ use crate::control::LinuxControl;
 use crate::job::{FlowJob, Job};
 use crate::link::{DirectionReport, LinkReport, Timing};
 use crate::tcp_info::{CaState, TcpInfo};
-use crate::traffic::FlowOutcome;
+use crate::traffic::ConnectionOutcome;
 
 /// Everything known about one run.
 pub(crate) struct LabRun<'a> {
@@ -25,7 +30,7 @@ pub(crate) struct LabRun<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) controls: &'a [LinuxControl],
     pub(crate) job: &'a Job,
-    pub(crate) flows: &'a [FlowOutcome],
+    pub(crate) flows: &'a [ConnectionOutcome],
     pub(crate) link: &'a LinkReport,
     pub(crate) kind: LinkKind,
     pub(crate) generator: &'static str,
@@ -60,52 +65,60 @@ impl LabRun<'_> {
         }
     }
 
-    fn flow(&self, job: &FlowJob, outcome: &FlowOutcome) -> FlowResult {
+    fn flow(&self, job: &FlowJob, outcome: &ConnectionOutcome) -> FlowResult {
         let end = [job.stop_ns, outcome.finished_ns].into_iter().flatten().min();
         let end = end.unwrap_or(u64::MAX).min(self.job.duration_ns);
         let period = outcome.measured_ns.unwrap_or(end.saturating_sub(job.start_ns));
         let last = outcome.samples.last().map(|(_, info)| *info).unwrap_or_default();
         let peak = outcome.samples.iter().map(|(_, info)| info.cwnd).max().unwrap_or(0);
         let packet = self.job.packet_bytes;
-        let flown = Flown {
-            id: job.id,
-            control: job.control.full.clone(),
-            start_ns: job.start_ns,
-            period_ns: period,
-            finished_ns: outcome.finished_ns,
-            rate_bps: Some(self.resolved.capacity().most_bps(&[0], job.start_ns, end)),
-            bdp_bytes: Some(job.bdp_bytes),
+        let capacity = self.resolved.capacity();
+        let context = FlowContext {
+            start: Instant(job.start_ns),
+            period: Span(period),
             packet_bytes: packet,
-            delivered_bytes: outcome.delivered_bytes,
-            delivered_packets: outcome.delivered_bytes / packet.max(1),
-            sent_packets: last.data_segs_out.into(),
-            retransmitted_packets: last.total_retrans.into(),
-            fast_retransmits: entries(&outcome.samples, CaState::Recovery),
-            timeouts: u64::from(last.timeouts).max(entries(&outcome.samples, CaState::Loss)),
-            peak_cwnd: u64::from(peak) * packet,
-            final_cwnd: u64::from(last.cwnd) * packet,
-            exit: self.left(job, outcome),
-            reached_ns: reached(job, packet, &outcome.samples),
-            files: job.files.as_ref().map(|_| files_result(packet, &outcome.files)),
-            ..Flown::default()
+            rate_bps: Some(capacity.most_bps(&[0], job.start_ns, end)),
+            bdp_bytes: Some(job.bdp_bytes),
         };
-        flown.into()
+        let flow = FlowOutcome {
+            delivered_packets: outcome.delivered_bytes / packet.max(1),
+            delivered_bytes: Bytes(outcome.delivered_bytes),
+            counts: Counts {
+                sent_packets: last.data_segs_out.into(),
+                retransmitted_packets: last.total_retrans.into(),
+                fast_retransmits: entries(&outcome.samples, CaState::Recovery),
+                timeouts: u64::from(last.timeouts).max(entries(&outcome.samples, CaState::Loss)),
+                ..Counts::default()
+            },
+            finished_at: outcome.finished_ns.map(Instant),
+            peak_cwnd: Bytes(u64::from(peak) * packet),
+            final_cwnd: Bytes(u64::from(last.cwnd) * packet),
+            startup: self.startup(job, &outcome.samples),
+            ..FlowOutcome::default()
+        };
+        FlowResult {
+            id: job.id as u64,
+            control: job.control.full.clone(),
+            files: job.files.as_ref().map(|_| FilesResult::of(packet, &outcome.files)),
+            ..FlowResult::of(&flow, context)
+        }
     }
 
-    /// The end of start-up, with what the link dropped around it.
-    fn left(&self, job: &FlowJob, outcome: &FlowOutcome) -> Option<Left> {
-        let (index, why) = exit(job, &outcome.samples)?;
-        let drops = self.link.forward.losses.as_deref().map(|losses| {
+    /// How start-up went, with what the link dropped around its end.
+    fn startup(&self, job: &FlowJob, samples: &[(u64, TcpInfo)]) -> StartupOutcome {
+        let found = exit(job, samples);
+        let losses = found.zip(self.link.forward.losses.as_deref());
+        let drops = losses.map(|((index, _), losses)| {
             // The exit lies between two looks.
-            let (before, _) = outcome.samples[index.saturating_sub(1)];
-            let (at, info) = outcome.samples[index];
+            let (before, _) = samples[index.saturating_sub(1)];
+            let (at, info) = samples[index];
             let rtt = u64::from(info.rtt_us) * 1_000;
             let round = before.saturating_sub(rtt)..=at + rtt;
             let own = |(at, port): &&(u64, u16)| *port == job.port() && round.contains(at);
             losses.iter().filter(own).count() as u64
         });
-        let left = left(self.job.packet_bytes, &outcome.samples, (index, why));
-        Some(Left { drops_in_round: drops, ..left })
+        let seen = startup(job, self.job.packet_bytes, samples, found);
+        StartupOutcome { drops_in_exit_round: drops, ..seen }
     }
 
     fn note(&self) -> Option<String> {
@@ -139,17 +152,33 @@ fn entries(samples: &[(u64, TcpInfo)], state: CaState) -> u64 {
     before.zip(now).filter(|(before, now)| *before != state && *now == state).count() as u64
 }
 
-/// When shares of the BDP were in flight for the first time, as far as the samples show.
-fn reached(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> [Option<u64>; 3] {
-    [0.6, 0.8, 0.9].map(|share| {
+/// How start-up went as far as the samples show, if it was over at the look that was `found`.
+fn startup(
+    job: &FlowJob,
+    packet: u64,
+    samples: &[(u64, TcpInfo)],
+    found: Option<(usize, Exit)>,
+) -> StartupOutcome {
+    let exit = found.map(|found| exit_at(packet, samples, found));
+    let time_to_bdp = [0.6, 0.8, 0.9].map(|share| {
         let enough = share * job.bdp_bytes as f64;
         let flies = |info: &TcpInfo| (u64::from(info.in_flight()) * packet) as f64;
-        samples.iter().find(|(_, info)| flies(info) >= enough).map(|(at, _)| *at)
-    })
+        samples.iter().find(|(_, info)| flies(info) >= enough).map(|(at, _)| Instant(*at))
+    });
+    StartupOutcome {
+        exit: exit.map(|(exit, _)| exit),
+        drops_in_exit_round: None,
+        reductions_next_10_rtt: exit.map(|(_, reductions)| reductions),
+        time_to_bdp,
+    }
 }
 
-/// The end of start-up at a look, and why.
-fn left(packet: u64, samples: &[(u64, TcpInfo)], (index, why): (usize, &'static str)) -> Left {
+/// The end of start-up at a look, and how often the window was reduced after it.
+fn exit_at(
+    packet: u64,
+    samples: &[(u64, TcpInfo)],
+    (index, why): (usize, Exit),
+) -> (StartupExit, u64) {
     let (at, now) = samples[index];
     // The window before any cut: that of the look before, unless it grew since.
     let before = samples[index.saturating_sub(1)].1;
@@ -160,21 +189,20 @@ fn left(packet: u64, samples: &[(u64, TcpInfo)], (index, why): (usize, &'static 
     let repairs = entries(&after, CaState::Recovery) + entries(&after, CaState::Loss);
     // The repair that ended start-up is not one after it.
     let own = u64::from(after.first().is_some_and(|(_, info)| info.repairs()));
-    Left {
-        at_ns: at,
+    let exit = StartupExit {
+        at: Instant(at),
         why,
-        cwnd: u64::from(last.cwnd) * packet,
-        in_flight: u64::from(last.in_flight()) * packet,
-        drops_in_round: None,
-        reductions_next_10_rtt: Some(repairs.saturating_sub(own)),
-    }
+        cwnd: Bytes(u64::from(last.cwnd) * packet),
+        in_flight: Bytes(u64::from(last.in_flight()) * packet),
+    };
+    (exit, repairs.saturating_sub(own))
 }
 
 /// The look at which start-up was over, and why: a repair of loss, or a window that is at ssthresh
 /// without one, because the threshold fell to it (HyStart, and BBR when it drains) or because it
 /// grew to the threshold. One that fell to above the window (Hoe) is only where start-up will end.
 /// Controls that go on above their threshold leave by a loss alone.
-fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static str)> {
+fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, Exit)> {
     let ignores_loss = job.control.kernel_name == "bbr";
     let goes_on = job.control.goes_on_above_its_threshold();
     let mut threshold = samples.first()?.1.ssthresh;
@@ -182,15 +210,15 @@ fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, &'static st
         let before = std::mem::replace(&mut threshold, info.ssthresh);
         let repaired = info.repairs() || info.total_retrans > 0;
         let why = if repaired && !ignores_loss {
-            if info.timeouts > 0 { "timeout" } else { "loss" }
+            if info.timeouts > 0 { Exit::Timeout } else { Exit::Loss }
         } else if goes_on || info.cwnd < info.ssthresh {
             return None;
         } else if info.ssthresh < before && info.state == CaState::Reduced {
-            "ecn"
+            Exit::Mark
         } else if info.ssthresh < before {
-            "heuristic"
+            Exit::Heuristic
         } else {
-            "ssthresh"
+            Exit::Threshold
         };
         Some((index, why))
     })
@@ -234,14 +262,10 @@ mod tests {
 
     /// The start-up of a flow that sent what the samples show.
     fn startup(job: &FlowJob, packet: u64, samples: &[(u64, TcpInfo)]) -> Startup {
-        let flown = Flown {
-            bdp_bytes: Some(job.bdp_bytes),
-            packet_bytes: packet,
-            exit: exit(job, samples).map(|found| left(packet, samples, found)),
-            reached_ns: reached(job, packet, samples),
-            ..Flown::default()
-        };
-        FlowResult::from(flown).startup
+        let startup = super::startup(job, packet, samples, exit(job, samples));
+        let bdp_bytes = Some(job.bdp_bytes);
+        let context = FlowContext { packet_bytes: packet, bdp_bytes, ..FlowContext::default() };
+        FlowResult::of(&FlowOutcome { startup, ..FlowOutcome::default() }, context).startup
     }
 
     fn job(kernel_name: &str) -> FlowJob {

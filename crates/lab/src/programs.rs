@@ -4,9 +4,10 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::{self, Duration};
 
-use firstflight_results::{Flown, LabFigures, RunResult};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_results::{Counts, FlowContext, FlowOutcome, FlowResult, LabFigures, RunResult};
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_scenario::{Resolved, Scenario};
@@ -55,7 +56,7 @@ pub fn run(
     programs: &Programs,
     stop: &AtomicBool,
 ) -> Result<Report, RunError> {
-    let begun = Instant::now();
+    let begun = time::Instant::now();
     let resolved = resolve(scenario)?;
     let link = spec(&resolved, seed, samples, programs.upload);
     let [server, client] = [&programs.server, &programs.client].map(|line| {
@@ -88,13 +89,13 @@ pub fn run(
 /// A run that came to nothing, and why: the guest in which the programs ran is gone.
 pub fn broken(why: String) -> Run {
     let lab = LabFigures { generator: GENERATOR.to_owned(), ..LabFigures::default() };
-    let flow = Flown { control: NAME.to_owned(), ..Flown::default() };
+    let flow = FlowResult { control: NAME.to_owned(), ..FlowResult::default() };
     let result = RunResult {
         control: NAME.to_owned(),
         transport: "linux".to_owned(),
         note: Some(why),
         lab: Some(lab),
-        ..RunResult::of_flows(vec![flow.into()], 0, (Duration::ZERO, 0))
+        ..RunResult::of_flows(vec![flow], 0, (Duration::ZERO, 0))
     };
     Run::new(result, Vec::new(), Vec::new())
 }
@@ -178,19 +179,21 @@ impl TransferOnLink<'_> {
         let spec = &resolved.links[0];
         let rtt_ns = spec.delay_ns + spec.return_delay_ns;
         let seen = self.flow.unwrap_or_default();
-        let flown = Flown {
-            control: NAME.to_owned(),
-            start_ns: seen.first_ns,
-            period_ns: seen.last_ns.saturating_sub(seen.first_ns),
-            finished_ns: self.is_done().then_some(seen.last_ns),
+        let context = FlowContext {
+            start: Instant(seen.first_ns),
+            period: Span(seen.last_ns.saturating_sub(seen.first_ns)),
+            packet_bytes: resolved.packet_bytes,
             rate_bps: Some(resolved.capacity().most_bps(&[0], seen.first_ns, seen.last_ns)),
             bdp_bytes: Some(resolved.bdp_bytes(&[0], resolved.path_bps(&[0]))),
-            packet_bytes: resolved.packet_bytes,
-            delivered_bytes: seen.delivered_bytes,
-            delivered_packets: seen.delivered_packets,
-            sent_packets: seen.packets,
-            ..Flown::default()
         };
+        let flow = FlowOutcome {
+            delivered_packets: seen.delivered_packets,
+            delivered_bytes: Bytes(seen.delivered_bytes),
+            counts: Counts { sent_packets: seen.packets, ..Counts::default() },
+            finished_at: self.is_done().then_some(Instant(seen.last_ns)),
+            ..FlowOutcome::default()
+        };
+        let flow = FlowResult { control: NAME.to_owned(), ..FlowResult::of(&flow, context) };
         RunResult {
             control: NAME.to_owned(),
             alias: NAME.to_owned(),
@@ -201,7 +204,7 @@ impl TransferOnLink<'_> {
             note: self.note(link, rtt_ns),
             lab: Some(lab_figures(link, LinkKind::Tun, GENERATOR, rtt_ns)),
             ..RunResult::of_flows(
-                vec![flown.into()],
+                vec![flow],
                 resolved.duration_ns,
                 (wall, link.forward.offered_packets + link.backward.offered_packets),
             )

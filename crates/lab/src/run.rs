@@ -15,7 +15,7 @@ use crate::netem::has_netem;
 use crate::outcome::LabRun;
 use crate::traffic::own::Own;
 use crate::traffic::udp::Source;
-use crate::traffic::{FlowOutcome, Schedule, iperf, shorten_problems};
+use crate::traffic::{ConnectionOutcome, Schedule, iperf, shorten_problems};
 use crate::{routes, trace};
 use firstflight_runner::RunError;
 
@@ -198,7 +198,7 @@ impl One<'_> {
         job: &Job,
         bed: &mut Bed,
         stop: &AtomicBool,
-    ) -> Result<Option<Vec<FlowOutcome>>, RunError> {
+    ) -> Result<Option<Vec<ConnectionOutcome>>, RunError> {
         let clock = bed.clock();
         let sources = job.udp.iter().enumerate().map(|(index, udp)| {
             Source::new(bed.near(), bed.far(), index, udp)
@@ -236,7 +236,7 @@ impl One<'_> {
 }
 
 /// Whether the kernel took the thresholds of the routes: it does so by a way round.
-fn check_thresholds(job: &Job, flows: &[FlowOutcome]) -> Result<(), RunError> {
+fn check_thresholds(job: &Job, flows: &[ConnectionOutcome]) -> Result<(), RunError> {
     for (flow, outcome) in job.flows.iter().zip(flows) {
         let Some((_, first)) = outcome.samples.first() else { continue };
         let wanted = job.groups[flow.group].ssthresh_packets;

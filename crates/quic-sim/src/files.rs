@@ -74,7 +74,7 @@ impl Files {
     /// The next file begins.
     fn begin_next(&mut self, now: Instant, out: &mut Vec<Datagram>) {
         (self.packets, self.began) = (self.draws.packets(self.data_bytes), now);
-        self.sent_before = self.totals().counts.sent;
+        self.sent_before = self.totals().counts.sent_packets;
         let bytes = u64::from(self.packets) * self.data_bytes;
         match self.keep_alive {
             true => self.pair.send_more(bytes, now, out),
@@ -103,7 +103,7 @@ impl Files {
         let Some(delivered) = self.pair.over().filter(|_| self.next_at.is_none()) else { return };
         self.learned = self.pair.learned().map(|learned| (learned, now)).or(self.learned);
         let (packets, began) = (self.packets, self.began);
-        let sent = self.totals().counts.sent - self.sent_before;
+        let sent = self.totals().counts.sent_packets - self.sent_before;
         self.done.push(FileOutcome { packets, sent, began, delivered });
         self.next_at = Some(if self.stopped { NEVER } else { now + self.draws.pause() });
     }

@@ -404,8 +404,8 @@ impl Ends for Pair {
             delivered: Bytes(self.stopped.unwrap_or(self.delivered)),
             finished_at: self.finished_at,
             counts: Counts {
-                sent: path.sent_packets,
-                retransmitted: path.lost_packets,
+                sent_packets: path.sent_packets,
+                retransmitted_packets: path.lost_packets,
                 fast_retransmits: seen.cuts.saturating_sub(seen.persistent),
                 timeouts: seen.persistent,
                 cuts: seen.cuts,

@@ -343,7 +343,8 @@ fn check(drawn: &Drawn, report: &Report) -> Result<(), TestCaseError> {
         }
         if !flow.quic || drawn.is_tcps() {
             prop_assert!(
-                result.delivered_packets + result.retransmitted_packets <= result.sent_packets
+                result.delivered_packets + result.counts.retransmitted_packets
+                    <= result.counts.sent_packets
             );
         }
     }
@@ -401,7 +402,7 @@ proptest! {
         }
         let report = run_drawn(&drawn, "conserved");
         let run = &report.runs[0];
-        let sent: u64 = run.result.flows.iter().map(|flow| flow.sent_packets).sum();
+        let sent: u64 = run.result.flows.iter().map(|flow| flow.counts.sent_packets).sum();
         let carried = last(&run.queues[0], "carried_packets", 1e9) as u64;
         let link = run.result.bottleneck;
         prop_assert_eq!(sent, link.drops - link.random_losses + carried, "{:?}", drawn);

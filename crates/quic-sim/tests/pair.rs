@@ -178,8 +178,8 @@ fn quinns_own_log_tells_what_the_simulator_counted() {
         let bytes = kept.0.lock().unwrap().clone();
         let log = Log::of_bytes(control, &bytes, None).unwrap();
         let summary = log.connection.summary;
-        assert_eq!(summary.packets_sent, Some(flow.counts.sent), "{control}");
-        assert_eq!(summary.packets_lost, Some(flow.counts.retransmitted), "{control}");
+        assert_eq!(summary.packets_sent, Some(flow.counts.sent_packets), "{control}");
+        assert_eq!(summary.packets_lost, Some(flow.counts.retransmitted_packets), "{control}");
         let (told, seen) = (summary.exit.unwrap(), flow.startup.exit.unwrap());
         assert_eq!(told.reason.as_deref(), Some(seen.why.name()), "{control}");
         // The log has it with the first event after it.

@@ -19,7 +19,7 @@ fn both(controls: &[&str], words: &str) -> Vec<(Run, Run)> {
 
 /// Packets that reached the far end: what a throughput is made of, in whatever order.
 fn arrived(run: &Run) -> f64 {
-    (run.result.flows[0].sent_packets - run.result.bottleneck.drops) as f64
+    (run.result.flows[0].counts.sent_packets - run.result.bottleneck.drops) as f64
 }
 
 fn near(ours: f64, quinns: f64, share: f64) -> bool {
@@ -31,7 +31,7 @@ fn near(ours: f64, quinns: f64, share: f64) -> bool {
 /// what they lose: a packet of queue at the beginning of a round is a round more of slow start.
 fn check_drops(ours: &Run, quinns: &Run, place: &str) {
     let [x, y] = [ours, quinns].map(|run| run.result.bottleneck.drops as f64);
-    let sent = quinns.result.flows[0].sent_packets as f64;
+    let sent = quinns.result.flows[0].counts.sent_packets as f64;
     let (share, packets) = match ours.result.alias.as_str() {
         "hystart" | "mstart" => (0.15, 0.005 * sent),
         _ => (0.03, 10.0),
@@ -45,7 +45,7 @@ fn check_packets(ours: &Run, quinns: &Run, place: &str) {
     assert!(near(x, y, 0.03), "{place}: {x} and {y} packets arrived");
     check_drops(ours, quinns, place);
     let [x, y] = [ours, quinns].map(|run| &run.result.flows[0]);
-    assert_eq!((x.timeouts, y.timeouts), (0, 0), "{place}");
+    assert_eq!((x.counts.timeouts, y.counts.timeouts), (0, 0), "{place}");
     assert_eq!(x.startup.exit_reason, y.startup.exit_reason, "{place}");
 }
 
@@ -114,7 +114,7 @@ fn with_random_loss_as_much_arrives_as_over_quinn() {
                 );
                 for (ours, quinns) in &runs {
                     let [x, y] = [ours, quinns].map(|run| &run.result.flows[0]);
-                    assert_eq!((x.timeouts, y.timeouts), (0, 0), "{place}");
+                    assert_eq!((x.counts.timeouts, y.counts.timeouts), (0, 0), "{place}");
                     if control != "hystart" {
                         let reasons = [x, y].map(|flow| flow.startup.exit_reason.clone());
                         assert_eq!(reasons[0], reasons[1], "{place}");

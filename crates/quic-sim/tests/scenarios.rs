@@ -38,7 +38,7 @@ fn bursts_of_loss_meet_tcp_and_quic_alike() {
     for flow in &result.flows {
         assert!(flow.completion_time_s.is_some(), "{flow:?}");
         // 2500 packets and five bursts of five, in the mean.
-        assert!(flow.retransmitted_packets > 5, "{flow:?}");
+        assert!(flow.counts.retransmitted_packets > 5, "{flow:?}");
     }
     let link = &result.bottleneck;
     assert!((15..150).contains(&link.random_losses), "{link:?}");
@@ -59,7 +59,7 @@ fn a_stopped_flow_of_quic_stops() {
         let [stopped, next] = &report.runs[0].result.flows[..] else { panic!() };
         assert!((0.8..1.0).contains(&stopped.utilization), "{stopped:?}");
         // 2 s carry 2083 packets of 1200 bytes, of which some were dropped, and the path holds 83.
-        assert!(stopped.sent_packets < 2_083 + 200, "{stopped:?}");
+        assert!(stopped.counts.sent_packets < 2_083 + 200, "{stopped:?}");
         assert!(next.utilization > 0.95, "{next:?}");
         assert_eq!(report.runs[0].result.note, None, "a stop breaks nothing");
     }

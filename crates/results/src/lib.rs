@@ -1,5 +1,6 @@
 //! What a run yields, whatever carried it: one schema of results, and tidy tables of them.
 //!
+//! Every transport fills a [`FlowOutcome`], in base units; [`FlowResult::of`] makes results of it.
 //! [`Results`] is the document of `--json`. What is measured of a flow and of its run has a name, a
 //! unit and a meaning in one list ([`measures`]), by which tables, the conditions of a scenario and
 //! the claims of papers all call it. A [`Table`] has a row per flow of a run ([`table::flows`]) or
@@ -19,6 +20,7 @@
 
 pub mod claims;
 pub mod column;
+mod flow;
 pub mod measures;
 mod run;
 pub mod series;
@@ -27,9 +29,12 @@ pub mod table;
 
 pub use claims::{CheckRow, ClaimRow, ClaimValue, Class, LabOrigin, Reproduction, Verdict};
 pub use column::{Column, Kind, Role, Value};
-pub use run::{
-    Bottleneck, Cost, EXIT_REASONS, FilesResult, FlowResult, Flown, GuestFigures, LabFigures, Left,
-    Partial, Refused, Results, RunResult, SCHEMA, Startup, TimeToBdp,
+pub use flow::{
+    Counts, EXIT_REASONS, FileOutcome, FilesResult, FlowContext, FlowOutcome, FlowResult, Startup,
+    StartupOutcome, TimeToBdp,
 };
-pub use series::Series;
+pub use run::{
+    Bottleneck, Cost, GuestFigures, LabFigures, Partial, Refused, Results, RunResult, SCHEMA,
+};
+pub use series::{FlowSample, Series};
 pub use table::{CsvRows, Table, TableError, Values};

@@ -7,6 +7,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::FlowResult;
+use crate::column::Kind::*;
+use crate::column::{Column, Role};
+use crate::measures::{Measure, Over, measures};
 use crate::statistics::{jain_index, seconds, throughput_bps};
 
 /// The name of the schema, first key of every document.
@@ -50,9 +54,6 @@ pub struct Refused {
     /// Why, in one sentence.
     pub reason: String,
 }
-
-/// The words of [`Startup::exit_reason`].
-pub const EXIT_REASONS: [&str; 5] = ["loss", "timeout", "ssthresh", "heuristic", "ecn"];
 
 impl Results {
     /// Results of `scenario`, measured by `version` of the program.
@@ -203,226 +204,6 @@ pub struct GuestFigures {
     pub initramfs_sha256: String,
 }
 
-/// One flow of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FlowResult {
-    /// The flow's number from 0, in the order of the scenario.
-    pub id: u64,
-    /// Its control in full: `astart+westwood`.
-    pub control: String,
-    /// When the flow started, seconds of the run.
-    #[serde(serialize_with = "finite")]
-    pub start_s: f64,
-    /// Payload newly delivered in order to the receiver, times 8, over the flow's time: until it
-    /// stops, is done, or the run ends.
-    #[serde(serialize_with = "finite")]
-    pub throughput_bps: f64,
-    /// `throughput_bps` over what the path lets pass in that time.
-    #[serde(serialize_with = "finite")]
-    pub utilization: f64,
-    /// Payload delivered in order until then, bytes.
-    pub delivered_bytes: u64,
-    /// Packets delivered in order until then.
-    pub delivered_packets: u64,
-    /// Data packets sent, retransmissions included.
-    pub sent_packets: u64,
-    /// Data packets sent again.
-    pub retransmitted_packets: u64,
-    /// Fast retransmits (entries into recovery).
-    pub fast_retransmits: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Seconds from the flow's start to the delivery of the last byte; `None` for a flow without an
-    /// end or not done.
-    #[serde(serialize_with = "finite_or_none")]
-    pub completion_time_s: Option<f64>,
-    /// The largest cwnd, packets.
-    pub peak_cwnd_packets: u64,
-    /// cwnd at the end, packets.
-    pub final_cwnd_packets: u64,
-    /// How start-up went.
-    pub startup: Startup,
-    /// The files, for a source of files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub files: Option<FilesResult>,
-}
-
-/// What a transport knows of a flow when its run is over, in bytes and nanoseconds of the run. What
-/// it cannot know stays as in the default.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Flown {
-    /// The flow's number from 0.
-    pub id: usize,
-    /// [`FlowResult::control`].
-    pub control: String,
-    /// When it started, ns.
-    pub start_ns: u64,
-    /// For how long it was measured, ns.
-    pub period_ns: u64,
-    /// When the last byte was delivered, ns; `None` for a flow without an end or not done.
-    pub finished_ns: Option<u64>,
-    /// The most that its path lets pass in that time, bit/s.
-    pub rate_bps: Option<u64>,
-    /// What fills its path, bytes.
-    pub bdp_bytes: Option<u64>,
-    /// Bytes of a packet in which windows are counted.
-    pub packet_bytes: u64,
-    /// [`FlowResult::delivered_bytes`].
-    pub delivered_bytes: u64,
-    /// [`FlowResult::delivered_packets`].
-    pub delivered_packets: u64,
-    /// [`FlowResult::sent_packets`].
-    pub sent_packets: u64,
-    /// [`FlowResult::retransmitted_packets`].
-    pub retransmitted_packets: u64,
-    /// [`FlowResult::fast_retransmits`].
-    pub fast_retransmits: u64,
-    /// [`FlowResult::timeouts`].
-    pub timeouts: u64,
-    /// The largest cwnd, bytes.
-    pub peak_cwnd: u64,
-    /// cwnd at the end, bytes.
-    pub final_cwnd: u64,
-    /// How start-up was left for the first time.
-    pub exit: Option<Left>,
-    /// When 60, 80 and 90 % of the BDP were in flight for the first time, ns.
-    pub reached_ns: [Option<u64>; 3],
-    /// How often start-up began again because the avoidance asked for it.
-    pub reprobes: u64,
-    /// [`FlowResult::files`].
-    pub files: Option<FilesResult>,
-}
-
-/// How a flow left start-up for the first time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Left {
-    /// When, ns of the run.
-    pub at_ns: u64,
-    /// Why, in a word.
-    pub why: &'static str,
-    /// cwnd before any cut, bytes.
-    pub cwnd: u64,
-    /// Bytes in flight.
-    pub in_flight: u64,
-    /// Packets dropped in that round.
-    pub drops_in_round: Option<u64>,
-    /// Window reductions in the ten RTTs after.
-    pub reductions_next_10_rtt: Option<u64>,
-}
-
-impl From<Flown> for FlowResult {
-    fn from(flown: Flown) -> Self {
-        let packets = |bytes: u64| bytes / flown.packet_bytes.max(1);
-        let throughput_bps = throughput_bps(flown.delivered_bytes, flown.period_ns);
-        let since_start = |at: u64| seconds(at.saturating_sub(flown.start_ns));
-        Self {
-            id: flown.id as u64,
-            start_s: seconds(flown.start_ns),
-            throughput_bps,
-            utilization: flown.rate_bps.map_or(0.0, |rate| throughput_bps / rate.max(1) as f64),
-            delivered_bytes: flown.delivered_bytes,
-            delivered_packets: flown.delivered_packets,
-            sent_packets: flown.sent_packets,
-            retransmitted_packets: flown.retransmitted_packets,
-            fast_retransmits: flown.fast_retransmits,
-            timeouts: flown.timeouts,
-            completion_time_s: flown.finished_ns.map(since_start),
-            peak_cwnd_packets: packets(flown.peak_cwnd),
-            final_cwnd_packets: packets(flown.final_cwnd),
-            startup: Startup::of(&flown),
-            files: flown.files,
-            control: flown.control,
-        }
-    }
-}
-
-impl Startup {
-    fn of(flown: &Flown) -> Self {
-        let since_start = |at: u64| seconds(at.saturating_sub(flown.start_ns));
-        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
-        let [at_60, at_80, at_90] = flown.reached_ns.map(|at| at.map(since_start));
-        let exit = flown.exit.as_ref();
-        let over_bdp = |left: &Left| Some(share(left.cwnd, flown.bdp_bytes?));
-        Self {
-            exit_time_s: exit.map(|left| since_start(left.at_ns)),
-            exit_reason: exit.map(|left| left.why.to_owned()),
-            exit_cwnd_packets: exit.map(|left| left.cwnd / flown.packet_bytes.max(1)),
-            exit_window_over_bdp: exit.and_then(over_bdp),
-            inflight_over_window_at_exit: exit.map(|left| share(left.in_flight, left.cwnd)),
-            drops_in_exit_round: exit.and_then(|left| left.drops_in_round),
-            reductions_next_10_rtt: exit.and_then(|left| left.reductions_next_10_rtt),
-            time_to_bdp_s: TimeToBdp { at_60, at_80, at_90 },
-            reprobes: flown.reprobes,
-        }
-    }
-}
-
-/// The files of one source that were sent and acknowledged within the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FilesResult {
-    /// How many files.
-    pub count: u64,
-    /// Mean over the files of their payload, times 8, over the time from opening the connection to
-    /// the delivery of the last byte, bit/s; 0 without a file.
-    #[serde(serialize_with = "finite")]
-    pub mean_throughput_bps: f64,
-    /// Standard error of that mean, bit/s; `None` for fewer than two files.
-    #[serde(serialize_with = "finite_or_none")]
-    pub standard_error_bps: Option<f64>,
-    /// Mean over the files of that time, seconds; 0 without a file.
-    #[serde(serialize_with = "finite")]
-    pub mean_time_s: f64,
-    /// That time of the last of them, seconds; 0 without a file.
-    #[serde(default, serialize_with = "finite")]
-    pub last_time_s: f64,
-    /// Packets that the files have.
-    pub unique_packets: u64,
-    /// Packets sent for them, retransmissions included.
-    pub sent_packets: u64,
-}
-
-/// The start-up phase of one flow; `None` is "did not happen" or "could not be measured".
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Startup {
-    /// When start-up was left for the first time, seconds after the flow's start.
-    #[serde(serialize_with = "finite_or_none")]
-    pub exit_time_s: Option<f64>,
-    /// Why it was left, in a word: `loss`, `timeout`, `ssthresh`, `heuristic` or `ecn`.
-    pub exit_reason: Option<String>,
-    /// cwnd at the exit, before any cut, packets.
-    pub exit_cwnd_packets: Option<u64>,
-    /// cwnd at the exit, divided by the path's BDP.
-    #[serde(serialize_with = "finite_or_none")]
-    pub exit_window_over_bdp: Option<f64>,
-    /// Packets in flight at the exit, divided by cwnd.
-    #[serde(serialize_with = "finite_or_none")]
-    pub inflight_over_window_at_exit: Option<f64>,
-    /// Packets dropped at the bottleneck in the round of the exit.
-    pub drops_in_exit_round: Option<u64>,
-    /// Window reductions in the ten RTTs after the exit.
-    pub reductions_next_10_rtt: Option<u64>,
-    /// When the packets in flight first reached these shares of the BDP, seconds after the flow's
-    /// start: a window that is not used fills no path.
-    pub time_to_bdp_s: TimeToBdp,
-    /// How often start-up began again because the avoidance asked for it, as Load Gauge does.
-    #[serde(default)]
-    pub reprobes: u64,
-}
-
-/// Seconds until the packets in flight first reached a share of the BDP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TimeToBdp {
-    /// Seconds until 60 % of the BDP.
-    #[serde(rename = "0.6", serialize_with = "finite_or_none")]
-    pub at_60: Option<f64>,
-    /// Seconds until 80 % of the BDP.
-    #[serde(rename = "0.8", serialize_with = "finite_or_none")]
-    pub at_80: Option<f64>,
-    /// Seconds until 90 % of the BDP.
-    #[serde(rename = "0.9", serialize_with = "finite_or_none")]
-    pub at_90: Option<f64>,
-}
-
 /// The bottleneck over the measured period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bottleneck {
@@ -477,16 +258,50 @@ pub(crate) fn finite<S: serde::Serializer>(value: &f64, to: S) -> Result<S::Ok, 
     Err(serde::ser::Error::custom(format_args!("a result is {value}, which is not a number")))
 }
 
-fn finite_or_none<S: serde::Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn finite_or_none<S: serde::Serializer>(
+    value: &Option<f64>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
     match value {
         Some(value) => finite(value, to),
         None => to.serialize_none(),
     }
 }
 
+measures! { run, _flow:
+    Run Count "bottleneck_drops" ["packets"]
+        "Of the run: packets that did not leave the slowest link"
+        = run.bottleneck.drops;
+    Run Count "bottleneck_random_losses" ["packets"]
+        "Of the run: those of them that were lost at random or by number"
+        = run.bottleneck.random_losses;
+    Run Number "bottleneck_utilization" ["share"]
+        "Of the run: the time the slowest link was sending"
+        = run.bottleneck.utilization;
+    Run Count "peak_queue_packets" ["packets"]
+        "Of the run: the most packets waiting there"
+        = run.bottleneck.peak_queue_packets;
+    Run Number "mean_queue_packets" ["packets"]
+        "Of the run: time average of packets waiting there"
+        = run.bottleneck.mean_queue_packets;
+    Run Number "total_throughput_bps" ["bit/s"]
+        "Of the run: payload of all flows over `duration_s`"
+        = run.total_throughput_bps;
+    Run Number "jain_index" [""]
+        "Of the run: Jain's fairness index of the flows' throughputs"
+        = run.jain_index;
+    Run Text or_null "note" [""]
+        "Of the run: what the reader must know"
+        = run.note.as_deref();
+    Run Text or_null "lab_timing" [""]
+        "On real Linux: was the link in time: `valid`, `degraded`, `invalid`, `unknown`"
+        = run.lab.as_ref().map(|lab| &*lab.timing);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Startup;
 
     fn results() -> Results {
         let flow = FlowResult {

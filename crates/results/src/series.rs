@@ -2,6 +2,7 @@
 
 use std::io;
 
+use firstflight_core::units::{Bytes, Instant, Span};
 use serde::{Deserialize, Serialize};
 
 /// Columns of a flow's trace; policies may append their own gauges.
@@ -92,6 +93,25 @@ impl Series {
         }
         Ok(())
     }
+}
+
+/// One sample of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowSample {
+    /// When.
+    pub at: Instant,
+    /// Congestion window.
+    pub cwnd: Bytes,
+    /// Slow-start threshold; [`Bytes::MAX`] while unset.
+    pub ssthresh: Bytes,
+    /// Payload in flight.
+    pub in_flight: Bytes,
+    /// Smoothed RTT.
+    pub srtt: Span,
+    /// Packets acknowledged so far.
+    pub acked_packets: u64,
+    /// The policies' own quantities.
+    pub gauges: Vec<u64>,
 }
 
 #[cfg(test)]

@@ -42,7 +42,6 @@ pub use firstflight_sim::Ends;
 pub use foreign::{Foreign, ForeignFlow};
 pub use logs::{LogFile, Logs};
 pub use network::{files, link, losses, start, traced};
-pub use outcome::files_result;
 pub use script::{SCRIPT_COLUMNS, script};
 pub use simulator::Simulator;
 pub use transport::Transport;

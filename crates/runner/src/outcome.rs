@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use firstflight_control::Control;
-use firstflight_core::sender::StartupExit;
-use firstflight_core::units::{Bytes, Instant};
-use firstflight_results::statistics::{distinct, mean_and_error, ratio, seconds};
-use firstflight_results::{Bottleneck, FilesResult, FlowResult, Flown, Left, RunResult};
+use firstflight_core::units::Instant;
+use firstflight_results::statistics::distinct;
+use firstflight_results::{
+    Bottleneck, FilesResult, FlowContext, FlowOutcome, FlowResult, RunResult,
+};
 use firstflight_scenario::resolved::{Capacity, ResolvedFlow};
 use firstflight_scenario::{Plan, Resolved};
-use firstflight_sim::{FileOutcome, FlowOutcome, FlowSpec, Network, Outcome};
+use firstflight_sim::{FlowSpec, Network, Outcome};
 
 use crate::network::flow_bps;
 
@@ -70,75 +71,19 @@ fn flow_result(
         let until = over.max(start.saturating_add(group.rtt_ns));
         resolved.bdp_bytes(&spec.path, flow_bps(resolved, capacity, group, (start, until)))
     });
-    // A path that holds less than a packet is full before anything is sent: that says nothing.
-    let holds_any = bdp >= spec.data_bytes();
-    let left = |exit: StartupExit| Left {
-        at_ns: exit.at.0,
-        why: exit.why.name(),
-        cwnd: exit.cwnd.0,
-        in_flight: exit.in_flight.0,
-        drops_in_round: Some(flow.startup.drops_in_exit_round),
-        reductions_next_10_rtt: Some(flow.startup.reductions_next_10_rtt),
-    };
-    let flown = Flown {
-        id,
-        control: control.full.clone(),
-        start_ns: start,
-        period_ns: end.saturating_sub(start),
-        finished_ns: flow.finished_at.map(|at| at.0),
-        rate_bps: Some(capacity.most_bps(&spec.path, start, end).min(spec.access_rate_bps)),
-        bdp_bytes: Some(bdp).filter(|_| holds_any),
+    let context = FlowContext {
+        start: spec.start,
+        period: Instant(end).since(spec.start),
         packet_bytes: spec.payload_bytes,
-        delivered_bytes: flow.delivered_bytes.0,
-        delivered_packets: flow.delivered_packets,
-        sent_packets: flow.counts.sent,
-        retransmitted_packets: flow.counts.retransmitted,
-        fast_retransmits: flow.counts.fast_retransmits,
-        timeouts: flow.counts.timeouts,
-        peak_cwnd: flow.peak_cwnd.0,
-        final_cwnd: flow.final_cwnd.0,
-        exit: flow.startup.exit.map(left),
-        reached_ns: reached(spec, flow, bdp).map(|at| at.filter(|_| holds_any).map(|at| at.0)),
-        reprobes: flow.reprobes,
-        files: spec.files.map(|_| files(spec, &flow.files)),
+        rate_bps: Some(capacity.most_bps(&spec.path, start, end).min(spec.access_rate_bps)),
+        bdp_bytes: Some(bdp).filter(|bdp| *bdp >= spec.data_bytes()),
     };
-    flown.into()
-}
-
-/// When 60, 80 and 90 % of the BDP were in flight for the first time.
-fn reached(spec: &FlowSpec, flow: &FlowOutcome, bdp: u64) -> [Option<Instant>; 3] {
-    if spec.bdp_bytes.is_some() {
-        return flow.startup.time_to_bdp;
+    FlowResult {
+        id: id as u64,
+        control: control.full.clone(),
+        files: spec.files.map(|_| FilesResult::of(spec.data_bytes(), &flow.files)),
+        ..FlowResult::of(flow, context)
     }
-    [60, 80, 90].map(|percent| {
-        let enough = |(_, flight): &&(Instant, Bytes)| *flight >= Bytes(bdp).scaled(percent, 100);
-        flow.flights.iter().find(enough).map(|(at, _)| *at)
-    })
-}
-
-/// The result of files whose packets carry `packet_bytes`: of each its packets, those sent, and how
-/// long it took, ns.
-pub fn files_result(packet_bytes: u64, files: &[(u32, u64, u64)]) -> FilesResult {
-    let times: Vec<f64> = files.iter().map(|(_, _, time)| seconds(*time)).collect();
-    let rate = |((packets, ..), time): (&(u32, u64, u64), &f64)| {
-        ratio((u64::from(*packets) * packet_bytes) as f64 * 8.0, *time)
-    };
-    let rates: Vec<f64> = files.iter().zip(&times).map(rate).collect();
-    let (mean_rate, standard_error_bps) = mean_and_error(&rates);
-    FilesResult {
-        count: files.len() as u64,
-        mean_throughput_bps: mean_rate.unwrap_or_default(),
-        standard_error_bps,
-        mean_time_s: mean_and_error(&times).0.unwrap_or_default(),
-        last_time_s: times.last().copied().unwrap_or_default(),
-        unique_packets: files.iter().map(|(packets, ..)| u64::from(*packets)).sum(),
-        sent_packets: files.iter().map(|(_, sent, _)| sent).sum(),
-    }
-}
-
-fn files(spec: &FlowSpec, files: &[FileOutcome]) -> FilesResult {
-    let of = |file: &FileOutcome| (file.packets, file.sent, file.delivered.since(file.began).0);
-    files_result(spec.data_bytes(), &files.iter().map(of).collect::<Vec<_>>())
 }
 
 /// The link that lets the least pass, its queue without the packet being sent.

@@ -18,8 +18,8 @@ fn counts(result: &RunResult) -> [u64; 4] {
     };
     [
         result.bottleneck.drops,
-        sum(|flow| flow.retransmitted_packets),
-        sum(|flow| flow.timeouts),
+        sum(|flow| flow.counts.retransmitted_packets),
+        sum(|flow| flow.counts.timeouts),
         sum(|flow| flow.delivered_packets),
     ]
 }
@@ -76,7 +76,7 @@ fn tcp_linux_waits_for_its_timer() {
         rate = '2.22Mbps'\nrtt = '49.38ms'\nbuffer = '6pkt'\naccess_delay = '8.38ms'\n\
         access_rate = '1000Mbps'");
     assert_eq!(counts(&result), [39, 50, 28, 9455]);
-    assert_eq!(result.flows[0].fast_retransmits, 0);
+    assert_eq!(result.flows[0].counts.fast_retransmits, 0);
 }
 
 /// The phase of its clock is drawn in ticks of ten milliseconds, before a control makes them one:

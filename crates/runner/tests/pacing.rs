@@ -14,7 +14,7 @@ fn an_endpoint_that_paces_spreads_the_initial_window_over_its_round_trip() {
 
 #[test]
 fn a_control_that_paces_itself_does_as_without_the_key() {
-    let sent = |more: &str| result("paced", more).flows[0].sent_packets;
+    let sent = |more: &str| result("paced", more).flows[0].counts.sent_packets;
     assert_eq!(sent("pacing = true"), sent(""));
 }
 

@@ -30,14 +30,14 @@ fn lossless(recovery: &str) -> FlowResult {
 #[test]
 fn a_recovery_changes_the_repair_of_losses_and_nothing_else() {
     let rack = lossless("rack");
-    assert_eq!(rack.retransmitted_packets, 0);
+    assert_eq!(rack.counts.retransmitted_packets, 0);
     for recovery in ["sack", "newreno", "reno", "tahoe"] {
         assert_eq!(lossless(recovery), rack, "{recovery}");
     }
     // Where something is lost it decides.
     let lossy = |recovery| flow("slow-start+newreno", &format!("recovery = '{recovery}'"));
     let rack = lossy("rack");
-    assert!(rack.retransmitted_packets > 0);
+    assert!(rack.counts.retransmitted_packets > 0);
     assert_ne!(lossy("newreno"), rack);
 }
 

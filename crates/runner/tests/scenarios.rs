@@ -42,7 +42,7 @@ fn what_slow_start_counts_of_an_ack_is_the_profiles() {
         );
         let scenario = Scenario::parse(&text, "example.toml").unwrap();
         let report = run(&scenario, &Options::default()).unwrap();
-        let sent = report.runs[0].result.flows[0].sent_packets;
+        let sent = report.runs[0].result.flows[0].counts.sent_packets;
         // Every round trip doubles 10 packets, to thousands; or it adds a tenth and a packet.
         match sent {
             5_000.. => "all",

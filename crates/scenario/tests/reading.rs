@@ -1,6 +1,6 @@
 //! What a scenario means once read, and that no text can do harm.
 
-use firstflight_scenario::keys::{Runs, Stack};
+use firstflight_scenario::keys::{Stack, StackInUse};
 use firstflight_scenario::resolved::ResolvedBuffer;
 use firstflight_scenario::{Document, PathFlags, Recovery, Scenario};
 use proptest::prelude::*;
@@ -228,8 +228,8 @@ fn as_many_tables_of_flows_as_may_be_take_their_number_and_not_its_square() {
     let resolved = scenario.resolve().unwrap();
     assert_eq!((resolved.flow_count(), resolved.flows[44_999].path[0]), (45_000, 2_999));
     assert_eq!(scenario.plans().unwrap()[0].controls.len(), 45_000);
-    let runs: Vec<Runs> = (0..45_000)
-        .map(|group| Runs {
+    let runs: Vec<StackInUse> = (0..45_000)
+        .map(|group| StackInUse {
             group,
             stack: Stack::Rack,
             delayed_ack: 1,

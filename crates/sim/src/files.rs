@@ -6,12 +6,12 @@
 //! under way at any time, and one bit on them tells which is which.
 
 use firstflight_core::units::{Instant, Span};
+use firstflight_results::FileOutcome;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
 use crate::memory::PastConnection;
 use crate::network::{FilesSpec, FlowSpec, Uniform};
-use crate::outcome::FileOutcome;
 use crate::random::stream;
 use crate::tcp::Tcp;
 
@@ -114,7 +114,7 @@ impl<'a> FileSource<'a> {
         self.sending = true;
         self.packets = self.draws.packets(self.spec.data_bytes());
         self.began = now;
-        self.sent_before = tcp.counts().sent;
+        self.sent_before = tcp.counts().sent_packets;
         Some(self.packets)
     }
 
@@ -132,7 +132,7 @@ impl<'a> FileSource<'a> {
         self.own = kept.or(self.own);
         // A stop leaves the file it cuts short without an end.
         let delivered = delivered?;
-        let sent = tcp.counts().sent - self.sent_before;
+        let sent = tcp.counts().sent_packets - self.sent_before;
         let (packets, began) = (self.packets, self.began);
         self.done.push(FileOutcome { packets, sent, began, delivered });
         Some(self.draws.pause())

@@ -14,17 +14,16 @@ use std::fmt;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_queue::Ecn;
+use firstflight_results::{Counts, FileOutcome, FlowOutcome};
 
 use crate::access::Access;
 use crate::element::Crossing;
 use crate::event::{Event, Kind};
 use crate::link::Tie;
 use crate::network::FlowSpec;
-use crate::outcome::{FileOutcome, FlowOutcome};
 use crate::path::Fabric;
 use crate::queued::{Left, Waiting};
 use crate::serialisation::serialisation;
-use crate::tcp::Counts;
 use crate::watch::{SenderState, Watch, Watched};
 
 /// The two ends of a flow of another protocol.

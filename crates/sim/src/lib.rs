@@ -53,18 +53,17 @@ pub use endpoint::{ACK_BYTES, EcnFeedback, Endpoint, Recovery, UNLIMITED_WINDOW}
 pub use fast_paths::FastPaths;
 pub use files::FileDraws;
 pub use firstflight_queue::Ecn;
+pub use firstflight_results::{Counts, FileOutcome, FlowOutcome, FlowSample, StartupOutcome};
 pub use foreign::{Datagram, Ends, EndsTotals, Way};
 pub use link::{ROUNDING_NS, Totals};
 pub use linux_acks::LinuxAcks;
 pub use loss::{LossChain, LossSpec};
 pub use network::{Buffer, FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSpec, Uniform};
-pub use outcome::{
-    FileOutcome, FlowOutcome, FlowSample, LinkOutcome, LinkSample, Outcome, StartupOutcome,
-};
+pub use outcome::{LinkOutcome, LinkSample, Outcome};
 pub use queued::QUEUES_STREAM as QUEUE_STREAMS;
 pub use random::stream;
 pub use rto::{RtoRules, Timer};
 pub use run::{Interrupted, run, run_until, run_watched, run_with};
-pub use tcp::{Counts, FullAck, GrowingWindow, Halve, PerWindow, RecoveryRules};
+pub use tcp::{FullAck, GrowingWindow, Halve, PerWindow, RecoveryRules};
 pub use watch::SenderState;
 pub use way_back::BACK as BACK_STREAMS;

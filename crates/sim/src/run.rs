@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use firstflight_core::units::{Bytes, Instant};
+use firstflight_results::FlowOutcome;
 
 use crate::control::Wants;
 use crate::dialogue::Dialogue;
@@ -15,7 +16,7 @@ use crate::flow_wire::FlowWire;
 use crate::foreign::{Ends, ForeignFlow};
 use crate::memory::Memory;
 use crate::network::{FlowSpec, Network};
-use crate::outcome::{FlowOutcome, Outcome};
+use crate::outcome::Outcome;
 use crate::path::{Arriving, Fabric, FlowPath, unpack_ack};
 use crate::queue::Next;
 use crate::route::{Route, lay_out};

@@ -2,8 +2,8 @@
 
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_results::{FlowSample, StartupOutcome};
 
-use crate::outcome::{FlowSample, StartupOutcome};
 use crate::tcp::Tcp;
 
 /// A sender that can be watched.
@@ -219,8 +219,8 @@ impl Watch {
                 let from = exit.at.0.saturating_sub(2 * rtt.0);
                 let to = (exit.at + rtt).0;
                 let near = self.drop_times.iter().filter(|t| (from..=to).contains(&t.0));
-                self.startup.drops_in_exit_round = near.count() as u64;
-                self.startup.reductions_next_10_rtt = sender.state().cuts - cuts;
+                self.startup.drops_in_exit_round = Some(near.count() as u64);
+                self.startup.reductions_next_10_rtt = Some(sender.state().cuts - cuts);
                 self.drop_times = Vec::new();
                 self.exit = ExitWatch::Judged;
             }

@@ -312,9 +312,9 @@ proptest! {
             let counts = flow.counts;
             // A SYN can be dropped but is no data packet sent.
             if !spec.endpoint.syn {
-                prop_assert!(flow.delivered_packets + flow.drops <= counts.sent);
+                prop_assert!(flow.delivered_packets + flow.drops <= counts.sent_packets);
             }
-            prop_assert!(counts.retransmitted <= counts.sent);
+            prop_assert!(counts.retransmitted_packets <= counts.sent_packets);
             if let (Some(packets), None) = (spec.packets, &spec.files) {
                 prop_assert!(flow.delivered_packets <= u64::from(packets));
             }

@@ -74,7 +74,7 @@ fn same_totals(recovery: Recovery, report: &Report, flow: &FlowOutcome) {
     let counts = flow.counts;
     // The SYN of ns-2's TCP/Linux is data to its control.
     let syn = u64::from(recovery == Recovery::Ns2Linux);
-    assert_eq!(report.sent.0, (counts.sent + syn) * 1_000);
+    assert_eq!(report.sent.0, (counts.sent_packets + syn) * 1_000);
     // QUIC's first packet of the handshake counts like all others.
     let packets = PACKETS + u32::from(recovery == Recovery::Quic) + syn as u32;
     let delivered = Bytes(u64::from(packets) * 1_000);

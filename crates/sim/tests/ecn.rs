@@ -42,7 +42,7 @@ fn marks_come_instead_of_drops_to_flows_that_take_them() {
     let totals = marked.links[0].totals;
     assert!(totals.marks > 20 && totals.drops == 0, "{totals:?}");
     let flow = &marked.flows[0];
-    assert_eq!((flow.drops, flow.counts.retransmitted, flow.counts.timeouts), (0, 0, 0));
+    assert_eq!((flow.drops, flow.counts.retransmitted_packets, flow.counts.timeouts), (0, 0, 0));
     assert!(flow.counts.cuts >= 2 && flow.counts.fast_retransmits == 0, "{:?}", flow.counts);
     assert_eq!(flow.startup.exit.map(|exit| exit.why), Some(Exit::Mark));
 
@@ -167,7 +167,7 @@ fn losses_while_the_window_comes_down_are_repaired() {
     let flow = only(outcome(lossy, capable("slow-start", "newreno")));
     assert!(flow.counts.fast_retransmits > 10, "{:?}", flow.counts);
     assert_eq!(flow.counts.timeouts, 0);
-    assert!(flow.counts.retransmitted >= flow.drops, "{:?}", flow.counts);
+    assert!(flow.counts.retransmitted_packets >= flow.drops, "{:?}", flow.counts);
 }
 
 fn exact(startup: &str, avoidance: &str, feedback: EcnFeedback) -> FlowSpec {

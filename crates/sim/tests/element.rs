@@ -63,7 +63,7 @@ fn what_is_overtaken_is_taken_for_lost_and_what_keeps_its_order_is_not() {
     let [overtaken, in_order] =
         [true, false].map(|overtaken| through(Tenth { seen: 0, by, overtaken }).flows[0].counts);
     assert!(overtaken.fast_retransmits > 0, "nine packets pass it: {overtaken:?}");
-    assert_eq!(in_order.retransmitted, 0);
+    assert_eq!(in_order.retransmitted_packets, 0);
 }
 
 /// A tenth of the packets is late by ten others' time: none is lost, and each is taken for lost.
@@ -71,7 +71,7 @@ fn what_is_overtaken_is_taken_for_lost_and_what_keeps_its_order_is_not() {
 fn overtaking_makes_a_sender_send_again_what_only_comes_late() {
     let by = Span::from_millis(8);
     let [none, tenth] = [0, 100_000_000].map(|late_ppb| through(Overtaking { late_ppb, by }));
-    assert_eq!(none.flows[0].counts.retransmitted, 0);
+    assert_eq!(none.flows[0].counts.retransmitted_packets, 0);
     assert!(tenth.flows[0].counts.fast_retransmits > 0);
     assert_eq!((tenth.flows[0].delivered_packets, tenth.flows[0].drops), (200, 0));
 }
@@ -91,7 +91,7 @@ fn jitter_delays_by_its_half_in_the_mean_and_loses_nothing() {
     let mean = added.iter().sum::<f64>() / 300.0;
     // A standard deviation of 5.8 ms: 0.33 ms of the mean.
     assert!((mean - 10.0).abs() < 1.2, "{mean}");
-    assert_eq!(through(Jitter::up_to(most)).flows[0].counts.retransmitted, 0, "in order");
+    assert_eq!(through(Jitter::up_to(most)).flows[0].counts.retransmitted_packets, 0, "in order");
 }
 
 /// One packet meets this fate.
@@ -108,7 +108,10 @@ impl Element for At {
 #[test]
 fn what_an_element_drops_is_sent_again() {
     let outcome = through(At(30, Fate::Drop));
-    assert_eq!((outcome.flows[0].counts.retransmitted, outcome.links[0].totals.drops), (1, 1));
+    assert_eq!(
+        (outcome.flows[0].counts.retransmitted_packets, outcome.links[0].totals.drops),
+        (1, 1)
+    );
     assert_eq!(outcome.flows[0].delivered_packets, 200);
 }
 
@@ -238,7 +241,7 @@ fn a_delay_that_changes_holds_for_both_directions_and_keeps_the_order() {
     let [calm, rising, falling] = [(20, 20), (20, 60), (60, 20)].map(|(a, b)| changing(a, b));
     for outcome in [&calm, &rising, &falling] {
         let counts = outcome.flows[0].counts;
-        assert_eq!((counts.retransmitted, counts.timeouts), (0, 0), "{counts:?}");
+        assert_eq!((counts.retransmitted_packets, counts.timeouts), (0, 0), "{counts:?}");
         assert_eq!(outcome.flows[0].delivered_packets, 200);
     }
     // Five windows of 40 packets. The third is on its way as the delay rises, and late by 40 ms;
@@ -262,7 +265,10 @@ fn acks_that_are_lost_on_a_slow_way_back_cost_no_retransmission() {
         // The very last ACK may find no room, which a timer finds out.
         let counts = flow.counts;
         assert_eq!(flow.delivered_packets, 200, "{recovery:?}");
-        assert!(counts.retransmitted <= 1 && counts.timeouts <= 1, "{recovery:?}: {counts:?}");
+        assert!(
+            counts.retransmitted_packets <= 1 && counts.timeouts <= 1,
+            "{recovery:?}: {counts:?}"
+        );
         assert_eq!(counts.fast_retransmits, 0, "{recovery:?}");
     }
 }
@@ -285,7 +291,7 @@ fn the_next_ack_tells_what_lost_ones_told() {
         let probe = u64::from(recovery == Recovery::Rack);
         if flow.counts.timeouts == 0 {
             seen += 1;
-            let again = flow.counts.retransmitted;
+            let again = flow.counts.retransmitted_packets;
             let counts = flow.counts;
             assert!((1..=1 + probe).contains(&again), "seed {seed}, {recovery:?}: {counts:?}");
         }
@@ -303,7 +309,7 @@ fn acks_released_in_lumps_make_bursts() {
     network.flows[0].return_link = Some(0);
     let [plain, lumps] = [run(&path(Vec::new())), run(&network)];
     let peak = |outcome: &Outcome| outcome.links[0].totals.peak_packets;
-    assert_eq!(lumps.flows[0].counts.retransmitted, 0);
+    assert_eq!(lumps.flows[0].counts.retransmitted_packets, 0);
     assert_eq!(lumps.flows[0].delivered_packets, 200);
     let later = over_ms(&lumps) - over_ms(&plain);
     assert!((0.0..=50.0).contains(&later), "up to 10 ms a round: {later}");

@@ -65,7 +65,7 @@ fn one_loss_costs_one_fast_retransmit_and_half_the_window() {
         spec.endpoint.initial_ssthresh = Bytes(32_000);
         let outcome = one(spec, path(&[40]), 3_000);
         assert_eq!(outcome.counts.fast_retransmits, 1, "{recovery:?}");
-        assert_eq!(outcome.counts.retransmitted, 1, "{recovery:?}");
+        assert_eq!(outcome.counts.retransmitted_packets, 1, "{recovery:?}");
         assert_eq!(outcome.counts.timeouts, 0, "{recovery:?}");
         assert_eq!(outcome.drops, 1, "{recovery:?}");
     }
@@ -76,7 +76,7 @@ fn a_lost_tail_waits_for_the_timer() {
     for recovery in ALL {
         let outcome = one(sized(recovery, 31), path(&[31]), 5_000);
         assert_eq!(outcome.counts.timeouts, 1, "{recovery:?}");
-        assert_eq!(outcome.counts.retransmitted, 1, "{recovery:?}");
+        assert_eq!(outcome.counts.retransmitted_packets, 1, "{recovery:?}");
         // RFC 6298: the smallest timeout is one second, from the last ACK.
         let finished_ms = outcome.finished_at.unwrap().0 / 1_000_000;
         assert!((1_500..1_700).contains(&finished_ms), "{recovery:?}: {finished_ms} ms");
@@ -99,7 +99,7 @@ fn newreno_repairs_one_loss_a_round_trip_and_sack_all_in_one() {
         let outcome = one(sized(recovery, 200), path(&losses), 20_000);
         assert_eq!(outcome.delivered_packets, 200);
         assert_eq!(outcome.counts.timeouts, 0, "{recovery:?}");
-        assert_eq!(outcome.counts.retransmitted, 5, "{recovery:?}");
+        assert_eq!(outcome.counts.retransmitted_packets, 5, "{recovery:?}");
         outcome.finished_at.unwrap().0 / 1_000_000
     };
     let (newreno, sack) = (finished(Recovery::NewReno), finished(Recovery::Sack));
@@ -162,7 +162,7 @@ fn duplicates_after_a_timeout_let_packets_leave_where_they_inflate() {
         let lost: Vec<u64> = (65..=110).step_by(3).collect();
         let outcome = one(spec, path(&lost), 3_000);
         assert!(outcome.counts.timeouts > 0);
-        outcome.counts.sent
+        outcome.counts.sent_packets
     };
     assert!(sent(true) > sent(false), "{} and {}", sent(true), sent(false));
 }
@@ -203,7 +203,7 @@ fn a_receiver_that_splits_acks_speeds_up_a_sender_that_counts_them_and_no_other(
         spec.endpoint.split_acks = parts;
         // Two rounds of ACKs.
         let outcome = one(spec, path(&[]), 250);
-        assert_eq!(outcome.counts.retransmitted, 0);
+        assert_eq!(outcome.counts.retransmitted_packets, 0);
         outcome.final_cwnd.0 / 1_000
     };
     let (attacked, honest) = (Some("acks"), Some("bytes"));
@@ -224,7 +224,7 @@ fn split_acks_acknowledge_each_packet_once_whatever_is_lost() {
             spec.endpoint.delayed_ack = 2;
             let outcome = one(spec, path(&[20, 21, 50, 90]), 20_000);
             assert_eq!(outcome.delivered_packets, 400, "{recovery:?} {parts}");
-            assert!(outcome.finished_at.is_some() && outcome.counts.retransmitted >= 4);
+            assert!(outcome.finished_at.is_some() && outcome.counts.retransmitted_packets >= 4);
         }
     }
 }
@@ -262,11 +262,11 @@ fn a_stopped_source_falls_silent_and_repairs_what_it_sent() {
     spec.stop = Some(Instant(1_000_000_000));
     spec.endpoint.initial_ssthresh = Bytes(20_000);
     // The last packet that leaves is lost, and only its repair takes it out of flight.
-    let last = one(spec.clone(), path(&[]), 20_000).counts.sent;
+    let last = one(spec.clone(), path(&[]), 20_000).counts.sent_packets;
     let short = one(spec.clone(), path(&[last]), 2_000);
     let long = one(spec, path(&[last]), 20_000);
-    assert_eq!(short.counts.sent, last, "nothing new, and the timeout comes later");
-    assert_eq!((long.counts.sent, long.counts.retransmitted), (last + 1, 1));
+    assert_eq!(short.counts.sent_packets, last, "nothing new, and the timeout comes later");
+    assert_eq!((long.counts.sent_packets, long.counts.retransmitted_packets), (last + 1, 1));
 }
 
 #[test]
@@ -280,7 +280,10 @@ fn what_comes_after_the_stop_is_not_delivered() {
         let stopped = one(spec, link(1, 5, 60), 20_000);
         assert_eq!(stopped.delivered_packets, cut.delivered_packets, "{recovery:?}");
         assert!(cut.delivered_packets <= 125, "{recovery:?}: 1 Mbit/s carry no more in a second");
-        assert!(cut.delivered_packets + 20 < cut.counts.sent, "{recovery:?}: nothing is under way");
+        assert!(
+            cut.delivered_packets + 20 < cut.counts.sent_packets,
+            "{recovery:?}: nothing is under way"
+        );
     }
 }
 

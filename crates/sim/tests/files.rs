@@ -44,7 +44,7 @@ fn every_file_is_a_new_connection_with_a_window_of_its_own() {
     assert_eq!(times, [(0, 256), (406, 662), (812, 1068)]);
     assert!(outcome.files.iter().all(|file| file.packets == 7 && file.sent == 7));
     assert_eq!(outcome.delivered_packets, 21);
-    assert_eq!(outcome.counts.sent, 21);
+    assert_eq!(outcome.counts.sent_packets, 21);
     assert_eq!(outcome.finished_at, None);
 }
 
@@ -63,7 +63,7 @@ fn a_stop_ends_the_source_between_files_and_within_one() {
         spec.stop = Some(Instant(stop_ms * 1_000_000));
         let outcome = one(spec, 5_000);
         assert_eq!((outcome.files.len(), outcome.delivered_packets), (files, 7));
-        assert_eq!(outcome.counts.sent, sent);
+        assert_eq!(outcome.counts.sent_packets, sent);
     }
 }
 
@@ -95,7 +95,7 @@ fn what_is_left_of_a_connection_does_not_disturb_the_next() {
     let outcome = one(spec, 120_000);
     // A round trip of 101 ms each: were the copy's ACK taken for the next file's, it would be less.
     assert_eq!(outcome.files.len() as u64, 120_000 / 101);
-    assert_eq!(outcome.counts.retransmitted, outcome.files.len() as u64);
+    assert_eq!(outcome.counts.retransmitted_packets, outcome.files.len() as u64);
     let took = |file: &FileOutcome| file.delivered.since(file.began).0 / 1_000_000;
     assert!(outcome.files.iter().all(|file| took(file) == 51));
 }

@@ -47,7 +47,7 @@ fn fast_start_goes_on_where_the_connection_before_ended() {
     let times = times_ms(&flow);
     assert!((560..=590).contains(&times[0]), "{times:?}");
     assert!(times[1..].iter().all(|time| (150..=185).contains(time)), "{times:?}");
-    assert_eq!((flow.drops, flow.counts.retransmitted), (0, 0));
+    assert_eq!((flow.drops, flow.counts.retransmitted_packets), (0, 0));
     let slow_start = times_ms(&one(files("slow-start", 63), 10_000));
     assert!(slow_start.iter().all(|time| *time == times[0]), "{slow_start:?}");
 }

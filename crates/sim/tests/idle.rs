@@ -58,7 +58,7 @@ fn the_files_share_a_connection_and_its_window() {
     assert!(kept.files.iter().all(|file| (file.packets, file.sent) == (150, 150)));
     let files = kept.files.len() as u64;
     assert!(files > 15 && kept.delivered_packets.div_ceil(150) - files <= 1);
-    assert_eq!(kept.counts.timeouts + kept.counts.retransmitted, 0);
+    assert_eq!(kept.counts.timeouts + kept.counts.retransmitted_packets, 0);
     spec.files = spec.files.map(|files| FilesSpec { keep_alive: false, ..files });
     assert!(one(spec, 3_000).files.iter().all(|file| took(file) / 50 == 7));
 }

@@ -50,7 +50,7 @@ fn a_retransmission_that_is_lost_is_found_without_the_timer() {
 fn a_lost_tail_costs_a_probe_and_no_timeout() {
     let (lost, whole) =
         (one(linux(Recovery::Rack, 10), &[10]), one(linux(Recovery::Rack, 10), &[]));
-    assert_eq!((lost.counts.timeouts, lost.counts.retransmitted), (0, 1));
+    assert_eq!((lost.counts.timeouts, lost.counts.retransmitted_packets), (0, 1));
     // The probe leaves when the timer would fire, as that is sooner than two RTTs and 200 ms. The
     // last ACK comes after 109 ms, and the timer counts from the tick at 108 ms: an RTT of 104 ms
     // and 200 ms are 77 ticks. The probe arrives 51 ms later.
@@ -67,7 +67,7 @@ fn a_lost_tail_costs_a_probe_and_no_timeout() {
 fn one_selective_acknowledgement_is_enough_when_the_reordering_window_has_passed() {
     // Two packets, the first lost: no three duplicates can come.
     let outcome = one(linux(Recovery::Rack, 2), &[1]);
-    assert_eq!((outcome.counts.timeouts, outcome.counts.retransmitted), (0, 1));
+    assert_eq!((outcome.counts.timeouts, outcome.counts.retransmitted_packets), (0, 1));
     // The selective acknowledgement comes after 101 ms and is the first sample. No RTT sample comes
     // before, so that a quarter of 101 ms is waited, and two ticks of the clock: from the tick at
     // 100 ms 34 ms are nine ticks, and it takes 51 ms to the receiver.
@@ -98,8 +98,8 @@ fn a_timeout_while_nothing_is_lost_is_undone() {
     let (rack, sack) = (crowded(Recovery::Rack, &[]), crowded(Recovery::Sack, &[]));
     assert_eq!((rack.drops, sack.drops), (0, 0));
     // The probe and what the timeout sent; RFC 6675 takes everything for lost.
-    assert_eq!((rack.counts.timeouts, rack.counts.retransmitted), (1, 2));
-    assert!(sack.counts.timeouts > 0 && sack.counts.retransmitted >= 20);
+    assert_eq!((rack.counts.timeouts, rack.counts.retransmitted_packets), (1, 2));
+    assert!(sack.counts.timeouts > 0 && sack.counts.retransmitted_packets >= 20);
     assert!(rack.delivered_packets > sack.delivered_packets);
 }
 
@@ -111,7 +111,7 @@ fn what_is_missing_after_a_timeout_that_was_undone_is_found_without_the_timer() 
         let flow = crowded(Recovery::Rack, &[nth]);
         // The probe, what the timeout sent, and what is missing.
         let counts =
-            (flow.counts.timeouts, flow.counts.fast_retransmits, flow.counts.retransmitted);
+            (flow.counts.timeouts, flow.counts.fast_retransmits, flow.counts.retransmitted_packets);
         assert_eq!((flow.drops, counts), (1, (1, 1, 3)), "packet {nth} of the link");
     }
 }
@@ -193,7 +193,7 @@ fn the_first_packet_of_an_ack_comes_just_before_the_departure_at_its_time() {
     spec.endpoint.initial_ssthresh = Bytes(160_000);
     let path = LinkSpec { buffer: Buffer::Packets(79), ..path(&[]) };
     let outcome = run(&network(vec![path], vec![spec], 20_000)).flows.remove(0);
-    assert_eq!((outcome.drops, outcome.counts.retransmitted), (1, 1));
+    assert_eq!((outcome.drops, outcome.counts.retransmitted_packets), (1, 1));
     assert!((700..800).contains(&finished_ms(&outcome)), "{} ms", finished_ms(&outcome));
 }
 
@@ -205,7 +205,7 @@ fn a_recovery_ends_with_a_window_of_whole_packets_and_its_last_ack_opens_nothing
     let mut spec = linux(Recovery::Rack, 10);
     spec.control = named("slow-start", "cubic").unwrap();
     let outcome = one(spec, &[3]);
-    assert_eq!((outcome.counts.cuts, outcome.counts.retransmitted), (1, 1));
+    assert_eq!((outcome.counts.cuts, outcome.counts.retransmitted_packets), (1, 1));
     assert_eq!(outcome.final_cwnd, Bytes(5_000));
 }
 
@@ -227,7 +227,7 @@ fn what_an_ack_of_several_packets_tells_of_is_not_sent_again() {
             let starts = [0, 1_230 * later, 2_710 * later];
             let flows = starts.map(|start_us| flow(recovery, start_us)).to_vec();
             for flow in run(&network(vec![link(190, 5, 45)], flows, 10_000)).flows {
-                let again = flow.counts.retransmitted;
+                let again = flow.counts.retransmitted_packets;
                 // Three duplicates mean that the first is lost, even if it has just been sent again
                 // (RFC 6675 section 5 step 2).
                 let twice = if recovery == Recovery::Sack { 1 } else { 0 };
@@ -249,7 +249,7 @@ fn the_third_packet_of_a_handshake_crosses_the_link() {
         let mut spec = linux(recovery, 20);
         (spec.endpoint.syn, spec.endpoint.handshake_ack) = (true, handshake_ack);
         let outcome = run(&network(vec![path(&[2])], vec![spec], 20_000));
-        assert_eq!(outcome.flows[0].counts.retransmitted, 1, "the first of data");
+        assert_eq!(outcome.flows[0].counts.retransmitted_packets, 1, "the first of data");
         outcome.links[0].totals.packets
     };
     for recovery in OF_RFCS {

@@ -29,7 +29,7 @@ fn finished_ms(flow: &FlowOutcome) -> u64 {
 fn a_packet_is_lost_when_one_three_numbers_later_is_acknowledged() {
     // The fourth is acknowledged after 104 ms; what was lost arrives 51 ms after that.
     let four = one(quic(4), &[1]);
-    assert_eq!((four.counts.retransmitted, four.delivered_packets), (1, 4));
+    assert_eq!((four.counts.retransmitted_packets, four.delivered_packets), (1, 4));
     assert_eq!(finished_ms(&four), 155);
     let threshold_of_one = {
         let mut spec = quic(4);
@@ -53,11 +53,11 @@ fn a_lost_tail_costs_probes_that_cut_nothing_and_a_loss_that_does() {
     // Two probes without data leave after some 165 ms (a smoothed RTT of 103, four variations of
     // 9, and 25); the first is acknowledged 101 ms later, and the tail lost by its age.
     assert!((310..=330).contains(&finished_ms(&lost)), "{} ms", finished_ms(&lost));
-    assert_eq!((lost.counts.sent, lost.counts.retransmitted), (13, 1));
+    assert_eq!((lost.counts.sent_packets, lost.counts.retransmitted_packets), (13, 1));
     assert_eq!((lost.counts.cuts, lost.counts.timeouts), (1, 0));
     // Both probes are lost too, then the next two are sent after twice the time.
     let probes = one(quic(10), &[10, 11, 12]);
-    assert_eq!((probes.counts.sent, probes.counts.cuts), (15, 1));
+    assert_eq!((probes.counts.sent_packets, probes.counts.cuts), (15, 1));
     assert!(finished_ms(&probes) > finished_ms(&lost) + 150, "{} ms", finished_ms(&probes));
 }
 
@@ -70,12 +70,12 @@ fn probes_carry_data_where_there_is_some() {
     let outcome = one(spec, &lost);
     assert_eq!((outcome.delivered_packets, outcome.drops), (200, 20));
     // The window is the receiver's: nothing new may leave, and the probes are empty.
-    assert_eq!(outcome.counts.sent, 200 + 20 + 2);
+    assert_eq!(outcome.counts.sent_packets, 200 + 20 + 2);
     let mut spec = quic(200);
     spec.endpoint.initial_ssthresh = Bytes(20_000);
     spec.endpoint.limit_growth_to_flight = false;
     let outcome = one(spec, &lost);
-    assert_eq!(outcome.counts.sent, 200 + outcome.drops, "the probes were data");
+    assert_eq!(outcome.counts.sent_packets, 200 + outcome.drops, "the probes were data");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn losses_of_one_flight_cut_once_and_a_loss_of_the_next_again() {
     let cuts = |lost: &[u64]| {
         let outcome = one(spec.clone(), lost);
         assert_eq!(outcome.delivered_packets, 400);
-        (outcome.counts.cuts, outcome.counts.retransmitted)
+        (outcome.counts.cuts, outcome.counts.retransmitted_packets)
     };
     assert_eq!(cuts(&[100, 103, 110, 120]), (1, 4));
     assert_eq!(cuts(&[100, 260]), (2, 2));
@@ -118,7 +118,7 @@ fn every_second_packet_is_acknowledged_and_a_gap_at_once() {
     // Nothing follows the third, which is acknowledged after 25 ms; the RTT is without them.
     spec.packets = Some(3);
     let outcome = one(spec, &[]);
-    assert_eq!((outcome.counts.sent, outcome.delivered_packets), (3, 3));
+    assert_eq!((outcome.counts.sent_packets, outcome.delivered_packets), (3, 3));
 }
 
 #[test]
@@ -140,7 +140,12 @@ fn a_handshake_that_is_answered_twice_counts_once() {
         (Span::from_millis(60), Span::from_millis(60));
     let flow = one(spec, &[]);
     assert_eq!((flow.delivered_packets, flow.drops), (200, 0));
-    assert_eq!((flow.counts.sent, flow.counts.retransmitted), (201, 0), "{:?}", flow.counts);
+    assert_eq!(
+        (flow.counts.sent_packets, flow.counts.retransmitted_packets),
+        (201, 0),
+        "{:?}",
+        flow.counts
+    );
 }
 
 /// What start-up misses then is the RTT, and no part of the window: Scout is less than a round trip

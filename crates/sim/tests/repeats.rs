@@ -67,14 +67,14 @@ fn a_lost_end_is_mended_within_a_round_trip_of_the_first_ack() {
 fn where_nothing_is_lost_half_is_repeated_and_no_loss_is_found() {
     let flow = one(halfback(), path(&[]));
     let counts = flow.counts;
-    assert_eq!((counts.sent, counts.retransmitted), (150, 50));
+    assert_eq!((counts.sent_packets, counts.retransmitted_packets), (150, 50));
     assert_eq!((counts.fast_retransmits, counts.timeouts, counts.cuts), (0, 0, 0));
     assert_eq!(flow.delivered_packets, u64::from(PACKETS));
     // With an ACK for every second packet ACKs and repeats meet at two thirds.
     let mut spec = halfback();
     spec.endpoint.delayed_ack = 2;
     let counts = one(spec, path(&[])).counts;
-    assert!((30..=36).contains(&counts.retransmitted), "{counts:?}");
+    assert!((30..=36).contains(&counts.retransmitted_packets), "{counts:?}");
     assert_eq!(counts.cuts, 0);
 }
 
@@ -120,7 +120,7 @@ fn a_longer_flow_goes_on_when_acks_and_repeats_have_met() {
     let every = Some(Span::from_millis(1));
     let network = Network { sample_every: every, ..network(vec![path(&[])], vec![spec], 5_000) };
     let flow = run(&network).flows.remove(0);
-    assert_eq!((flow.counts.retransmitted, flow.counts.cuts), (50, 0));
+    assert_eq!((flow.counts.retransmitted_packets, flow.counts.cuts), (50, 0));
     let sent = |ms: u64| {
         let until = |sample: &&FlowSample| sample.at.0 <= ms * 1_000_000;
         let sample = flow.series.iter().take_while(until).last().unwrap();
@@ -147,7 +147,7 @@ fn the_repeats_that_rack_provides_are_told_and_no_other_recovery_provides_them()
         let outcome = run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
         let (report, counts) = (recorder.report(), outcome.flows[0].counts);
         assert_eq!(report.check(Facilities::REPEATS), Ok(()), "{fast_paths:?}");
-        assert_eq!(report.sent, Bytes(counts.sent * 1_000));
+        assert_eq!(report.sent, Bytes(counts.sent_packets * 1_000));
         assert_eq!(report.acked, Bytes(u64::from(PACKETS) * 1_000));
     }
     let others = [Recovery::NewReno, Recovery::Sack, Recovery::Quic];

@@ -136,7 +136,7 @@ fn rapid_start_lands_at_beta_of_what_the_path_and_its_buffer_hold() {
         let exit = flow.startup.exit.unwrap();
         assert_eq!(exit.why, Exit::Loss, "{recovery:?}");
         if recovery == Recovery::Sack {
-            assert_eq!(flow.startup.reductions_next_10_rtt, 0);
+            assert_eq!(flow.startup.reductions_next_10_rtt, Some(0));
         }
         assert!(exit.cwnd >= Bytes(2_000_000), "{exit:?}");
         // ssthresh is set as the recovery ends.

@@ -45,7 +45,7 @@ pub use error::{Kind, TransferError};
 pub use hash::Sha256;
 pub use inbox::{Inbox, Limits, Listening};
 pub use receive::{Received, receive};
-pub use record::{Record, RecordedExit, Sample};
+pub use record::{Record, Sample};
 pub use results::Broken;
 pub use secret::Secret;
 pub use send::{Sending, Sent, Tuning, send};

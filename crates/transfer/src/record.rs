@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use firstflight_control::ControlProblem;
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::policy::Exit;
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::Bytes;
 use firstflight_qlog::{Probe, startup_probe};
 use firstflight_quic::{Build, Built, Event, Watch, Watched};
 use quinn_proto::congestion::{Controller, ControllerFactory};
@@ -22,8 +24,9 @@ pub struct Record {
     pub window: u64,
     /// The size of a packet, bytes of UDP payload.
     pub mtu: u64,
-    /// How start-up ended, if it did; always `None` of quinn's BBR, which does not tell.
-    pub exit: Option<RecordedExit>,
+    /// How start-up ended, if it did, since the connection's first packet; always `None` of quinn's
+    /// BBR, which does not tell.
+    pub exit: Option<StartupExit>,
     /// How often start-up began again because the avoidance asked for it.
     pub reprobes: u64,
     /// What the connection has learned of its path; `None` of quinn's own.
@@ -52,20 +55,6 @@ pub struct Sample {
     pub srtt: Duration,
     /// Acknowledged so far, bytes.
     pub delivered: u64,
-}
-
-/// How start-up ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecordedExit {
-    /// When, after the connection's first packet.
-    pub after: Duration,
-    /// Why, in the word of the results: `loss`, `timeout`, `ssthresh`, `heuristic`, `ecn`.
-    pub reason: &'static str,
-    /// The window before any cut, bytes.
-    pub window: u64,
-    /// In flight then, bytes.
-    pub in_flight: u64,
 }
 
 /// Builds watched controllers that share one record.
@@ -120,7 +109,7 @@ impl Watching {
     /// Tells a qlog of the begin and the end of start-up. Nothing of a control that does not tell.
     pub(crate) fn probe(&self, tells: bool) -> Probe {
         let record = Arc::clone(&self.record);
-        let exit = move || open(&record).exit.as_ref().map(|exit| exit.reason);
+        let exit = move || open(&record).exit.map(|exit| exit.why.name());
         if tells { startup_probe(exit) } else { Box::new(|| None) }
     }
 }
@@ -199,19 +188,15 @@ impl Writer {
             record.learned = sender.learned();
             record.refutes_hint = sender.refutes_hint();
             // A cut that is undone takes back the exit; quinn never undoes one.
-            record.exit = sender.first_exit().map(|exit| RecordedExit {
-                after: Duration::from_nanos(exit.at.0),
-                reason: exit.why.name(),
-                window: exit.cwnd.0,
-                in_flight: exit.in_flight.0,
-            });
+            record.exit = sender.first_exit();
         } else if record.exit.is_none() && controller.ssthresh().is_some_and(|at| window >= at) {
             // Unlimited at first, and then what a loss set it to.
-            record.exit = Some(RecordedExit {
-                after: now.saturating_duration_since(self.began),
-                reason: why.name(),
-                window: before.max(window),
-                in_flight: self.in_flight,
+            let after = now.saturating_duration_since(self.began).as_nanos();
+            record.exit = Some(StartupExit {
+                at: firstflight_core::units::Instant(u64::try_from(after).unwrap_or(u64::MAX)),
+                why,
+                cwnd: Bytes(before.max(window)),
+                in_flight: Bytes(self.in_flight),
             });
         }
     }

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::hint::PathHint;
-use firstflight_results::{Flown, Left, Results, RunResult};
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_results::{
+    Counts, FlowContext, FlowOutcome, FlowResult, Results, RunResult, StartupOutcome,
+};
 use serde_json::{Value, json};
 
 use crate::Progress;
@@ -23,7 +26,8 @@ impl Sent {
         let factory = firstflight_quic::control(control).map(|factory| factory.hinted(hint));
         let missing = factory.map(|factory| factory.missing());
         let mtu = self.record.mtu.max(1);
-        let flown = Flown { control: full.clone(), ..self.flown() };
+        let (flow, context) = self.flow();
+        let flow = FlowResult { control: full.clone(), ..FlowResult::of(&flow, context) };
         let mut note = UNKNOWN.to_owned();
         if let Some(missing) = missing.ok().filter(|missing| !missing.is_empty()) {
             note.push_str(&format!("; this control runs over QUIC without {missing}"));
@@ -33,33 +37,30 @@ impl Sent {
             alias: control.to_owned(),
             preset: named.map_or(String::new(), |named| named.preset),
             note: Some(note),
-            ..run(flown, self.took)
+            ..run(flow, self.took)
         };
         Results::new(version, self.scenario(mtu), vec![run])
     }
 
     /// What is known of the flow without its path; times count from the first packet.
-    pub fn flown(&self) -> Flown {
+    pub fn flow(&self) -> (FlowOutcome, FlowContext) {
         let (record, path) = (&self.record, self.stats.path);
-        let exit = record.exit.as_ref().map(|exit| Left {
-            at_ns: ns(exit.after),
-            why: exit.reason,
-            cwnd: exit.window,
-            in_flight: exit.in_flight,
-            ..Left::default()
-        });
-        Flown {
-            packet_bytes: record.mtu,
+        let (done, context) = done(self.bytes - self.resumed, self.took);
+        let flow = FlowOutcome {
             delivered_packets: path.sent_packets.saturating_sub(path.lost_packets),
-            sent_packets: path.sent_packets,
-            retransmitted_packets: path.lost_packets,
-            fast_retransmits: path.congestion_events,
-            peak_cwnd: record.peak_window,
-            final_cwnd: record.window,
-            exit,
+            counts: Counts {
+                sent_packets: path.sent_packets,
+                retransmitted_packets: path.lost_packets,
+                fast_retransmits: path.congestion_events,
+                ..Counts::default()
+            },
+            peak_cwnd: Bytes(record.peak_window),
+            final_cwnd: Bytes(record.window),
+            startup: StartupOutcome { exit: record.exit, ..StartupOutcome::default() },
             reprobes: record.reprobes,
-            ..done(self.bytes - self.resumed, self.took)
-        }
+            ..done
+        };
+        (flow, FlowContext { packet_bytes: record.mtu, ..context })
     }
 
     fn scenario(&self, mtu: u64) -> Value {
@@ -105,14 +106,15 @@ impl Broken<'_> {
         let named = control_of(self.control);
         let control = named.as_ref().map_or(self.control, |named| &named.full).to_owned();
         let delivered = self.progress.bytes - self.progress.resumed;
-        let done = done(delivered, self.took);
-        let flown = Flown { control: control.clone(), finished_ns: None, ..done };
+        let (done, context) = done(delivered, self.took);
+        let flow = FlowOutcome { finished_at: None, ..done };
+        let flow = FlowResult { control: control.clone(), ..FlowResult::of(&flow, context) };
         let run = RunResult {
             control,
             alias: self.control.to_owned(),
             preset: named.map_or(String::new(), |named| named.preset),
             note: Some(format!("failed: {}", self.why)),
-            ..run(flown, self.took)
+            ..run(flow, self.took)
         };
         let scenario = json!({
             "transfer": self.transfer,
@@ -126,9 +128,10 @@ impl Broken<'_> {
 impl Received {
     /// The document of `recv --json`. The congestion control is the sender's, and so not known.
     pub fn results(&self, version: &str) -> Results {
-        let flown = done(self.bytes - self.resumed, self.took);
+        let (done, context) = done(self.bytes - self.resumed, self.took);
+        let flow = FlowResult::of(&done, context);
         let note = format!("{UNKNOWN}; the sender knows its control and its losses");
-        let run = RunResult { note: Some(note), ..run(flown, self.took) };
+        let run = RunResult { note: Some(note), ..run(flow, self.took) };
         let scenario = json!({
             "transfer": "recv",
             "from": self.from.to_string(),
@@ -150,16 +153,18 @@ fn control_of(name: &str) -> Option<Control> {
 }
 
 /// A flow that delivered so many bytes in that time.
-fn done(delivered_bytes: u64, took: Duration) -> Flown {
+fn done(delivered: u64, took: Duration) -> (FlowOutcome, FlowContext) {
     let took = ns(took);
-    Flown { delivered_bytes, period_ns: took, finished_ns: Some(took), ..Flown::default() }
+    let (delivered_bytes, finished_at) = (Bytes(delivered), Some(Instant(took)));
+    let flow = FlowOutcome { delivered_bytes, finished_at, ..FlowOutcome::default() };
+    (flow, FlowContext { period: Span(took), ..FlowContext::default() })
 }
 
-fn run(flown: Flown, took: Duration) -> RunResult {
+fn run(flow: FlowResult, took: Duration) -> RunResult {
     RunResult {
         transport: "quic".to_owned(),
         profile: PROFILE.to_owned(),
-        ..RunResult::of_flows(vec![flown.into()], ns(took), (took, 0))
+        ..RunResult::of_flows(vec![flow], ns(took), (took, 0))
     }
 }
 

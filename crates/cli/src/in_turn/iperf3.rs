@@ -11,8 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use firstflight_control::Control;
+use firstflight_core::units::{Bytes, Span};
 use firstflight_kernel::catalogue::{self, KernelControl};
-use firstflight_results::{FlowResult, Flown, RunResult};
+use firstflight_results::{Counts, FlowContext, FlowOutcome, FlowResult, RunResult};
 use serde_json::Value;
 
 use super::{Args, Broken, Sender};
@@ -53,15 +54,15 @@ impl Sender for Iperf3<'_> {
         let sent = sent.and_then(|text| flow(&text).map_err(Failure::Broke));
         let took = began.elapsed();
         let took_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        let run = |flown: Flown, note: String| RunResult {
+        let run = |flow: FlowResult, note: String| RunResult {
             control: control.clone(),
             alias: alias.clone(),
             transport: "linux".to_owned(),
             profile: "linux".to_owned(),
             note: Some(note),
-            total_throughput_bps: FlowResult::from(flown.clone()).throughput_bps,
+            total_throughput_bps: flow.throughput_bps,
             ..RunResult::of_flows(
-                vec![Flown { control: control.clone(), ..flown }.into()],
+                vec![FlowResult { control: control.clone(), ..flow }],
                 took_ns,
                 (took, 0),
             )
@@ -69,7 +70,7 @@ impl Sender for Iperf3<'_> {
         match sent {
             Ok(flow) => Ok(run(flow, NOTE.to_owned())),
             Err(failure) => {
-                let run = run(Flown::default(), format!("failed: {failure}"));
+                let run = run(FlowResult::default(), format!("failed: {failure}"));
                 Err(Broken { run: Box::new(run), failure: Box::new(failure) })
             }
         }
@@ -213,7 +214,7 @@ fn queues(table: &str, port: u16) -> impl Iterator<Item = String> {
 }
 
 /// What a document of iperf3 says of its one connection; its exit code is 0 after an error too.
-fn flow(text: &str) -> Result<Flown, String> {
+fn flow(text: &str) -> Result<FlowResult, String> {
     let all: Value = serde_json::from_str(text)
         .map_err(|error| format!("iperf3 ended without a document of results: {error}"))?;
     if let Some(error) = all["error"].as_str() {
@@ -225,15 +226,17 @@ fn flow(text: &str) -> Result<Flown, String> {
     let seconds = received["seconds"].as_f64().filter(|took| *took > 0.0).ok_or_else(lacks)?;
     let mss = all["start"]["tcp_mss_default"].as_u64().unwrap_or(0).max(1);
     let peak = all["end"]["streams"][0]["sender"]["max_snd_cwnd"].as_u64().unwrap_or(0);
-    Ok(Flown {
-        period_ns: Duration::try_from_secs_f64(seconds).map_or(0, |it| it.as_nanos() as u64),
-        packet_bytes: mss,
-        delivered_bytes: bytes,
+    let took = Duration::try_from_secs_f64(seconds).map_or(0, |it| it.as_nanos() as u64);
+    let context = FlowContext { period: Span(took), packet_bytes: mss, ..FlowContext::default() };
+    let retransmitted_packets = sent["retransmits"].as_u64().unwrap_or(0);
+    let flow = FlowOutcome {
+        delivered_bytes: Bytes(bytes),
         delivered_packets: bytes / mss,
-        retransmitted_packets: sent["retransmits"].as_u64().unwrap_or(0),
-        peak_cwnd: peak,
-        ..Flown::default()
-    })
+        counts: Counts { retransmitted_packets, ..Counts::default() },
+        peak_cwnd: Bytes(peak),
+        ..FlowOutcome::default()
+    };
+    Ok(FlowResult::of(&flow, context))
 }
 
 const LOOK: Duration = Duration::from_millis(20);
@@ -288,7 +291,7 @@ mod tests {
             {"max_snd_cwnd":50000}}],"sum_sent":{"bytes":3000000,"seconds":1,"retransmits":7},
             "sum_received":{"bytes":2000000,"seconds":2}}}"#;
         let flow = FlowResult::from(flow(text).unwrap());
-        assert_eq!((flow.throughput_bps, flow.retransmitted_packets), (8e6, 7));
+        assert_eq!((flow.throughput_bps, flow.counts.retransmitted_packets), (8e6, 7));
         assert_eq!((flow.peak_cwnd_packets, flow.completion_time_s), (50, None));
         let error = super::flow(r#"{"end":{},"error":"the server is busy"}"#);
         assert_eq!(error.unwrap_err(), "iperf3: the server is busy");

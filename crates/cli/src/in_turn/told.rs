@@ -128,7 +128,7 @@ fn summaries(measured: &[Measured]) -> Vec<Summary> {
             throughput_bps: Median::of(flows().map(|flow| flow.throughput_bps)),
             throughput_ratio: Median::of(pairs.map(ratio).filter(|ratio| ratio.is_finite())),
             retransmitted_packets: Median::of(
-                flows().map(|flow| flow.retransmitted_packets as f64),
+                flows().map(|flow| flow.counts.retransmitted_packets as f64),
             ),
         }
     };

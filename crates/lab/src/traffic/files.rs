@@ -3,6 +3,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use firstflight_core::units::Instant;
+use firstflight_results::FileOutcome;
+
 /// The files of one connection so far.
 #[derive(Debug, Default)]
 pub(super) struct Files(Mutex<Vec<File>>);
@@ -45,11 +48,15 @@ impl Files {
         self.lock().iter_mut().last().into_iter().for_each(|file| file.sent = Some(sent));
     }
 
-    /// Those that are over: packets, packets sent for it, and how long it took, ns.
-    pub(super) fn take(&self) -> Vec<(u32, u64, u64)> {
+    /// Those that are over.
+    pub(super) fn take(&self) -> Vec<FileOutcome> {
         let over = |file: &File| {
-            let took = file.delivered?.saturating_sub(file.began);
-            Some((file.packets, u64::from(file.sent?), took))
+            Some(FileOutcome {
+                packets: file.packets,
+                sent: file.sent?.into(),
+                began: Instant(file.began),
+                delivered: Instant(file.delivered?),
+            })
         };
         self.lock().iter().filter_map(over).collect()
     }
@@ -70,6 +77,7 @@ mod tests {
         files.begin(20, 1, 1000);
         files.receive(3_500, 30);
         files.end(1);
-        assert_eq!(files.take(), [(3, 4, 2)]);
+        let (began, delivered) = (Instant(5), Instant(7));
+        assert_eq!(files.take(), [FileOutcome { packets: 3, sent: 4, began, delivered }]);
     }
 }

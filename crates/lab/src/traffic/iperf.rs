@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{FlowOutcome, Schedule};
+use super::{ConnectionOutcome, Schedule};
 use crate::job::{FlowJob, Job};
 use crate::link::Clock;
 use crate::namespace::Namespace;
@@ -30,7 +30,7 @@ pub(crate) fn run(
     schedule: Schedule,
     clock: Clock,
     stop: &AtomicBool,
-) -> Result<Option<Vec<FlowOutcome>>, RunError> {
+) -> Result<Option<Vec<ConnectionOutcome>>, RunError> {
     if job.flows.iter().any(|flow| flow.size_bytes.is_some()) {
         return Err(RunError::Input(
             "--generator iperf3: it ends a transfer before it has arrived; accepted: flows \
@@ -48,7 +48,7 @@ pub(crate) fn run(
         thread::sleep(LOOK);
     }
     let mut clients: Vec<Option<Started>> = job.flows.iter().map(|_| None).collect();
-    let mut outcomes: Vec<Option<FlowOutcome>> = vec![None; job.flows.len()];
+    let mut outcomes: Vec<Option<ConnectionOutcome>> = vec![None; job.flows.len()];
     while outcomes.iter().any(Option::is_none) {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
@@ -71,9 +71,9 @@ pub(crate) fn run(
         }
         thread::sleep(LOOK);
     }
-    let never = |id: usize| FlowOutcome {
+    let never = |id: usize| ConnectionOutcome {
         problem: Some(format!("flow {id}: iperf3 did not come to an end")),
-        ..FlowOutcome::default()
+        ..ConnectionOutcome::default()
     };
     let outcomes = outcomes.into_iter().enumerate();
     Ok(Some(outcomes.map(|(id, outcome)| outcome.unwrap_or_else(|| never(id))).collect()))
@@ -177,10 +177,10 @@ struct Received {
 }
 
 /// What a client's document tells.
-fn read(flow: &FlowJob, packet: u64, text: &str) -> FlowOutcome {
-    let failed = |problem: &str| FlowOutcome {
+fn read(flow: &FlowJob, packet: u64, text: &str) -> ConnectionOutcome {
+    let failed = |problem: &str| ConnectionOutcome {
         problem: Some(format!("flow {}: iperf3{problem}", flow.id)),
-        ..FlowOutcome::default()
+        ..ConnectionOutcome::default()
     };
     let said: Document = match serde_json::from_str(text) {
         Ok(said) => said,
@@ -204,7 +204,7 @@ fn read(flow: &FlowJob, packet: u64, text: &str) -> FlowOutcome {
         };
         (flow.start_ns + (stream.end * 1e9) as u64, info)
     });
-    FlowOutcome {
+    ConnectionOutcome {
         files: Vec::new(),
         samples: samples.collect(),
         delivered_bytes: received.bytes,

@@ -6,11 +6,13 @@ pub(crate) mod iperf;
 pub(crate) mod own;
 pub(crate) mod udp;
 
+use firstflight_results::FileOutcome;
+
 use crate::tcp_info::TcpInfo;
 
 /// What became of one connection.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FlowOutcome {
+pub(crate) struct ConnectionOutcome {
     /// When and what was seen, by the run's clock from its start, ns.
     pub(crate) samples: Vec<(u64, TcpInfo)>,
     /// Payload received in order by the end of the flow.
@@ -19,15 +21,14 @@ pub(crate) struct FlowOutcome {
     pub(crate) measured_ns: Option<u64>,
     /// When the last byte of a flow of a given size had arrived.
     pub(crate) finished_ns: Option<u64>,
-    /// The files of a connection that carries some, as far as they are over: packets, packets sent
-    /// for it, and how long it took, ns.
-    pub(crate) files: Vec<(u32, u64, u64)>,
+    /// The files of a connection that carries some, as far as they are over.
+    pub(crate) files: Vec<FileOutcome>,
     /// Why it never ran, or broke.
     pub(crate) problem: Option<String>,
 }
 
 /// Keeps the problems of the first few flows that broke, and says how many more there are.
-pub(crate) fn shorten_problems(flows: &mut [FlowOutcome]) {
+pub(crate) fn shorten_problems(flows: &mut [ConnectionOutcome]) {
     let mut broken: Vec<&mut Option<String>> = flows
         .iter_mut()
         .map(|flow| &mut flow.problem)
@@ -65,9 +66,10 @@ mod tests {
     #[test]
     fn of_many_problems_a_few_are_told_and_the_number_of_the_others() {
         let told = |problems: usize| {
-            let flow = |id| FlowOutcome { problem: Some(format!("{id}")), ..Default::default() };
-            let mut flows: Vec<FlowOutcome> = (0..problems).map(flow).collect();
-            flows.push(FlowOutcome::default());
+            let flow =
+                |id| ConnectionOutcome { problem: Some(format!("{id}")), ..Default::default() };
+            let mut flows: Vec<ConnectionOutcome> = (0..problems).map(flow).collect();
+            flows.push(ConnectionOutcome::default());
             shorten_problems(&mut flows);
             flows.into_iter().filter_map(|flow| flow.problem).collect::<Vec<String>>()
         };

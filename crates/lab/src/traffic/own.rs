@@ -16,7 +16,7 @@ use firstflight_sim::FileDraws;
 
 use super::descriptors::make_room;
 use super::files::Files;
-use super::{FlowOutcome, LONGEST_SLEEP, Schedule};
+use super::{ConnectionOutcome, LONGEST_SLEEP, Schedule};
 use crate::job::{FlowJob, Group, Job};
 use crate::link::Clock;
 use crate::namespace::Namespace;
@@ -99,7 +99,11 @@ impl Own {
 
     /// Runs all connections over the schedule, or until nothing is left that could happen; `None`
     /// if told to stop.
-    pub(crate) fn run(&self, schedule: Schedule, stop: &AtomicBool) -> Option<Vec<FlowOutcome>> {
+    pub(crate) fn run(
+        &self,
+        schedule: Schedule,
+        stop: &AtomicBool,
+    ) -> Option<Vec<ConnectionOutcome>> {
         let clock = self.clock;
         let outcomes = thread::scope(|scope| {
             for flow in &self.flows {
@@ -119,9 +123,9 @@ impl Own {
         outcomes.filter(|_| !stop.load(Ordering::Relaxed))
     }
 
-    fn look(&self, schedule: Schedule, stop: &AtomicBool) -> Option<Vec<FlowOutcome>> {
+    fn look(&self, schedule: Schedule, stop: &AtomicBool) -> Option<Vec<ConnectionOutcome>> {
         let _ = (sys::set_nice(), set_timerslack(1));
-        let mut outcomes = vec![FlowOutcome::default(); self.flows.len()];
+        let mut outcomes = vec![ConnectionOutcome::default(); self.flows.len()];
         let mut next = schedule.from;
         loop {
             let now = self.clock.now();
@@ -149,7 +153,7 @@ impl Own {
 
 impl Connection {
     /// Notes what there is to see; ends the flow when its time has come, or the run's.
-    fn look(&self, since: u64, last: bool, outcome: &mut FlowOutcome) {
+    fn look(&self, since: u64, last: bool, outcome: &mut ConnectionOutcome) {
         if self.is_over() {
             return;
         }

@@ -28,8 +28,8 @@ fn a_transfer_arrives_whole_and_every_loss_is_repaired() {
     // All within an RTT of the exit, as in the simulator.
     let exit = &flow.startup;
     assert_eq!((exit.exit_reason.as_deref(), exit.drops_in_exit_round), (Some("loss"), Some(3)));
-    assert!(flow.retransmitted_packets >= 3, "{}", flow.retransmitted_packets);
-    assert_eq!(flow.sent_packets, 300 + flow.retransmitted_packets);
+    assert!(flow.counts.retransmitted_packets >= 3, "{}", flow.counts.retransmitted_packets);
+    assert_eq!(flow.counts.sent_packets, 300 + flow.counts.retransmitted_packets);
     assert_eq!((run.result.transport.as_str(), run.result.profile.as_str()), ("linux", "linux"));
     let first = run.flows[0].column("cwnd_packets").unwrap().next().unwrap().unwrap();
     assert!(first >= 4.0 && !run.flows[0].is_empty() && run.queues.len() == 1);
@@ -64,9 +64,9 @@ fn bursts_of_loss_are_those_of_the_scenario() {
     let (flow, link) = (&result.flows[0], &result.bottleneck);
     assert_eq!((flow.delivered_bytes, flow.delivered_packets), (1_000_000, 1_000));
     // One packet in 51 of those that were sent.
-    let share = link.random_losses as f64 / flow.sent_packets as f64;
+    let share = link.random_losses as f64 / flow.counts.sent_packets as f64;
     assert!((0.005..0.06).contains(&share), "{share}: {link:?}");
-    assert!(flow.retransmitted_packets >= link.random_losses, "{flow:?}");
+    assert!(flow.counts.retransmitted_packets >= link.random_losses, "{flow:?}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn cross_traffic_and_flows_that_end_share_the_link() {
         assert!(flow.delivered_bytes > 0 && flow.start_s <= 0.5, "{flow:?}, {:?}", result.note);
     }
     // Flows and datagrams: 250,000 bytes of the latter in their second.
-    let carried: u64 = result.flows.iter().map(|flow| flow.sent_packets * 1_000).sum();
+    let carried: u64 = result.flows.iter().map(|flow| flow.counts.sent_packets * 1_000).sum();
     let sent = result.bottleneck.utilization * 10e6 / 8.0 * 3.0;
     let others = sent - carried as f64 + result.bottleneck.drops as f64 * 1_000.0;
     assert!((100_000.0..500_000.0).contains(&others), "{others}");

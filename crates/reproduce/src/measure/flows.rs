@@ -117,7 +117,7 @@ impl<'a> Flows<'a> {
     /// Packets delivered over packets sent, of files where the flows are sources of files.
     pub(super) fn unique_over_sent(self) -> Option<f64> {
         let packets = self.results().map(|flow| {
-            flow.files.map_or((flow.delivered_packets, flow.sent_packets), |files| {
+            flow.files.map_or((flow.delivered_packets, flow.counts.sent_packets), |files| {
                 (files.unique_packets, files.sent_packets)
             })
         });

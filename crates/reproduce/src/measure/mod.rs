@@ -263,8 +263,8 @@ fn mbps(flow: &FlowResult) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstflight_results::RunResult;
     use firstflight_results::series::FLOW_COLUMNS;
+    use firstflight_results::{Counts, RunResult};
     use firstflight_results::{FilesResult, Series};
 
     /// Two flows over 4 s: the first doubles each second and rests at ssthresh, the second is flat.
@@ -280,7 +280,7 @@ mod tests {
         let flow = |bytes: u64, timeouts| FlowResult {
             delivered_bytes: bytes,
             throughput_bps: bytes as f64 * 2.0,
-            timeouts,
+            counts: Counts { timeouts, ..Counts::default() },
             ..FlowResult::default()
         };
         let flows = vec![flow(4_000_000, 0), flow(1_000_000, 2)];

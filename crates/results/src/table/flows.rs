@@ -5,13 +5,13 @@ use std::iter::repeat_n;
 use super::{Factors, FlowFactors, SCHEMA, Table, TableError};
 use crate::column::Role::{Factor, Key, Provenance};
 use crate::column::{Column, Kind::*, Value};
-use crate::measures::MEASURES;
+use crate::measures;
 use crate::statistics::seconds;
 use crate::{FlowResult, RunResult};
 
 /// The columns, in order.
 pub fn columns() -> Vec<Column> {
-    let measured = MEASURES.iter().map(|measure| measure.column);
+    let measured = measures::all().map(|measure| measure.column);
     let given = GIVEN.iter().map(|(column, _)| *column);
     given.chain(measured).chain(PROVENANCE.iter().map(|(column, _)| *column)).collect()
 }
@@ -37,7 +37,7 @@ pub fn table<'a>(
                 found,
             };
             let given = GIVEN.iter().map(|(_, value)| value(&row));
-            let measured = MEASURES.iter().map(|measure| measure.value(run, flow));
+            let measured = measures::all().map(|measure| measure.value(run, flow));
             let provenance = PROVENANCE.iter().map(|(_, value)| value(&row));
             table.push(given.chain(measured).chain(provenance)).map_err(fault)?;
         }

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use firstflight_control::hint;
-use firstflight_results::measures::{self, MEASURES, Measure, Over};
+use firstflight_results::measures::{self, Measure, Over};
 use firstflight_results::{Bottleneck, FilesResult, FlowResult, RunResult, Value as Cell};
 use serde::Serialize;
 use serde_json::Value;
@@ -145,7 +145,7 @@ impl Expect {
             return Ok(());
         }
         if of_measure(key).is_none() && !KNOWN_FIELDS.contains(&plain) {
-            let names = MEASURES.iter().map(|measure| measure.column.name);
+            let names = measures::all().map(|measure| measure.column.name);
             return Err(unknown_key(
                 node,
                 key,
@@ -294,14 +294,14 @@ static KNOWN_FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
 mod tests {
     use super::*;
     use crate::Scenario;
-    use firstflight_results::{Startup, TimeToBdp};
+    use firstflight_results::{Counts, Startup, TimeToBdp};
 
     fn run() -> RunResult {
         let flow = |timeouts| FlowResult {
             utilization: 0.45,
             throughput_bps: 1.8e7,
             delivered_bytes: 45_000_000,
-            timeouts,
+            counts: Counts { timeouts, ..Counts::default() },
             startup: Startup {
                 exit_reason: Some("loss".to_owned()),
                 time_to_bdp_s: TimeToBdp { at_60: Some(1.5), ..TimeToBdp::default() },

@@ -30,10 +30,9 @@ mod timeout;
 mod usage;
 mod wire;
 
-use std::ops::Add;
-
 use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
+use firstflight_results::Counts;
 
 use crate::control::Core;
 use crate::files::Next;
@@ -47,35 +46,6 @@ pub(crate) use quic::HELD;
 use repair::{DataAck, Repair};
 use tcb::Tcb;
 pub(crate) use wire::Wire;
-
-/// What a sender counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Data packets sent, retransmissions included.
-    pub sent: u64,
-    /// Data packets sent again.
-    pub retransmitted: u64,
-    /// Recoveries begun without a timeout.
-    pub fast_retransmits: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Times the window was cut.
-    pub cuts: u64,
-}
-
-impl Add for Counts {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            sent: self.sent + other.sent,
-            retransmitted: self.retransmitted + other.retransmitted,
-            fast_retransmits: self.fast_retransmits + other.fast_retransmits,
-            timeouts: self.timeouts + other.timeouts,
-            cuts: self.cuts + other.cuts,
-        }
-    }
-}
 
 /// One flow's sender.
 #[derive(Debug)]

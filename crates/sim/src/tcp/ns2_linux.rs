@@ -129,7 +129,7 @@ mod tests {
         let mut sender = Sender::new(4, 1_000);
         assert_eq!(sender.sent, [0, 1, 2, 3], "the SYN is one of them");
         assert_eq!(sender.ack(100, 1, 0), [4, 5]);
-        assert_eq!((sender.cwnd(), sender.tcp.counts().sent), (5, 5), "and is no data");
+        assert_eq!((sender.cwnd(), sender.tcp.counts().sent_packets), (5, 5), "and is no data");
     }
 
     #[test]

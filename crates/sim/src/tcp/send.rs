@@ -74,8 +74,8 @@ impl Tcb {
         let data = seq >= self.first_data;
         let again = seq < self.max;
         if again {
-            self.counts.sent += u64::from(data);
-            self.counts.retransmitted += u64::from(data);
+            self.counts.sent_packets += u64::from(data);
+            self.counts.retransmitted_packets += u64::from(data);
             self.log.resent(seq, now);
         } else {
             self.max = seq + 1;

@@ -4,7 +4,9 @@
 use firstflight_core::event::{Ack, Loss, LossKind};
 use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
+use firstflight_results::Counts;
 
+use super::Gaps;
 use super::ecn::Ecn;
 use super::fast_recovery::Halve;
 use super::log::{Mark, SendLog};
@@ -12,7 +14,6 @@ use super::offer::Offer;
 use super::repair::Repair;
 use super::samples::Samples;
 use super::usage::Usage;
-use super::{Counts, Gaps};
 use crate::control::{Core, Wants};
 use crate::endpoint::{Endpoint, Recovery};
 use crate::network::FlowSpec;
@@ -151,7 +152,7 @@ impl Tcb {
 
     pub(super) fn counts(&self) -> Counts {
         let first_times = u64::from(self.max.saturating_sub(self.opening()));
-        Counts { sent: self.counts.sent + first_times, ..self.counts }
+        Counts { sent_packets: self.counts.sent_packets + first_times, ..self.counts }
     }
 
     /// Packets that open the connection and carry no data: the SYN, even where it counts as one of

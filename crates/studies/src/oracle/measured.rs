@@ -52,8 +52,8 @@ impl Measured {
         Self {
             utilization_percent: bytes * 8e-4 / (rate_mbps * run.duration_s),
             drops: run.bottleneck.drops,
-            retransmitted: sum(|flow| flow.retransmitted_packets),
-            timeouts: sum(|flow| flow.timeouts),
+            retransmitted: sum(|flow| flow.counts.retransmitted_packets),
+            timeouts: sum(|flow| flow.counts.timeouts),
             jain: run.jain_index,
         }
     }
@@ -61,6 +61,8 @@ impl Measured {
 
 #[cfg(test)]
 mod tests {
+    use firstflight_results::Counts;
+
     use super::*;
 
     #[test]
@@ -76,8 +78,7 @@ mod tests {
     fn a_late_flow_counts_over_the_whole_run() {
         let flow = || FlowResult {
             delivered_bytes: 12_500_000,
-            retransmitted_packets: 2,
-            timeouts: 1,
+            counts: Counts { retransmitted_packets: 2, timeouts: 1, ..Counts::default() },
             ..FlowResult::default()
         };
         let mut run = RunResult { duration_s: 20.0, jain_index: 1.0, ..RunResult::default() };

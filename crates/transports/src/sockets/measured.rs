@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Instant, Span};
 use firstflight_lab::link::LinkReport;
 use firstflight_lab::{LinkKind, lab_figures};
 use firstflight_results::series::FLOW_COLUMNS;
-use firstflight_results::{FlowResult, Flown, Left, RunResult, Series};
+use firstflight_results::{FlowContext, FlowResult, RunResult, Series};
 use firstflight_scenario::Resolved;
 use firstflight_transfer::Sample;
 
@@ -28,10 +30,12 @@ impl Measured<'_> {
             moved.sent.results(flow.control, env!("CARGO_PKG_VERSION")).runs.pop()
         });
         let sent = sent.unwrap_or_default();
-        let flown = |(id, moved): (usize, &Moved)| {
-            FlowResult::from(Flown { control: sent.control.clone(), ..self.flown(id, moved) })
+        let flow = |(id, moved): (usize, &Moved)| FlowResult {
+            id: id as u64,
+            control: sent.control.clone(),
+            ..self.flow(moved)
         };
-        let flows = self.moved.iter().enumerate().map(flown).collect();
+        let flows = self.moved.iter().enumerate().map(flow).collect();
         let wall = self.moved.iter().map(|moved| moved.sent.took).max().unwrap_or_default();
         let mut result = RunResult {
             control: sent.control.clone(),
@@ -49,26 +53,23 @@ impl Measured<'_> {
     }
 
     /// What was sent, with what only who knows the path can say.
-    fn flown(&self, id: usize, moved: &Moved) -> Flown {
-        let (rate, sent) = (self.resolved.path_bps(&[0]), moved.sent.flown());
+    fn flow(&self, moved: &Moved) -> FlowResult {
+        let (mut flow, context) = moved.sent.flow();
+        let rate = self.resolved.path_bps(&[0]);
         let bdp = self.resolved.bdp_bytes(&[0], rate);
-        let (start_ns, size) = (ns(moved.start), self.resolved.flows[0].size_bytes);
+        let (start, size) = (Span(ns(moved.start)), self.resolved.flows[0].size_bytes);
         let reached = |share: f64| {
             let enough = |sample: &&Sample| sample.in_flight as f64 >= share * bdp as f64;
             let first = moved.sent.record.samples.iter().find(enough)?;
-            Some(start_ns + ns(first.after))
+            Some(Instant(ns(first.after)) + start)
         };
-        Flown {
-            id,
-            start_ns,
-            // Without a size nothing is complete.
-            finished_ns: size.and(sent.finished_ns).map(|at| start_ns + at),
-            rate_bps: Some(rate),
-            bdp_bytes: Some(bdp).filter(|bdp| *bdp > 0),
-            exit: sent.exit.map(|left| Left { at_ns: start_ns + left.at_ns, ..left }),
-            reached_ns: [0.6, 0.8, 0.9].map(reached),
-            ..sent
-        }
+        // Without a size nothing is complete.
+        flow.finished_at = size.and(flow.finished_at).map(|at| at + start);
+        flow.startup.exit = flow.startup.exit.map(|it| StartupExit { at: it.at + start, ..it });
+        flow.startup.time_to_bdp = [0.6, 0.8, 0.9].map(reached);
+        let start = Instant(start.0);
+        let (rate_bps, bdp_bytes) = (Some(rate), Some(bdp).filter(|bdp| *bdp > 0));
+        FlowResult::of(&flow, FlowContext { start, rate_bps, bdp_bytes, ..context })
     }
 
     /// Each flow's samples, at most about `most` of them.

@@ -59,7 +59,7 @@ impl Quic {
     /// The first packet of the handshake has left and has been acknowledged.
     pub(super) fn tell_handshake(tcb: &mut Tcb, now: Instant) {
         let (bytes, una) = (Bytes(tcb.mss), tcb.una);
-        tcb.counts.sent += 1;
+        tcb.counts.sent_packets += 1;
         tcb.core.on_sent(&Sent { now, bytes, in_flight: bytes, again: false });
         let mut ack = Ack { now, acked: bytes, credited: bytes, snd_nxt: bytes, ..Ack::default() };
         if let Some(samples) = &mut tcb.samples {

@@ -77,7 +77,7 @@ impl Quic {
         let packets = found.gaps.packets;
         self.in_flight -= packets;
         self.repeat(tcb, packets);
-        tcb.counts.retransmitted += u64::from(packets);
+        tcb.counts.retransmitted_packets += u64::from(packets);
         let kind = if found.persistent { LossKind::Timeout } else { LossKind::Recovery };
         let sent = tcb.log.sent_at(found.newest);
         // The window is what a loss halves (RFC 9002 section 7.3.2).

@@ -384,9 +384,9 @@ impl Repair for Rack {
         self.look(tcb, now);
         let safe = news.advances && self.losses == losses;
         self.reduce(tcb, news.delivered, safe);
-        let sent = tcb.repeats.then(|| tcb.counts().sent);
+        let sent = tcb.repeats.then(|| tcb.counts().sent_packets);
         self.send(tcb, now, wire);
-        if news.delivered > 0 && sent == Some(tcb.counts().sent) {
+        if news.delivered > 0 && sent == Some(tcb.counts().sent_packets) {
             self.repeat(tcb, now, wire);
         }
     }

@@ -58,7 +58,8 @@ impl Row {
         let both = |of: &dyn Fn(&Run) -> String| {
             format!("{}, {}", of(&self.sides.ours[0]), of(self.kernel()))
         };
-        let again = |run: &Run| run.result.flows.iter().map(|it| it.retransmitted_packets).sum();
+        let again =
+            |run: &Run| run.result.flows.iter().map(|it| it.counts.retransmitted_packets).sum();
         let exit = |run: &Run| {
             let exits = run.result.flows.iter().filter_map(|flow| flow.startup.exit_time_s);
             mean(exits).map_or("-".to_owned(), |at| format!("{at:.2}"))
@@ -90,7 +91,7 @@ impl Row {
 
 /// Retransmission timeouts of all flows.
 fn timeouts(run: &Run) -> u64 {
-    run.result.flows.iter().map(|flow| flow.timeouts).sum()
+    run.result.flows.iter().map(|flow| flow.counts.timeouts).sum()
 }
 
 /// The columns of [`Row::line`].
@@ -150,12 +151,13 @@ single points are in [deviations.md](deviations.md).
 
 #[cfg(test)]
 mod tests {
-    use firstflight_results::{FlowResult, RunResult};
+    use firstflight_results::{Counts, FlowResult, RunResult};
 
     use super::*;
 
     fn run((mbps, timeouts): (f64, u64)) -> Run {
-        let flow = FlowResult { throughput_bps: mbps * 1e6, timeouts, ..FlowResult::default() };
+        let counts = Counts { timeouts, ..Counts::default() };
+        let flow = FlowResult { throughput_bps: mbps * 1e6, counts, ..FlowResult::default() };
         let result = RunResult { flows: vec![flow], ..RunResult::default() };
         Run { result, srtt_ms: 0.0 }
     }

@@ -188,7 +188,7 @@ fn measure(place: Place, controls: &[&str]) -> Result<Vec<Beside>, String> {
             completion_s: transfer.completion_time_s.unwrap_or(limit as f64),
             size_bytes: size as f64,
             delivered_bytes: established.delivered_bytes as f64,
-            established_sent_again: established.retransmitted_packets as f64,
+            established_sent_again: established.counts.retransmitted_packets as f64,
         }
     };
     Ok(report.runs.iter().map(beside).collect())

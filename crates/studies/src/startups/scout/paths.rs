@@ -260,7 +260,7 @@ impl Path {
             let flow = &run.result.flows[0];
             Measured {
                 completion_s: flow.completion_time_s.unwrap_or(self.limit_s() as f64),
-                sent_again: 100.0 * flow.retransmitted_packets as f64
+                sent_again: 100.0 * flow.counts.retransmitted_packets as f64
                     / flow.delivered_packets.max(1) as f64,
                 queue_bdp: run.result.bottleneck.peak_queue_packets as f64 / self.bdp_packets(),
             }

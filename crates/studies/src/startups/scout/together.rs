@@ -85,7 +85,7 @@ impl Group {
         let measured = |run: &Run| {
             let flows = &run.result.flows;
             let times = flows.iter().map(|flow| flow.completion_time_s.unwrap_or(limit as f64));
-            let again: u64 = flows.iter().map(|flow| flow.retransmitted_packets).sum();
+            let again: u64 = flows.iter().map(|flow| flow.counts.retransmitted_packets).sum();
             let delivered: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
             Measured {
                 completion_s: times.sum::<f64>() / flows.len() as f64,
