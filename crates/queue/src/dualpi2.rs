@@ -7,7 +7,7 @@
 //! time, and are marked too if they have waited for longer than `step`.
 
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::Rng;
 
 use crate::{DropTail, DualPi2Rules, Ecn, Moment, Next, Packet, Queue};
 

@@ -6,7 +6,7 @@
 //! of 64 ns. The controller's timer counts jiffies of 4 ms and comes one later than it was set for,
 //! as every timer of Linux's wheel does (`calc_index`): 15 ms are 20.
 
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::Rng;
 
 use crate::{DropTail, Moment, Next, Packet, PieRules, Queue};
 
@@ -102,7 +102,7 @@ impl Pie {
     }
 
     /// `pie_drop_early`; RFC 8033 sections 4.1 and 5.4.
-    fn drops_early(&mut self, in_service: u64, random: &mut impl RngCore) -> bool {
+    fn drops_early(&mut self, in_service: u64, random: &mut impl Rng) -> bool {
         let vars = &mut self.vars;
         if vars.burst_time > 0
             || vars.qdelay < self.target / 2 && vars.prob < MAX_PROB / 5

@@ -8,7 +8,7 @@
 //! `tc` computes the decay for ticks of 64 ns, and the kernel looks it up by microseconds, so that
 //! an average on an idle link falls 15 times more slowly than meant. It is kept so.
 
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::Rng;
 
 use crate::{DropTail, Moment, Next, Packet, Queue, RedRules};
 
@@ -71,7 +71,7 @@ impl Red {
     }
 
     /// `red_action`: whether the packet is dropped or marked.
-    fn acts(&mut self, random: &mut impl RngCore) -> bool {
+    fn acts(&mut self, random: &mut impl Rng) -> bool {
         if self.qavg < self.parms.qth_min || self.qavg >= self.parms.qth_max {
             self.qcount = -1;
             return self.qavg >= self.parms.qth_max;

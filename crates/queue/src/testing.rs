@@ -1,7 +1,9 @@
 //! What the tests of all queues use: a packet, and a queue with all that it has sent and dropped.
 
+use std::convert::Infallible;
+
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::TryRng;
 
 use crate::{Ecn, Moment, Next, Packet, Queue};
 
@@ -15,17 +17,20 @@ pub(crate) fn packet(id: u64) -> Packet {
 /// A random number that a test chooses.
 pub(crate) struct Always(pub(crate) u64);
 
-impl RngCore for Always {
-    fn next_u32(&mut self) -> u32 {
-        self.0 as u32
+impl TryRng for Always {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(self.0 as u32)
     }
 
-    fn next_u64(&mut self) -> u64 {
-        self.0
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.0)
     }
 
-    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
         bytes.fill(self.0 as u8);
+        Ok(())
     }
 }
 

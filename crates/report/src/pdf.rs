@@ -3,7 +3,10 @@
 //! The fonts are Helvetica and its bold, which every reader of PDF has; they are not embedded.
 
 use std::convert::Infallible;
+use std::io::Read as _;
 
+use flate2::Compression;
+use flate2::read::ZlibEncoder;
 use pdf_writer::{
     Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr,
     types::{LineCapStyle, LineJoinStyle},
@@ -55,7 +58,10 @@ fn document(title: &str, size: Rect, drawn: &[u8]) -> Vec<u8> {
     for (font, name) in [(regular, Name(b"Helvetica")), (bold, Name(b"Helvetica-Bold"))] {
         pdf.type1_font(font).base_font(name).encoding_predefined(Name(b"WinAnsiEncoding"));
     }
-    let packed = miniz_oxide::deflate::compress_to_vec_zlib(drawn, 6);
+    let mut packer = ZlibEncoder::new(drawn, Compression::default());
+    let mut packed = Vec::new();
+    // It reads from memory.
+    let _ = packer.read_to_end(&mut packed);
     pdf.stream(content, &packed).filter(Filter::FlateDecode);
     pdf.document_info(about).title(TextStr(title)).creator(TextStr("firstflight"));
     pdf.finish()
@@ -318,7 +324,8 @@ mod tests {
         };
         let start = find(0, b"stream\n") + 7;
         let end = find(start, b"endstream");
-        let text = miniz_oxide::inflate::decompress_to_vec_zlib(&pdf[start..end]).unwrap();
+        let mut text = Vec::new();
+        flate2::read::ZlibDecoder::new(&pdf[start..end]).read_to_end(&mut text).unwrap();
         text.into_iter().map(char::from).collect()
     }
 

@@ -9,7 +9,7 @@ use firstflight_core::units::Span;
 use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_scenario::{Carrier, ControlSpec, Plan, Recovery, Resolved, Scenario, Size};
 use firstflight_sim::{Ends, FlowSpec, Network, stream};
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::Rng;
 
 use crate::{Logs, RunError, Simulator};
 

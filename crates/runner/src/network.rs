@@ -22,7 +22,7 @@ use firstflight_sim::{
     Buffer, Element, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, Pattern, UdpSpec, Uniform,
     stream,
 };
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::Rng;
 
 use crate::endpoint::{endpoint, own_recovery, syn_bytes};
 use crate::{RunError, ns2, ns2_clocks};
@@ -347,7 +347,7 @@ pub fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
 }
 
 /// Uniform from 0 to `limit`, `limit` excluded unless it is 0.
-fn below(rng: &mut impl RngCore, limit: u64) -> u64 {
+fn below(rng: &mut impl Rng, limit: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(limit)) >> 64) as u64
 }
 

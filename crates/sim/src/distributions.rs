@@ -2,7 +2,7 @@
 //! are equal on every machine; logarithms are not.
 
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore as _;
+use rand_pcg::rand_core::Rng as _;
 
 /// From 0, which does not occur, to 1.
 pub(crate) fn uniform(random: &mut Pcg64Mcg) -> f64 {

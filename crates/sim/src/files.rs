@@ -8,7 +8,7 @@
 use firstflight_core::units::{Instant, Span};
 use firstflight_results::FileOutcome;
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::Rng;
 
 use crate::memory::PastConnection;
 use crate::network::{FilesSpec, FlowSpec, Uniform};

@@ -7,7 +7,7 @@
 //! as the mean stay in it. Independent loss is the chain that never leaves the good state.
 
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::RngCore;
+use rand_pcg::rand_core::Rng;
 
 /// How packets get lost at random; probabilities in parts per billion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

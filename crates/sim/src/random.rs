@@ -22,7 +22,7 @@ fn mix(number: u64) -> u64 {
 mod tests {
     use std::collections::HashSet;
 
-    use rand_pcg::rand_core::RngCore;
+    use rand_pcg::rand_core::Rng;
 
     use super::*;
 

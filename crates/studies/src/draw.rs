@@ -2,7 +2,7 @@
 //! many can be run again by itself.
 
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
+use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// A stream of random numbers.
 pub(crate) struct Draw(Pcg64Mcg);

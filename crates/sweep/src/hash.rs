@@ -1,13 +1,13 @@
 //! Names by content.
 
-use std::fmt::Write as _;
 use std::io::{self, Read};
 
+use base16ct::lower::encode_string;
 use sha2::{Digest as _, Sha256};
 
 /// The first 128 bits of the SHA-256 as 32 hexadecimal digits.
 pub fn name(bytes: &[u8]) -> String {
-    digits(Sha256::digest(bytes).as_slice())
+    encode_string(&Sha256::digest(bytes)[..16])
 }
 
 /// [`name`] of some bytes and then all of a file.
@@ -16,16 +16,8 @@ pub(crate) fn of(begin: &[u8], file: &mut impl Read) -> io::Result<String> {
     let mut block = vec![0; 64 << 10];
     loop {
         match file.read(&mut block)? {
-            0 => return Ok(digits(hash.finalize().as_slice())),
+            0 => return Ok(encode_string(&hash.finalize()[..16])),
             read => hash.update(&block[..read]),
         }
     }
-}
-
-fn digits(hash: &[u8]) -> String {
-    hash.iter().take(16).fold(String::with_capacity(32), |mut digits, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }

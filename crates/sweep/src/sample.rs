@@ -1,7 +1,7 @@
 //! Points that are drawn or listed: every one can be had by its number.
 
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::RngCore as _;
+use rand_pcg::rand_core::Rng as _;
 
 use crate::range::Range;
 

@@ -66,7 +66,7 @@ impl Hashing {
 
     pub(crate) fn finish(self) -> Sha256 {
         let digest = self.0.finish();
-        Sha256(digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+        Sha256(base16ct::lower::encode_string(digest.as_ref()))
     }
 }
 

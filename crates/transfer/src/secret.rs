@@ -27,7 +27,7 @@ impl Secret {
     pub fn make() -> Result<Self, TransferError> {
         let mut bytes = [0; 16];
         SystemRandom::new().fill(&mut bytes).map_err(|_| machine("no randomness"))?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Self(base16ct::lower::encode_string(&bytes)))
     }
 
     /// As a user gave it; `from` names the flag or file for the message, which never shows the

@@ -1,7 +1,7 @@
 //! Random numbers that are the same in every run.
 
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
+use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// One stream of draws.
 pub(crate) struct Draw(Pcg64Mcg);

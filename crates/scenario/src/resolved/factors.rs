@@ -1,8 +1,7 @@
 //! What the scenario sets for the rows of its results: the factors of the tables, and the name of
 //! the point of a study.
 
-use std::fmt::Write as _;
-
+use base16ct::lower::encode_string;
 use firstflight_control::quantity::Loss;
 use firstflight_results::table::{Factors, FlowFactors};
 use sha2::{Digest as _, Sha256};
@@ -67,11 +66,7 @@ impl Resolved {
         bare.controls = Vec::new();
         (bare.seed, bare.runs) = (0, 0);
         let text = serde_json::to_vec(&bare).unwrap_or_default();
-        let hash = Sha256::digest(&text);
-        hash.iter().take(12).fold(String::with_capacity(24), |mut digits, byte| {
-            let _ = write!(digits, "{byte:02x}");
-            digits
-        })
+        encode_string(&Sha256::digest(&text)[..12])
     }
 }
 

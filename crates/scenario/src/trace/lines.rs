@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Take};
 use std::path::Path;
 
+use base16ct::lower::encode_string;
 use firstflight_outside::Unread;
 use sha2::{Digest as _, Sha256};
 
@@ -95,12 +96,7 @@ impl Lines {
 
     /// The digest of what has been read.
     pub(super) fn digest(self) -> String {
-        use std::fmt::Write as _;
-        self.hash.finalize().iter().take(16).fold(String::new(), |mut digits, byte| {
-            // Writing to a text does not fail.
-            let _ = write!(digits, "{byte:02x}");
-            digits
-        })
+        encode_string(&self.hash.finalize()[..16])
     }
 }
 

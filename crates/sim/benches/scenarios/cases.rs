@@ -3,7 +3,7 @@
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery, named};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
+use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::ends::Ends;
 

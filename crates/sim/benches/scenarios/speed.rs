@@ -1,12 +1,13 @@
 //! Delivered data packets per second of CPU.
 //!
 //! The clock is the thread's CPU time, so that other programs on the machine take as little part in
-//! the figure as they can. It comes from the `cpu-time` crate, because the standard library has
-//! none and the system call needs code that this workspace forbids; `/proc/thread-self/schedstat`
-//! would do on Linux, but moves in steps of a scheduler tick, which is a fifth of the shortest run.
+//! the figure as they can. `/proc/thread-self/schedstat` moves in steps of a scheduler tick, which
+//! is a fifth of the shortest run.
 
-use cpu_time::ThreadTime;
+use std::time::Duration;
+
 use firstflight_sim::{FastPaths, Network};
+use nix::time::{ClockId, clock_gettime};
 
 use crate::cases::{Case, Control};
 
@@ -53,10 +54,12 @@ impl Runs {
 
     fn run(&mut self) -> f64 {
         let mut parts = Vec::with_capacity(self.parts.len());
-        let mut since = ThreadTime::now();
+        let now = || clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from);
+        let now = || now().expect("every thread has this clock");
+        let mut since = now();
         let mut part_ends = || {
-            let now = ThreadTime::now();
-            parts.push(now.duration_since(std::mem::replace(&mut since, now)).as_secs_f64());
+            let now = now();
+            parts.push((now - std::mem::replace(&mut since, now)).as_secs_f64());
             true
         };
         let outcome = firstflight_sim::run_watched(&self.network, FastPaths::On, &mut part_ends);

@@ -56,7 +56,7 @@ mod tests {
     use firstflight_core::units::Span;
     use proptest::prelude::*;
     use rand_pcg::Pcg64Mcg;
-    use rand_pcg::rand_core::RngCore;
+    use rand_pcg::rand_core::Rng;
 
     use super::super::testing::{Air, EMPTY, MSS, endpoint, flow};
     use super::super::{PART, Tcp};

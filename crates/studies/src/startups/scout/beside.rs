@@ -6,7 +6,7 @@ use std::fmt;
 use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::RngCore as _;
+use rand_pcg::rand_core::Rng as _;
 use rayon::prelude::*;
 
 use super::{head, paths, row};

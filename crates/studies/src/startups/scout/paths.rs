@@ -4,7 +4,7 @@ use firstflight_quic_sim::QUIC;
 use firstflight_runner::{Options, Simulator, Transport as _};
 use firstflight_scenario::Scenario;
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::RngCore as _;
+use rand_pcg::rand_core::Rng as _;
 
 use super::Measured;
 
