@@ -1,13 +1,14 @@
 //! Checks: the runs that a check reads, the number they give, and whether the condition holds.
 
+use firstflight_results::formula::evaluate;
 use firstflight_results::statistics::distinct;
 use firstflight_results::{ClaimValue, Verdict};
 use firstflight_runner::Run;
 
 use crate::file::{Check, Claim};
-use crate::formula::evaluate;
 use crate::job::Jobs;
 use crate::measure::{Measure, Query, RunOnPath, mean};
+use crate::model::call;
 use crate::number::number;
 use crate::paper::{Laid, LaidCase, Variant};
 use crate::reduce::{margin_of_ratio, reduce};
@@ -126,7 +127,7 @@ impl Check {
     pub(crate) fn points<'a>(&self, laid: &'a Laid) -> Result<Vec<Quotient<'a>>, String> {
         if self.measure == Measure::Formula {
             let formula = self.formula.as_deref().ok_or("measure `formula` without a formula")?;
-            return evaluate(formula).map(|_| Vec::new());
+            return evaluate(formula, &call).map(|_| Vec::new());
         }
         let names: Vec<&str> = match (&self.case, &self.cases) {
             (Some(case), None) => vec![case.as_str()],
@@ -179,7 +180,7 @@ impl Check {
     /// The number of this check; `None` where it did not happen.
     pub(crate) fn value(&self, laid: &Laid, done: Done<'_>) -> Result<Option<f64>, Unfinished> {
         if self.measure == Measure::Formula {
-            return Ok(self.formula.as_deref().and_then(|formula| evaluate(formula).ok()));
+            return Ok(self.formula.as_deref().and_then(|formula| evaluate(formula, &call).ok()));
         }
         let mut values = Vec::new();
         for point in self.points(laid).unwrap_or_default() {

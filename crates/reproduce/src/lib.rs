@@ -30,7 +30,6 @@ pub mod command;
 mod error;
 mod execute;
 mod file;
-mod formula;
 mod job;
 mod lab;
 mod last_lab;

@@ -21,6 +21,7 @@
 pub mod claims;
 pub mod column;
 mod flow;
+pub mod formula;
 pub mod measures;
 mod run;
 pub mod series;
