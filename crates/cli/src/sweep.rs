@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use firstflight_outside::MAKE_ROOM;
-use firstflight_report::{Cell, Column, Mean, Table, digits, terminal};
+use firstflight_report::{Cell, Column, Mean, Table, digits, terminal, write_file};
 use firstflight_sweep::{
-    Estimate, Format, Interval, Merged, Shard, Store, Summary, Sweep, SweepError, run,
+    Estimate, Experiment, Format, Interval, Merged, Shard, Side, Store, Summary, Sweep, SweepError,
+    run,
 };
 use firstflight_transports::On;
 use serde::Serialize;
@@ -75,25 +76,47 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
         return Ok(Status::Done);
     }
     let Some(grid) = &args.grid else { return Ok(Status::Done) };
-    let sweep = Sweep::load(grid, args.on.transport()?)?;
-    if args.estimate {
-        output::print(&estimated(&sweep.estimate()?, cores()))?;
-        return Ok(Status::Done);
-    }
+    let usual = args.on.transport()?;
+    let on = |words: &str| Ok(On::read(words)?.transport()?);
+    let experiment = Experiment::load(grid, &usual, &on)?;
     let out = args.out.clone().unwrap_or_else(|| usual_place(grid));
-    output::check_any_directory("--out", &out)?;
-    let shard = args.shard.unwrap_or(Shard::WHOLE);
-    let store = Store::open(&out, &sweep, args.format.unwrap_or_default(), shard)?;
-    if !args.merge && !ran(&sweep, &store, shard)? {
-        return Ok(Status::Interrupted);
+    if !args.estimate {
+        output::check_any_directory("--out", &out)?;
     }
-    if args.shard.is_some() {
+    for Side { name, sweep, .. } in experiment.sides() {
+        if args.estimate {
+            let side = if name.is_empty() { String::new() } else { format!("{name}: ") };
+            output::print(&(side + &estimated(&sweep.estimate()?, cores())))?;
+        } else if !side(args, sweep, &out.join(name))? {
+            return Ok(Status::Interrupted);
+        }
+    }
+    if args.estimate || args.shard.is_some() {
         return Ok(Status::Done);
     }
-    let Merged { table, rows, summary, .. } = store.merge(&sweep)?;
-    output::note(&format!("{}: {}", table.display(), count(rows, "row")));
-    print(args, &out, &summary)?;
+    let tables = experiment.tables(&out, args.format.unwrap_or_default())?;
+    if !tables.is_empty() {
+        let file = out.join("tables.md");
+        write_file(&file, tables.trim_start())?;
+        output::note(&file.display().to_string());
+    }
     Ok(Status::Done)
+}
+
+/// Runs a side into its folder, and merges it unless others run parts of it; `false` if it was
+/// interrupted.
+fn side(args: &Args, sweep: &Sweep, out: &Path) -> Result<bool, Failure> {
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
+    let store = Store::open(out, sweep, args.format.unwrap_or_default(), shard)?;
+    if !args.merge && !ran(sweep, &store, shard)? {
+        return Ok(false);
+    }
+    if args.shard.is_none() {
+        let Merged { table, rows, summary, .. } = store.merge(sweep)?;
+        output::note(&format!("{}: {}", table.display(), count(rows, "row")));
+        print(args, out, &summary)?;
+    }
+    Ok(true)
 }
 
 /// Runs what is left of a shard; `false` if it was interrupted.

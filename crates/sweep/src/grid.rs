@@ -11,6 +11,7 @@ use toml::{Table, Value};
 
 use crate::chunk::{Chunk, named, scenario_at};
 use crate::cut::{Cut, cut, weight_on};
+use crate::keys::{differing, flat, written};
 use crate::listed::Listed;
 use crate::points::{Outer, Points};
 use crate::range::Range;
@@ -66,16 +67,33 @@ impl Sweep {
         beside: &Path,
         on: Arc<dyn Transport>,
     ) -> Result<Self, SweepError> {
+        Self::of_side(text, file, beside, on, None)
+    }
+
+    /// [`Sweep::parse`] for one of the sides of the file, with the keys of the scenario that
+    /// differ there.
+    pub(crate) fn of_side(
+        text: &str,
+        file: &str,
+        beside: &Path,
+        on: Arc<dyn Transport>,
+        side: Option<&Table>,
+    ) -> Result<Self, SweepError> {
         // The scenario's reader names lines; so it comes first.
         let document = Document::parse(text, file).map_err(|error| match error {
             ScenarioError::Unreadable { file, problem } => SweepError::Unreadable { file, problem },
             error => error.into(),
         })?;
-        let reader = Reader { whole: &document, beside, on: &*on };
+        let mut reader = Reader { whole: &document, beside, on: &*on, side, unrepeatable: false };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             reader.fault("", format!("{}; accepted: TOML", error.message()))
         })?;
-        reader.known("", &table, &["scenario", "grid", "sample", "points"])?;
+        reader.known("", &table, &KEYS)?;
+        if side.is_none() && table.contains_key("side") {
+            let problem = "several sides; accepted: `firstflight sweep`, or a file for each side";
+            return Err(reader.fault("side", problem.to_owned()));
+        }
+        reader.unrepeatable = table.get("unrepeatable") == Some(&Value::Boolean(true));
         let (base, document) = reader.scenario(&table)?;
         let points = reader.points(&table)?;
         reader.check(&document, &points)?;
@@ -189,6 +207,10 @@ struct Reader<'a> {
     whole: &'a Document,
     beside: &'a Path,
     on: &'a dyn Transport,
+    /// Keys of the scenario that differ on the side that is read.
+    side: Option<&'a Table>,
+    /// Controls are accepted whose runs differ each time.
+    unrepeatable: bool,
 }
 
 impl Reader<'_> {
@@ -197,8 +219,9 @@ impl Reader<'_> {
         let text = |table: &Table| {
             toml::to_string(table).map_err(|e| self.fault("scenario", e.to_string()))
         };
-        match (table.get("scenario"), self.whole.part("scenario")) {
-            (Some(Value::Table(table)), Some(document)) => Ok((text(table)?, document)),
+        let own = self.side.and_then(|side| side.get("scenario"));
+        let (base, document) = match (own.or(table.get("scenario")), self.whole.part("scenario")) {
+            (Some(Value::Table(table)), Some(document)) => (text(table)?, document),
             (Some(Value::String(name)), _) => {
                 let path = self.beside.join(name);
                 let document = Document::load(&path)?;
@@ -206,10 +229,16 @@ impl Reader<'_> {
                 let table: Table = read
                     .parse()
                     .map_err(|e: toml::de::Error| self.fault("scenario", e.message().to_owned()))?;
-                Ok((text(&table)?, document))
+                (text(&table)?, document)
             }
-            (Some(other), _) => Err(self.fault("scenario", format!("found {other}; {SCENARIO}"))),
-            (None, _) => Err(self.fault("scenario", format!("is missing; {SCENARIO}"))),
+            (Some(other), _) => {
+                return Err(self.fault("scenario", format!("found {other}; {SCENARIO}")));
+            }
+            (None, _) => return Err(self.fault("scenario", format!("is missing; {SCENARIO}"))),
+        };
+        match self.side {
+            Some(side) => Ok(differing(document, side)?),
+            None => Ok((base, document)),
         }
     }
 
@@ -228,7 +257,7 @@ impl Reader<'_> {
             Some(Value::Table(grid)) => self.grid(grid)?,
             Some(other) => return Err(self.fault("grid", format!("found {other}; {GRID}"))),
         };
-        if matches!(outer, Outer::None) && grid.is_empty() {
+        if matches!(outer, Outer::None) && grid.is_empty() && self.side.is_none() {
             // What follows a table's head belongs to the table.
             let inside = table.get("scenario").and_then(Value::as_table);
             let misplaced = inside.and_then(|inside| {
@@ -355,7 +384,7 @@ impl Reader<'_> {
     /// Finds what is wrong with the scenario, the keys and each single value, before anything runs.
     fn check(&self, base: &Document, points: &Points) -> Result<(), SweepError> {
         let scenario = base.scenario()?;
-        check_controls(self.on, &scenario)?;
+        check_controls(self.on, &scenario, self.unrepeatable)?;
         scenario.plans()?;
         scenario.resolve()?;
         let keys = points.keys();
@@ -376,7 +405,7 @@ impl Reader<'_> {
                 let stands = |wrong: &str| (wrong == key).then(|| named_so(&item, key));
                 let scenario = scenario_at(base, from_ref(key), from_ref(value));
                 let scenario = scenario.map_err(|error| error.located(stands))?;
-                check_controls(self.on, &scenario)?;
+                check_controls(self.on, &scenario, self.unrepeatable)?;
             }
         }
         Ok(())
@@ -418,28 +447,6 @@ fn named_so(place: &Place, key: &str) -> Place {
     }
 }
 
-/// Nested tables as dotted keys; a table with `from` is a range.
-fn flat<'a>(above: &str, table: &'a Table, all: &mut BTreeMap<String, &'a Value>) {
-    for (name, value) in table {
-        let key = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
-        match value {
-            Value::Table(below) if !below.contains_key("from") => flat(&key, below, all),
-            value => {
-                all.insert(key, value);
-            }
-        }
-    }
-}
-
-/// A single value as text, as `Document::set` reads it.
-fn written(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
 /// The hash of everything that decides the results.
 fn described(on: &str, base: &str, points: &Points) -> String {
     let mut text = format!("{VERSION}\n{base}\n{on}");
@@ -455,6 +462,7 @@ fn described(on: &str, base: &str, points: &Points) -> String {
     hash::name(text.as_bytes())
 }
 
+const KEYS: [&str; 7] = ["scenario", "grid", "sample", "points", "side", "table", "unrepeatable"];
 const SCENARIO: &str =
     "accepted: [scenario] with the keys of a scenario file, or scenario = \"FILE\"";
 const GRID: &str = "accepted: [grid] with lists, such as \"path.rate\" = [\"10Mbps\", \"40Mbps\"]";

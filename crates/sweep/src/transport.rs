@@ -15,13 +15,18 @@ pub(crate) fn named(on: &dyn Transport) -> Result<String, RunError> {
     })
 }
 
-/// Every control exists, and its runs are equal each time.
-pub(crate) fn check_controls(on: &dyn Transport, scenario: &Scenario) -> Result<(), SweepError> {
+/// Every control exists, and its runs are equal each time, unless they need not be.
+pub(crate) fn check_controls(
+    on: &dyn Transport,
+    scenario: &Scenario,
+    unrepeatable: bool,
+) -> Result<(), SweepError> {
     scenario.check_controls(|spec| {
-        if spec.text == "quinn-bbr" {
+        if spec.text == "quinn-bbr" && !unrepeatable {
             return Err(
                 "quinn-bbr draws at random from the operating system, so that no two runs \
-                        are equal; accepted in a sweep: any other control"
+                        are equal; accepted in a sweep: any other control, or `unrepeatable = \
+                        true` above the first section"
                     .to_owned(),
             );
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clap::{Args as _, Command, FromArgMatches as _};
 use firstflight_runner::{RunError, Transport};
 use firstflight_scenario::hint;
 
@@ -42,6 +43,18 @@ impl On {
     /// A transport by its name, without the flags that go with some.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// What these words say, as behind `--on` on a command line: `linux --virtual-time`.
+    ///
+    /// # Errors
+    /// Words that are no flags of a transport.
+    pub fn read(words: &str) -> Result<Self, RunError> {
+        let command = Self::augment_args(Command::new("on").no_binary_name(true));
+        let words = ["--on"].into_iter().chain(words.split_whitespace());
+        let read = command.try_get_matches_from(words);
+        let read = read.and_then(|matches| Self::from_arg_matches(&matches));
+        read.map_err(|error| RunError::Input(error.to_string().trim_end().to_owned()))
     }
 
     /// A kernel over firstflight's own link: the running one, or one in virtual time.

@@ -29,6 +29,8 @@ pub struct VirtualTime {
     kernel: String,
     link: Option<String>,
     generator: Option<String>,
+    /// The program that runs in the guest, where that is not this one.
+    inside: Option<PathBuf>,
     /// What runs in place of flows.
     programs: Option<GuestPrograms>,
     /// Made when it is first needed.
@@ -115,9 +117,16 @@ impl VirtualTime {
             kernel: kernel.unwrap_or(DEFAULT_KERNEL).to_owned(),
             link: link.map(str::to_owned),
             generator: generator.map(str::to_owned),
+            inside: None,
             programs: None,
             booted: Arc::default(),
         }
+    }
+
+    /// As this, with another program in the guest, which calls [`crate::serve`] too.
+    #[must_use]
+    pub fn inside(&self, program: &Path) -> Self {
+        Self { inside: Some(program.to_owned()), booted: Arc::default(), ..self.clone() }
     }
 
     /// As this, with programs in place of flows.
@@ -177,13 +186,14 @@ impl VirtualTime {
                  `bin/ip` and `bin/tc`, with their libraries"
             )));
         }
-        if !in_guest::can_serve() {
+        if self.inside.is_none() && !in_guest::can_serve() {
             let why = "--virtual-time: the guest runs this program itself, which is a library \
                        here; `cargo build --release` makes one, target/release/firstflight";
             return Err(GuestError::Lacks(why.to_owned()));
         }
-        let program = std::env::current_exe()
-            .map_err(|error| GuestError::Failed(format!("this program's file: {error}")))?;
+        let program = self.inside.clone().map_or_else(std::env::current_exe, Ok);
+        let program =
+            program.map_err(|error| GuestError::Failed(format!("this program's file: {error}")))?;
         image.program("init", &program)?;
         image.tools(&["ip", "tc"], "iproute2")?;
         if self.generator.as_deref() == Some("iperf3") {
@@ -217,7 +227,7 @@ impl Transport for VirtualTime {
     /// one after the other.
     fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
         let plans = scenario.plans()?;
-        if self.programs.is_none() {
+        if self.programs.is_none() && self.inside.is_none() {
             check(&plans)?;
         }
         let resolved = self.resolve(scenario)?;

@@ -1,5 +1,6 @@
 //! Sweeps from grid file to table.
 
+mod experiment;
 mod folder;
 mod grid;
 mod place;

@@ -1,0 +1,148 @@
+//! The results of a sweep's sides, by side, control and point.
+
+use std::collections::{BTreeMap, HashMap};
+
+use firstflight_results::measures::{Over, named};
+use firstflight_results::table::flows;
+use firstflight_results::{Table, Values};
+
+use crate::{Store, Sweep, SweepError};
+
+/// What was measured on all sides.
+pub(crate) struct Results {
+    sides: Vec<Side>,
+    keys: Vec<String>,
+    /// The values of every point, in the order of the keys.
+    points: Vec<Vec<String>>,
+}
+
+/// What was measured on one of them.
+pub(crate) struct Side {
+    name: String,
+    title: String,
+    controls: Vec<String>,
+    /// The hash of every point.
+    hashes: Vec<String>,
+    rows: Table,
+    /// The rows of a point and a control.
+    at: HashMap<(String, String), Vec<usize>>,
+}
+
+/// A value of the results.
+pub(crate) enum Found {
+    Number(f64),
+    Text(String),
+}
+
+impl Side {
+    /// Reads the merged table of a sweep.
+    pub(crate) fn read(
+        (name, title): (&str, &str),
+        sweep: &Sweep,
+        store: &Store,
+    ) -> Result<Self, SweepError> {
+        let base = sweep.document()?;
+        let hash = |number| Ok(sweep.resolved(&base, number)?.point());
+        let mut rows = Table::empty(flows::columns());
+        let path = store.dir().join(format!("flows.{}", store.format().name()));
+        store.format().read(&path, |more| Ok(rows.append(more)?))?;
+        let controls = sweep.scenario()?.controls.into_iter().map(|spec| spec.text);
+        let mut side = Self {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            controls: controls.collect(),
+            hashes: (0..sweep.points()).map(hash).collect::<Result<_, SweepError>>()?,
+            rows,
+            at: HashMap::new(),
+        };
+        for row in 0..side.rows.len() {
+            let key = (side.text("point", row), side.text("alias", row));
+            let (Some(point), Some(alias)) = key else { continue };
+            side.at.entry((point, alias)).or_default().push(row);
+        }
+        Ok(side)
+    }
+
+    fn text(&self, column: &str, row: usize) -> Option<String> {
+        match self.rows.column(column)? {
+            Values::Text(values) => values[row].clone(),
+            _ => None,
+        }
+    }
+
+    fn number(&self, column: &str, row: usize) -> Option<f64> {
+        match self.rows.column(column)? {
+            Values::Number(values) => values[row],
+            Values::Count(values) => values[row].map(|count| count as f64),
+            Values::Flag(values) => values[row].map(f64::from),
+            Values::Text(_) => None,
+        }
+    }
+
+    /// A measure of the flows of a run as its declaration says, and of several seeds the mean.
+    fn over(&self, rows: &[usize], column: &str) -> Option<f64> {
+        let mut runs: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for row in rows {
+            let seed = self.number("seed", *row)? as u64;
+            runs.entry(seed).or_default().push(self.number(column, *row)?);
+        }
+        let of_run = |values: &Vec<f64>| match named(column).map(|measure| measure.over) {
+            Some(Over::Sum) => values.iter().sum(),
+            Some(Over::Largest) => values.iter().copied().fold(0.0, f64::max),
+            Some(Over::Run) => values[0],
+            Some(Over::Mean) | None => values.iter().sum::<f64>() / values.len() as f64,
+        };
+        Some(runs.values().map(of_run).sum::<f64>() / runs.len() as f64)
+    }
+}
+
+impl Results {
+    /// All sides, each with the points of this sweep.
+    pub(crate) fn new(sides: Vec<Side>, of: &Sweep) -> Self {
+        let points = (0..of.points()).map(|number| of.values(number));
+        Self { sides, keys: of.keys().to_vec(), points: points.collect() }
+    }
+
+    pub(crate) fn sides(&self) -> impl Iterator<Item = &str> {
+        self.sides.iter().map(|side| side.name.as_str())
+    }
+
+    fn side(&self, name: &str) -> Option<&Side> {
+        self.sides.iter().find(|side| side.name == name)
+    }
+
+    /// What people call a side.
+    pub(crate) fn title(&self, side: &str) -> &str {
+        self.side(side).map_or("", |side| &side.title)
+    }
+
+    /// The controls of a side, as they were named.
+    pub(crate) fn controls(&self, side: &str) -> &[String] {
+        self.side(side).map_or(&[], |side| &side.controls)
+    }
+
+    /// How many points there are.
+    pub(crate) fn points(&self) -> u64 {
+        self.points.len() as u64
+    }
+
+    /// The value of a key that varies, at a point.
+    pub(crate) fn key(&self, point: u64, key: &str) -> Option<&str> {
+        let at = self.keys.iter().position(|known| known == key)?;
+        Some(&self.points.get(usize::try_from(point).ok()?)?[at])
+    }
+
+    /// What was measured of a control on a side at a point: a column of the table of flows.
+    pub(crate) fn measured(
+        &self,
+        (side, control): (&str, &str),
+        point: u64,
+        column: &str,
+    ) -> Option<Found> {
+        let side = self.side(side)?;
+        let hash = side.hashes.get(usize::try_from(point).ok()?)?;
+        let rows = side.at.get(&(hash.clone(), control.to_owned()))?;
+        let number = side.over(rows, column).map(Found::Number);
+        number.or_else(|| side.text(column, *rows.first()?).map(Found::Text))
+    }
+}
