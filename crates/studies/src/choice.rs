@@ -8,12 +8,17 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
+use firstflight_runner::{Options, RunError, Transport as Carrier};
+use firstflight_scenario::Scenario;
+use firstflight_transports::On;
 use serde_json::{Value, json};
 
 use crate::Stop;
+use crate::runs::{Run, guests, of_guests, on};
 use crate::step::{self, announce};
-use crate::tables::{between_marks, head, measure, row};
+use crate::tables::{between_marks, head, row};
 
 /// What was asked for.
 #[derive(Debug, clap::Parser)]
@@ -36,12 +41,17 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let data = root.join(DATA);
     let mut kept = Kept::load(&data)?;
     if !asked.page {
-        announce("build");
-        let features: &[&str] = if asked.linux { &["--features", "kernel"] } else { &[] };
-        let program = step::release(root, features)?;
         for transport in TRANSPORTS.iter().filter(|it| asked.linux || it.on != "linux") {
             announce(transport.title);
-            transport.measure(&program, &mut kept, asked.missing)?;
+            let lacks = |error: RunError| Stop::lacks(&error.to_string());
+            let carrier: Arc<dyn Carrier> = match transport.on {
+                "linux" => {
+                    let words = "linux --virtual-time --link tun";
+                    Arc::new(guests(words, &of_guests(root, PROGRAMS)?).map_err(lacks)?)
+                }
+                name => On::named(name).transport().map_err(lacks)?,
+            };
+            transport.measure(&*carrier, &mut kept, asked.missing)?;
         }
     }
     let file = root.join(DOCUMENT);
@@ -81,15 +91,15 @@ impl<'a> Kept<'a> {
 
     /// Keeps a run in place of the one before it, and all of them in the file, so that an
     /// interruption loses one row.
-    fn keep(&mut self, asked: &Value, runs: &[Value], controls: &[&str]) -> Result<(), Stop> {
+    fn keep(&mut self, asked: &Value, runs: &[Run], controls: &[&str]) -> Result<(), Stop> {
         self.runs.retain(|run| &run["asked"] != asked);
-        self.runs.extend(runs.iter().zip(controls).map(|(run, control)| {
+        self.runs.extend(runs.iter().zip(controls).map(|(Run { result, .. }, control)| {
             json!({
                 "asked": asked,
                 "control": control,
-                "seconds": run["flows"][0]["completion_time_s"],
-                "drops": run["bottleneck"]["drops"],
-                "peak_queue": run["bottleneck"]["peak_queue_packets"],
+                "seconds": result.flows[0].completion_time_s,
+                "drops": result.bottleneck.drops,
+                "peak_queue": result.bottleneck.peak_queue_packets,
             })
         }));
         self.runs.sort_by_key(place);
@@ -114,7 +124,7 @@ fn place(run: &Value) -> [Option<usize>; 4] {
 struct Transport {
     on: &'static str,
     title: &'static str,
-    flags: &'static [&'static str],
+    flags: &'static [(&'static str, &'static str)],
     controls: &'static [&'static str],
 }
 
@@ -133,7 +143,13 @@ impl Transport {
     }
 
     /// Measures every row, or those of which a control is `missing`.
-    fn measure(&self, program: &Path, kept: &mut Kept<'_>, missing: bool) -> Result<(), Stop> {
+    fn measure(
+        &self,
+        carrier: &dyn Carrier,
+        kept: &mut Kept<'_>,
+        missing: bool,
+    ) -> Result<(), Stop> {
+        let controls: Vec<String> = self.controls.iter().map(|name| (*name).to_owned()).collect();
         for path in PATHS {
             for size in SIZES {
                 let asked = self.asked(path, size);
@@ -141,13 +157,12 @@ impl Transport {
                 if missing && self.controls.iter().all(has) {
                     continue;
                 }
-                let mut words = vec!["compare"];
-                words.extend(self.controls);
-                words.extend(["--json", "--on", self.on, "--size", size, "--duration", "120s"]);
-                words.extend(self.flags);
-                words.extend(["--rate", path.rate, "--rtt", path.rtt]);
-                words.extend(["--buffer", path.buffer, "--loss", path.loss]);
-                kept.keep(&asked, &measure(program, &words)?, self.controls)?;
+                let own = [("--size", size), ("--duration", "120s")].into_iter();
+                let flags = own.chain(self.flags.iter().copied()).chain(path.flags()).collect();
+                let scenario = Scenario::from_flags(&flags, &controls);
+                let scenario = scenario.map_err(|error| Stop::failed(&error.to_string()))?;
+                let runs = on(carrier, &scenario, Options::default())?;
+                kept.keep(&asked, &runs, self.controls)?;
             }
         }
         Ok(())
@@ -198,12 +213,18 @@ impl Course {
     fn key(&self) -> [(&'static str, &'static str); 4] {
         [("rate", self.rate), ("rtt", self.rtt), ("buffer", self.buffer), ("loss", self.loss)]
     }
+
+    fn flags(&self) -> [(&'static str, &'static str); 4] {
+        let [(_, rate), (_, rtt), (_, buffer), (_, loss)] = self.key();
+        [("--rate", rate), ("--rtt", rtt), ("--buffer", buffer), ("--loss", loss)]
+    }
 }
 
 const DOCUMENT: &str = "docs/which-control.md";
 /// In the command's crate, so that its package has it.
 const DATA: &str = "crates/cli/src/predict/measured.json";
 const END: &str = "<!-- end of what is measured -->";
+const PROGRAMS: &str = "firstflight-out/choice";
 
 const SIZES: [&str; 2] = ["1MB", "20MB"];
 
@@ -219,7 +240,7 @@ const TRANSPORTS: [Transport; 3] = [
     Transport {
         on: "sim",
         title: "The simulator's TCP, profile `linux`, two packets an ACK",
-        flags: &["--packet", "1448B", "--delayed-ack", "2"],
+        flags: &[("--packet", "1448B"), ("--delayed-ack", "2")],
         controls: &[
             "newreno",
             "hystart",
@@ -235,7 +256,7 @@ const TRANSPORTS: [Transport; 3] = [
     Transport {
         on: "quic",
         title: "quinn 0.11",
-        flags: &["--packet", "1200B"],
+        flags: &[("--packet", "1200B")],
         controls: &[
             "quinn-newreno",
             "quinn-cubic",
@@ -250,7 +271,7 @@ const TRANSPORTS: [Transport; 3] = [
     Transport {
         on: "linux",
         title: "Debian's Linux in virtual time",
-        flags: &["--virtual-time", "--link", "tun", "--packet", "1448B", "--delayed-ack", "2"],
+        flags: &[("--packet", "1448B"), ("--delayed-ack", "2")],
         controls: &[
             "linux-reno",
             "linux-cubic",
@@ -264,38 +285,4 @@ const TRANSPORTS: [Transport; 3] = [
 ];
 
 #[cfg(test)]
-mod sentences;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tables_of_the_page_are_those_of_the_measurements() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let file = root.join(DATA);
-        let kept = Kept::load(&file).unwrap_or_else(|_| panic!("{DATA}"));
-        let old = fs::read_to_string(root.join(DOCUMENT)).unwrap();
-        assert!(page(&old, &kept).is_ok_and(|new| new == old), "cargo xtask choice --page");
-        let places: Vec<_> = kept.runs.iter().map(place).collect();
-        assert!(places.iter().flatten().all(Option::is_some), "a run that no table has");
-        assert!(places.is_sorted(), "sorted as the tables are");
-    }
-
-    #[test]
-    fn a_row_that_lacks_a_control_is_left_out() {
-        let (transport, path) = (&TRANSPORTS[0], &PATHS[0]);
-        let asked = transport.asked(path, SIZES[0]);
-        let numbers = json!({ "seconds": 1.0, "drops": 2, "peak_queue": 3 });
-        let run = |control: &&str| {
-            let mut run = numbers.clone();
-            (run["asked"], run["control"]) = (asked.clone(), (*control).into());
-            run
-        };
-        let mut kept = Kept { file: Path::new(""), runs: vec![] };
-        kept.runs.extend(transport.controls.iter().skip(1).map(run));
-        assert_eq!(transport.table(&kept), "");
-        kept.runs.push(run(&transport.controls[0]));
-        assert!(transport.table(&kept).contains("1MB | 1.00 s (2) |"));
-    }
-}
+mod tests;

@@ -22,11 +22,13 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, value_parser};
 use firstflight_guest::{Cache, DEFAULT_KERNEL, Kernel};
-use serde_json::Value;
+use firstflight_results::ClaimRow;
+use firstflight_transports::VirtualTime;
 
 use crate::Stop;
 use crate::explained::Explained;
 use crate::kept::Kept;
+use crate::runs::guests;
 use crate::step::{self, announce, kernel_features, unable};
 
 /// `validation/kernel.toml`.
@@ -105,8 +107,8 @@ struct Lab<'a> {
     program: PathBuf,
     /// The running one's release, or what is booted.
     kernel: String,
-    /// In real time, over the kernel of this machine.
-    real_time: bool,
+    /// What is booted; nothing in real time, over the kernel of this machine.
+    guests: Option<VirtualTime>,
     /// How often a run is tried that was disturbed.
     tries: u32,
     /// Begin nothing new after this.
@@ -115,7 +117,39 @@ struct Lab<'a> {
     explained: Explained,
 }
 
-impl Lab<'_> {
+impl<'a> Lab<'a> {
+    fn new(root: &'a Path, options: &Options) -> Result<Self, Stop> {
+        // Asked for now, not after half an hour.
+        if options.real_time {
+            step::has_tools("lab", &["ip", "iperf3", "ping"], "iproute2 iperf3 iputils-ping")?;
+        } else {
+            firstflight_guest::qemu_version()?;
+        }
+        announce("build");
+        let features = kernel_features()?;
+        if features.is_empty() {
+            println!("skipped: {}", step::no_kernel("controls of ours in this kernel"));
+        }
+        let program = match options.real_time {
+            // The emulated link must keep up with the clock.
+            true => step::release(root, features)?,
+            false => of_guests(root, PROGRAMS)?,
+        };
+        let guests =
+            (!options.real_time).then(|| guests("linux --virtual-time --link tun", &program));
+        let minutes = options.minutes.map(|minutes| Duration::from_secs(60 * minutes));
+        Ok(Self {
+            root,
+            guests: guests.transpose().map_err(|error| Stop::usage(&error.to_string()))?,
+            program,
+            kernel: kernel(options.real_time)?,
+            tries: options.tries,
+            until: minutes.map(|minutes| Instant::now() + minutes),
+            kept: Kept::new(&root.join(KEPT)),
+            explained: step::read_toml(&root.join(crate::EXPLAINED))?,
+        })
+    }
+
     fn is_over(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
@@ -127,32 +161,11 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return random::run(root, args);
     }
     let options: Options = crate::options(args)?;
-    // Asked for now, not after half an hour.
-    if options.real_time {
-        step::has_tools("lab", &["ip", "iperf3", "ping"], "iproute2 iperf3 iputils-ping")?;
-    } else {
-        firstflight_guest::qemu_version()?;
-    }
     let file: File = step::read_toml(&root.join("validation/kernel.toml"))?;
-    announce("build");
-    let features = kernel_features()?;
-    if features.is_empty() {
-        println!("skipped: {}", step::no_kernel("controls of ours in this kernel"));
-    }
-    let program = match options.real_time {
-        // The emulated link must keep up with the clock.
-        true => step::release(root, features)?,
-        false => of_guests(root, PROGRAMS)?,
-    };
-    let until = options.minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
-    let kernel = kernel(options.real_time)?;
-    let (tries, real_time) = (options.tries, options.real_time);
-    let (kept, explained) =
-        (Kept::new(&root.join(KEPT)), step::read_toml(&root.join(crate::EXPLAINED))?);
+    let lab = Lab::new(root, &options)?;
     if options.again {
-        kept.clear();
+        lab.kept.clear();
     }
-    let lab = Lab { root, program, kernel, real_time, tries, until, kept, explained };
 
     let mut tables = Vec::new();
     let pairs = if options.rows { &[][..] } else { &file.pair };
@@ -160,7 +173,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         announce(&format!("{} in the simulator, {} in the kernel", pair.sim, pair.linux));
         tables.push(points::measure(&lab, &file, pair)?);
     }
-    let page = |link: Option<&[String]>, rows: Option<&[Value]>| {
+    let page = |link: Option<&[String]>, rows: Option<&[ClaimRow]>| {
         page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)
     };
     // What follows takes longer.
@@ -172,7 +185,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         rows = rows.zip(found).map(|(rows, found)| [rows, found].concat());
     }
     let mut link = None;
-    if lab.real_time {
+    if lab.guests.is_none() {
         announce("the emulated link");
         link = link::measure(&lab)?;
     }

@@ -10,15 +10,14 @@ mod choice;
 mod compared;
 mod cpu;
 mod draw;
+mod experiments;
 mod explained;
 mod judge;
 mod kept;
 mod lab;
 mod oracle;
 mod queues;
-mod quic;
 mod runs;
-mod stacks;
 mod startups;
 mod tables;
 
@@ -53,8 +52,8 @@ const STUDIES: [(&str, Study); 9] = [
     ("lab", lab::run),
     ("oracle", oracle::run),
     ("queues", queues::run),
-    ("quic", quic::run),
-    ("stacks", stacks::run),
+    ("quic", experiments::quic),
+    ("stacks", experiments::stacks),
     ("startups", startups::run),
 ];
 

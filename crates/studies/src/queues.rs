@@ -57,7 +57,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return Err(Stop::lacks(&step::no_kernel("queues")));
     }
     announce("build");
-    let guests = Guests::new(root, KEPT, &GUESTS, &["--link", "netem"], true)?;
+    let guests = Guests::new(root, KEPT, &GUESTS, GUEST, Some(SAMPLES))?;
     let captures = options.packets.then(|| Captures::new(&guests)).transpose()?;
     let study = Study { guests: &guests, captures, runs: options.runs };
     let is_wanted = |it: &&Discipline| {
@@ -141,6 +141,7 @@ impl Options {
 const PAGE: &str = "docs/queues.md";
 const MARKS: (&str, &str) = ("<!-- kernel -->", "<!-- end of kernel -->");
 const KEPT: &str = "firstflight-out/queues";
+const GUEST: &str = "linux --virtual-time --link netem";
 /// The command keeps as many of a trace.
 const SAMPLES: u32 = 2_000;
 /// What decides what happens in a guest: the lab. Controls and disciplines are the kernel's.

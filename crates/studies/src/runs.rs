@@ -1,11 +1,12 @@
-//! The one way to run a scenario: on the simulator in this program, in a kernel by the built one.
+//! The one way to run a scenario, on whichever transport, and the runs of guests that are kept.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use firstflight_results::{Results, RunResult};
-use firstflight_runner::{Options, run};
+use firstflight_runner::{Options, RunError, Transport};
 use firstflight_scenario::Scenario;
+use firstflight_transports::{On, SIM, VirtualTime};
 use serde::{Deserialize, Serialize};
 
 use crate::Stop;
@@ -29,9 +30,19 @@ impl Run {
 
 /// Runs a scenario on the simulator, in this thread.
 pub(crate) fn simulated(scenario: &Scenario, samples: Option<u32>) -> Result<Vec<Run>, Stop> {
-    let options = Options { samples, serial: true, ..Options::default() };
-    let report = run(scenario, &options);
-    let report = report.map_err(|why| Stop::failed(&format!("{}: {why}", scenario.name)))?;
+    on(&SIM, scenario, Options { samples, serial: true, ..Options::default() })
+}
+
+/// Runs a scenario on a transport.
+pub(crate) fn on(
+    transport: &dyn Transport,
+    scenario: &Scenario,
+    options: Options<'_>,
+) -> Result<Vec<Run>, Stop> {
+    let report = transport.run(scenario, &options).map_err(|error| {
+        let stop = if matches!(error, RunError::Lacks(_)) { Stop::lacks } else { Stop::failed };
+        stop(&format!("{}: {error}", scenario.to_toml()))
+    })?;
     let measured = |run: firstflight_runner::Run| {
         let srtts = run
             .flows
@@ -49,26 +60,29 @@ pub(crate) struct Guests {
     pub(crate) program: PathBuf,
     /// A hash of the sources.
     pub(crate) sources: String,
-    /// What `--on linux --virtual-time` is told beside the scenario.
-    words: Vec<String>,
-    samples: bool,
+    /// What `--on` is told.
+    words: String,
+    transport: VirtualTime,
+    samples: Option<u32>,
     pub(crate) kept: Kept,
 }
 
 impl Guests {
-    /// Guests over this link whose runs are kept in `folder`, as long as nothing changes in
-    /// `sources`, folders of the repository.
+    /// Guests as `--on` is told of them, whose runs are kept in `folder` as long as nothing
+    /// changes in `sources`, folders of the repository.
     pub(crate) fn new(
         root: &Path,
         folder: &str,
         sources: &[&str],
-        words: &[&str],
-        samples: bool,
+        words: &str,
+        samples: Option<u32>,
     ) -> Result<Self, Stop> {
+        let program = of_guests(root, folder)?;
         Ok(Self {
-            program: of_guests(root, folder)?,
+            transport: guests(words, &program).map_err(|error| Stop::usage(&error.to_string()))?,
+            program,
             sources: sources_of(root, sources)?,
-            words: words.iter().map(|word| (*word).to_owned()).collect(),
+            words: words.to_owned(),
             samples,
             kept: Kept::new(&root.join(folder)),
         })
@@ -76,56 +90,36 @@ impl Guests {
 
     /// The run of a scenario with one control and one seed.
     pub(crate) fn run(&self, scenario: &Scenario) -> Result<Run, Stop> {
-        let key = format!("{} {} {}", self.sources, self.words.join(" "), scenario.to_toml());
+        let key = format!("{} {} {}", self.sources, self.words, scenario.to_toml());
         if let Some(kept) = self.kept.get(&key) {
             return Ok(kept);
         }
-        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        let words = [&["--on", "linux", "--virtual-time"], &words[..]].concat();
-        let run = by_program(&self.program, scenario, &words, self.samples)?;
+        let options = Options { samples: self.samples, serial: true, ..Options::default() };
+        let run = on(&self.transport, scenario, options)?.into_iter().next().unwrap_or_default();
         self.kept.put(&key, &run)?;
         Ok(run)
     }
 }
 
-/// The first run that the command makes of a scenario on what these words say.
-pub(crate) fn by_program(
-    program: &Path,
-    scenario: &Scenario,
-    words: &[&str],
-    samples: bool,
-) -> Result<Run, Stop> {
+/// A run on the running kernel, by the command as it is built for release, because the emulated
+/// link must keep up with the clock.
+pub(crate) fn in_real_time(program: &Path, scenario: &Scenario) -> Result<Run, Stop> {
     let folder = tempfile::tempdir().map_err(|error| unable("temporary folder", &error))?;
-    let (file, traces) = (folder.path().join("point.toml"), folder.path().join("traces"));
+    let file = folder.path().join("point.toml");
     std::fs::write(&file, scenario.to_toml()).map_err(|error| unable("point.toml", &error))?;
     let mut command = step::bound(program);
-    command.arg("run").arg(&file).arg("--json").args(words);
-    if samples {
-        command.arg("--trace").arg(&traces);
-    }
-    let output = step::output("run", &mut command)?;
-    let failed = |problem: &str| Stop::failed(&format!("{}: {problem}", scenario.to_toml()));
-    let results: Results =
-        serde_json::from_str(&output).map_err(|error| failed(&error.to_string()))?;
-    let result = results.runs.into_iter().next().ok_or_else(|| failed("no run in the results"))?;
-    let srtt_ms = if samples { srtt_ms(&traces) } else { Ok(0.0) };
-    Ok(Run { result, srtt_ms: srtt_ms.map_err(|error| unable("traces", &error))? })
+    command.arg("run").arg(&file).args(["--json", "--on", "linux", "--link", "tun"]);
+    let results = serde_json::from_str(&step::output("run", &mut command)?);
+    let results: Results = results.map_err(|error| Stop::failed(&error.to_string()))?;
+    let result = results.runs.into_iter().next().unwrap_or_default();
+    Ok(Run { result, srtt_ms: 0.0 })
 }
 
-/// The mean of `srtt_ms` over the flows' traces.
-fn srtt_ms(traces: &Path) -> std::io::Result<f64> {
-    let mut means = Vec::new();
-    for entry in std::fs::read_dir(traces)?.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.contains(".flow-") && name.ends_with(".csv") {
-            let text = std::fs::read_to_string(entry.path())?;
-            let mut lines = text.lines().map(|line| line.split(','));
-            let place = lines.next().and_then(|mut head| head.position(|name| name == "srtt_ms"));
-            let values = lines.filter_map(|mut line| line.nth(place?)?.parse::<f64>().ok());
-            means.extend(mean(values.filter(|value| *value > 0.0)));
-        }
-    }
-    Ok(mean(means).unwrap_or(0.0))
+/// The guests that `--on` is told of, in which this program runs.
+pub(crate) fn guests(words: &str, program: &Path) -> Result<VirtualTime, RunError> {
+    let guests = On::read(words)?.guests();
+    let guests = guests.ok_or_else(|| RunError::Input(format!("{words}: no guest")))?;
+    Ok(guests.inside(program))
 }
 
 /// The mean of some values, if there are any.

@@ -3,23 +3,9 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-
-use serde_json::Value;
 
 use crate::Stop;
 use crate::step;
-
-/// The runs of one command. Expectations that are not met are results as good as others.
-pub(crate) fn measure(program: &Path, words: &[&str]) -> Result<Vec<Value>, Stop> {
-    let output = Command::new(program)
-        .args(words)
-        .output()
-        .map_err(|error| step::unable("firstflight", &error))?;
-    let results = serde_json::from_slice::<Value>(&output.stdout).ok();
-    let runs = results.and_then(|mut results| Some(results["runs"].take().as_array()?.clone()));
-    runs.ok_or_else(|| Stop::failed(String::from_utf8_lossy(&output.stderr).trim()))
-}
 
 /// The title and the head of a table.
 pub(crate) fn head(text: &mut String, title: &str, first: &str, names: &[&str]) {

@@ -4,14 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use firstflight_results::{ClaimRow, Verdict};
 
-use super::rows::text;
 use crate::Stop;
 use crate::step::unable;
 
 /// Writes it, with the day of today.
-pub(super) fn write(path: &Path, kernel: &str, rows: &[Value]) -> Result<(), Stop> {
+pub(super) fn write(path: &Path, kernel: &str, rows: &[ClaimRow]) -> Result<(), Stop> {
     let today = Command::new("date").args(["-u", "+%F"]).output();
     let today = today.map_err(|error| unable("date", &error))?;
     let date = String::from_utf8_lossy(&today.stdout).trim().to_owned();
@@ -20,9 +19,9 @@ pub(super) fn write(path: &Path, kernel: &str, rows: &[Value]) -> Result<(), Sto
 }
 
 /// The rows of the lab by id, each value by the words of its check.
-fn file(kernel: &str, date: &str, rows: &[Value]) -> String {
-    let of_lab = rows.iter().filter(|row| text(&row["id"]).contains("-L"));
-    let ran = of_lab.filter(|row| row["verdict"] != "not-run");
+fn file(kernel: &str, date: &str, rows: &[ClaimRow]) -> String {
+    let of_lab = rows.iter().filter(|row| row.id.contains("-L"));
+    let ran = of_lab.filter(|row| row.verdict != Verdict::NotRun);
     let rows: Vec<toml::Value> = ran.map(|row| toml::Value::Table(values(row))).collect();
     let mut file = toml::Table::new();
     file.insert("kernel".to_owned(), kernel.into());
@@ -31,14 +30,14 @@ fn file(kernel: &str, date: &str, rows: &[Value]) -> String {
     format!("{HEAD}{file}")
 }
 
-fn values(row: &Value) -> toml::Table {
-    let checks = row["checks"].as_array().into_iter().flatten();
-    let measured = checks.filter_map(|check| {
-        Some((text(&check["what"]), toml::Value::Float(check["measured"].as_f64()?)))
-    });
+fn values(row: &ClaimRow) -> toml::Table {
+    let measured = row
+        .checks
+        .iter()
+        .filter_map(|check| Some((check.what.clone(), toml::Value::Float(check.measured?))));
     let values: toml::Table = measured.collect();
     let mut table = toml::Table::new();
-    table.insert("id".to_owned(), text(&row["id"]).into());
+    table.insert("id".to_owned(), row.id.clone().into());
     table.insert("values".to_owned(), values.into());
     table
 }
@@ -56,13 +55,18 @@ mod tests {
 
     #[test]
     fn only_rows_of_the_lab_that_ran_are_kept_with_their_values() {
-        let check = json!({"what": "linux-reno, %", "measured": 95.55});
-        let never = json!({"what": "restart, s", "measured": null});
-        let rows = [
-            json!({"id": "S0-LT1a", "verdict": "pass", "checks": [check, never]}),
-            json!({"id": "S0-LT1b", "verdict": "not-run", "checks": [check]}),
-            json!({"id": "S0-X6", "verdict": "pass", "checks": [check]}),
-        ];
+        let check = |what: &str, measured: Option<f64>| {
+            json!({ "what": what, "paper": null, "measured": measured, "difference": null,
+                "tolerance": "", "seeds": 1, "interval": null, "preset": "", "verdict": "pass" })
+        };
+        let row = |id: &str, verdict: &str| -> ClaimRow {
+            let checks = [check("linux-reno, %", Some(95.55)), check("restart, s", None)];
+            serde_json::from_value(json!({ "id": id, "paper": "", "what": "", "expected": 1,
+                "measured": 1, "unit": "", "class": "tight", "tolerance": 1, "verdict": verdict,
+                "preset": "", "scenario": "", "checks": checks }))
+            .unwrap()
+        };
+        let rows = [row("S0-LT1a", "pass"), row("S0-LT1b", "not-run"), row("S0-X6", "pass")];
         let text = file("6.18", "2026-11-22", &rows);
         let read: toml::Table = toml::from_str(&text).unwrap();
         assert_eq!(read["kernel"].as_str(), Some("6.18"));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use firstflight_report::markdown;
-use serde_json::Value;
+use firstflight_results::{ClaimRow, Verdict};
 
 use super::points::{Table, late_p99_us, mbps};
 use super::rows::text;
@@ -21,7 +21,7 @@ pub(super) fn write(
     file: &File,
     link: Option<&[String]>,
     tables: &[Table],
-    rows: Option<&[Value]>,
+    rows: Option<&[ClaimRow]>,
 ) -> Result<(), Stop> {
     let before = fs::read_to_string(path).unwrap_or_default();
     let measured = format!("Measured on Linux {kernel}.");
@@ -57,25 +57,24 @@ fn part(page: &str, heading: &str) -> String {
 }
 
 /// The table of the papers' rows, and why some are not as claimed.
-fn of_rows(rows: &[Value]) -> String {
+fn of_rows(rows: &[ClaimRow]) -> String {
     let mut page =
         String::from("| id | claim | expected | measured | verdict |\n|---|---|---|---|---|\n");
     for row in rows {
-        let cells = ["id", "what", "expected", "measured", "verdict"]
-            .map(|key| markdown::cell(&text(&row[key])));
-        let unit = text(&row["unit"]);
-        let [id, what, expected, measured, verdict] = cells;
-        let unit = if unit.is_empty() { unit } else { format!(" {unit}") };
+        let ClaimRow { id, what, expected, measured, verdict, unit, .. } = row;
+        let cells = [text(id), text(what), text(expected), text(measured), text(verdict)];
+        let [id, what, expected, measured, verdict] = cells.map(|cell| markdown::cell(&cell));
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         let measured = measured.replace("; ", "<br>");
         let _ = writeln!(page, "| {id} | {what} | {expected}{unit} | {measured} | {verdict} |");
     }
-    let failed: Vec<&Value> = rows.iter().filter(|row| row["verdict"] == "fail").collect();
+    let failed: Vec<&ClaimRow> = rows.iter().filter(|row| row.verdict == Verdict::Fail).collect();
     if !failed.is_empty() {
         page.push_str("\n### Not as claimed\n");
     }
     for row in failed {
-        let note = text(&row["note"]);
-        let _ = writeln!(page, "\n**{}**: {}", text(&row["id"]), markdown::line(&note));
+        let note = row.note.as_deref().unwrap_or_default();
+        let _ = writeln!(page, "\n**{}**: {}", row.id, markdown::line(note));
     }
     page
 }
@@ -165,9 +164,10 @@ mod tests {
         let path = std::env::temp_dir().join(format!("firstflight-page-{}.md", std::process::id()));
         let file: File = toml::from_str("rows = []\npair = []\npath = []").unwrap();
         let lines = ["a link's line".to_owned()];
-        let rows =
-            [serde_json::json!({"id": "S0-X", "what": "w", "expected": "1", "measured": "2",
-            "unit": "", "verdict": "fail", "note": "why"})];
+        let rows = [serde_json::json!({"id": "S0-X", "paper": "", "what": "w", "expected": "1",
+            "measured": "2", "unit": "", "class": "tight", "tolerance": "", "verdict": "fail",
+            "preset": "", "scenario": "", "note": "why"})]
+        .map(|row| serde_json::from_value(row).unwrap());
         let pair: Pair = toml::from_str("sim = 'newreno'\nlinux = 'reno'").unwrap();
         let table = Table { pair, points: Vec::new() };
         let written = |kernel, link, tables: &[Table], rows| {

@@ -1,5 +1,6 @@
 //! The simulator and a kernel's TCP on the same paths.
 
+use firstflight_runner::Options;
 use firstflight_scenario::Scenario;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -7,7 +8,7 @@ use rayon::prelude::*;
 use super::{Back, File, Lab, Pair, Route};
 use crate::Stop;
 use crate::compared::{Accepted, percent};
-use crate::runs::{Run, by_program, simulated};
+use crate::runs::{Run, in_real_time, on, simulated};
 
 /// The points of one pair of controls that are measured.
 pub(super) struct Table {
@@ -86,7 +87,7 @@ pub(super) fn late_p99_us(run: &Run) -> f64 {
 pub(super) fn measure(lab: &Lab<'_>, file: &File, pair: &Pair) -> Result<Table, Stop> {
     println!("{:<28} {:>9} {:>9} {:>7} {:>13}", "", "simulator", "kernel", "", "drops");
     // In virtual time guests side by side do not disturb each other.
-    let threads = if lab.real_time { 1 } else { 0 };
+    let threads = if lab.guests.is_some() { 0 } else { 1 };
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| Stop::failed(&error.to_string()))?;
     let points: Result<Vec<Option<Point>>, Stop> = pool.install(|| {
@@ -122,16 +123,17 @@ fn on_linux(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Run>, St
     if let Some(kept) = lab.kept.get(&key) {
         return Ok(Some(kept));
     }
-    let words = ["--on", "linux", "--link", "tun", "--virtual-time"];
-    let words = &words[..words.len() - usize::from(lab.real_time)];
     for _ in 0..lab.tries {
         if lab.is_over() {
             return Ok(None);
         }
-        let run = by_program(&lab.program, &scenario, words, false)?;
+        let run = match &lab.guests {
+            Some(guests) => on(guests, &scenario, Options::default())?.remove(0),
+            None => in_real_time(&lab.program, &scenario)?,
+        };
         let timing = run.result.lab.as_ref().map_or("valid", |lab| &lab.timing);
         // In virtual time the next try would be the same; the page says how late packets were.
-        if timing == "valid" || !lab.real_time {
+        if timing == "valid" || lab.guests.is_some() {
             lab.kept.put(&key, &run)?;
             return Ok(Some(run));
         }

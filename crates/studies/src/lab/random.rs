@@ -50,8 +50,8 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         return Err(Stop::lacks(&step::no_kernel("lab --random")));
     }
     announce("build");
-    let words = ["--link", "tun", "--kernel", &options.kernel];
-    let guests = Guests::new(root, KEPT, &GUESTS, &words, false)?;
+    let words = format!("linux --virtual-time --link tun --kernel {}", options.kernel);
+    let guests = Guests::new(root, KEPT, &GUESTS, &words, None)?;
     let numbers = 0..options.count;
     let wanted: Vec<u64> =
         numbers.filter(|n| options.only.is_empty() || options.only.contains(n)).collect();

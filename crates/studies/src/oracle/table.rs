@@ -216,6 +216,10 @@ mod tests {
     }
 
     fn row(ours: f64, drops: u64, reason: Option<&str>) -> Row {
+        row_from("ns-2", ours, drops, reason)
+    }
+
+    fn row_from(program: &str, ours: f64, drops: u64, reason: Option<&str>) -> Row {
         let measured = |utilization_percent, drops| Measured {
             utilization_percent,
             drops,
@@ -224,7 +228,7 @@ mod tests {
             jain: 1.0,
         };
         let point = point::example("a");
-        let explained = explained("ns-2", reason);
+        let explained = explained(program, reason);
         Row::new(&point, measured(90.0, 3), None, measured(ours, drops), (true, &explained))
     }
 
@@ -260,6 +264,7 @@ mod tests {
         assert!(row(92.1, 3, None).fails());
         assert!(row(87.9, 3, None).fails());
         assert!(!row(92.1, 3, Some("ties")).fails());
+        assert!(row_from("ns-3", 92.1, 3, Some("ties")).fails(), "a reason of another program");
         assert!(row(90.0, 0, None).fails(), "losses in one only");
     }
 

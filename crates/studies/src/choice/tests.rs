@@ -1,4 +1,4 @@
-//! A check of docs/which-control.md: every number that its prose quotes is computed from the
+//! Checks of docs/which-control.md: every number that its prose quotes is computed from the
 //! measurements of its tables.
 
 use std::ops::RangeInclusive;
@@ -142,6 +142,35 @@ fn the_sentences_of_the_page_have_their_numbers_from_the_tables() {
 
 fn read_text(root: &Path, file: &str) -> String {
     fs::read_to_string(root.join(file)).unwrap_or_else(|_| panic!("{file}"))
+}
+
+#[test]
+fn the_tables_of_the_page_are_those_of_the_measurements() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let file = root.join(DATA);
+    let kept = Kept::load(&file).unwrap_or_else(|_| panic!("{DATA}"));
+    let old = fs::read_to_string(root.join(DOCUMENT)).unwrap();
+    assert!(page(&old, &kept).is_ok_and(|new| new == old), "cargo xtask choice --page");
+    let places: Vec<_> = kept.runs.iter().map(place).collect();
+    assert!(places.iter().flatten().all(Option::is_some), "a run that no table has");
+    assert!(places.is_sorted(), "sorted as the tables are");
+}
+
+#[test]
+fn a_row_that_lacks_a_control_is_left_out() {
+    let (transport, path) = (&TRANSPORTS[0], &PATHS[0]);
+    let asked = transport.asked(path, SIZES[0]);
+    let numbers = json!({ "seconds": 1.0, "drops": 2, "peak_queue": 3 });
+    let run = |control: &&str| {
+        let mut run = numbers.clone();
+        (run["asked"], run["control"]) = (asked.clone(), (*control).into());
+        run
+    };
+    let mut kept = Kept { file: Path::new(""), runs: vec![] };
+    kept.runs.extend(transport.controls.iter().skip(1).map(run));
+    assert_eq!(transport.table(&kept), "");
+    kept.runs.push(run(&transport.controls[0]));
+    assert!(transport.table(&kept).contains("1MB | 1.00 s (2) |"));
 }
 
 /// Places in [`PATHS`].
