@@ -105,7 +105,8 @@ fn point(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Point>, Sto
         println!("{name:<28} {:>9.3}", mbps(&sim));
         return Ok(None);
     };
-    let explained = lab.explained.reason(&pair.linux, &name).map(|reason| reason.why.clone());
+    let explained = lab.explained.reason(&pair.linux, &name);
+    let explained = explained.map(|reason| reason.why.trim().to_owned());
     let point = Point { route: route.clone(), sim, linux, explained };
     let Point { sim, linux, .. } = &point;
     let drops = format!("{}/{}", sim.result.bottleneck.drops, linux.result.bottleneck.drops);
