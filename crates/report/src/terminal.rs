@@ -4,6 +4,7 @@
 
 use std::{env, fmt::Write as _, io::IsTerminal};
 
+use anstyle_query::{clicolor_force, no_color, term_supports_color};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table as Grid, Width, presets,
 };
@@ -34,17 +35,17 @@ impl Screen {
         Self { width: width.min(WIDEST), color: false, unicode: false }
     }
 
-    /// What the stream shows: colours on a terminal unless `NO_COLOR` is set, characters beyond
-    /// ASCII if the locale is UTF-8, and 100 columns where no width is known.
+    /// What the stream shows: colours on a terminal unless `NO_COLOR` is set and anywhere if
+    /// `CLICOLOR_FORCE` is, characters beyond ASCII if the locale is UTF-8, and 100 columns where
+    /// no width is known.
     pub fn of(stream: &impl IsTerminal) -> Self {
-        let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
         let terminal = stream.is_terminal();
         let measured = terminal.then(terminal_size::terminal_size).flatten();
         let stated = || env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let width = measured.map(|(width, _)| usize::from(width.0)).or_else(stated);
         Self {
             width: width.unwrap_or(100).min(WIDEST),
-            color: terminal && !set("NO_COLOR") && env::var_os("TERM").is_none_or(|t| t != "dumb"),
+            color: !no_color() && (clicolor_force() || terminal && term_supports_color()),
             unicode: cfg!(windows) || locale_is_utf8(),
         }
     }

@@ -1,26 +1,15 @@
 //! Plain text for a screen of some width.
 
+use textwrap::{Options, WordSplitter};
+
 /// A paragraph broken into lines between words, further lines behind `indent`; a word that is too
 /// long stands alone. With a line break at its end.
 #[must_use]
 pub fn wrapped(paragraph: &str, width: usize, indent: &str) -> String {
-    let mut text = String::new();
-    let mut used = 0;
-    for word in paragraph.split_whitespace() {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
-            text.push('\n');
-            text.push_str(indent);
-            used = indent.chars().count();
-        } else if used > 0 {
-            text.push(' ');
-            used += 1;
-        }
-        text.push_str(word);
-        used += length;
-    }
-    text.push('\n');
-    text
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    let options = Options::new(width).subsequent_indent(indent).break_words(false);
+    let options = options.word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(&words.join(" "), options) + "\n"
 }
 
 #[cfg(test)]

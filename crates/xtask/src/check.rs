@@ -21,7 +21,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Stop> {
 /// where it is linked (`FIRSTFLIGHT_CHECK_ONLY` of its build scripts), which clippy does not.
 pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
     let step = steps.begin();
-    for manifest in ["Cargo.toml", example::MANIFEST, readings::MANIFEST, python::MANIFEST] {
+    for manifest in MANIFESTS {
         succeed(step, &mut cargo(root, &["fmt", "--check", "--all", "--manifest-path", manifest]))?;
     }
     steps.begin();
@@ -66,9 +66,15 @@ fn deny(root: &Path) -> Result<(), Stop> {
         println!("skipped: cargo-deny is not installed (cargo install cargo-deny)");
         return Ok(());
     }
-    for manifest in ["Cargo.toml", python::MANIFEST] {
+    for manifest in MANIFESTS {
         let words = ["deny", "--manifest-path", manifest, "--config", "deny.toml", "check"];
-        succeed("cargo-deny", cargo(root, &words).args(["bans", "licenses", "sources"]))?;
+        let mut deny = cargo(root, &words);
+        deny.args(["--hide-inclusion-graph", "bans", "licenses", "sources"]);
+        succeed("cargo-deny", &mut deny)?;
     }
     Ok(())
 }
+
+/// The manifests of all workspaces.
+const MANIFESTS: [&str; 4] =
+    ["Cargo.toml", example::MANIFEST, readings::MANIFEST, python::MANIFEST];

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toml::Table;
+use walkdir::WalkDir;
 
 use crate::Stop;
 use crate::step::{cargo, read_toml, target, unable};
@@ -52,16 +53,12 @@ fn placed(text: &str, root: &Path) -> String {
 /// The crate's files, without what was built of it.
 fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    for entry in WalkDir::new(folder).into_iter().filter_entry(|it| it.file_name() != "target") {
         let entry = entry?;
-        let name = PathBuf::from(entry.file_name());
-        if name == Path::new("target") {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            found.extend(files(&entry.path())?.into_iter().map(|below| name.join(below)));
-        } else {
-            found.push(name);
+        if let Ok(name) = entry.path().strip_prefix(folder)
+            && entry.file_type().is_file()
+        {
+            found.push(name.to_path_buf());
         }
     }
     Ok(found)

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+pub use firstflight_guest::which;
 use serde::de::DeserializeOwned;
 
 use crate::Stop;
@@ -116,12 +117,6 @@ pub fn output(task: &str, command: &mut Command) -> Result<String, Stop> {
     // The product's code for a machine that lacks something.
     let stop = if done.status.code() == Some(3) { Stop::lacks } else { Stop::failed };
     Err(stop(&format!("{task}: {name}: {}", complaint.trim())))
-}
-
-/// Where a program is on the PATH.
-pub fn which(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|place| place.exists())
 }
 
 /// Refuses where one of these programs is missing; `packages` are Debian's that have them.

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use walkdir::{DirEntry, WalkDir};
+
 use crate::{Stop, step};
 
 mod borrowed;
@@ -72,30 +74,18 @@ pub(crate) fn run(root: &Path) -> Result<(), Stop> {
     Err(Stop::failed(&format!("tidy: {} findings", findings.len())))
 }
 
-/// Every file worth checking, in the order of their paths.
+/// Every file worth checking, in the order of their paths: not what git ignores, nor what others
+/// wrote, nor what is a link to another place of the repository.
 pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>, Stop> {
-    let mut paths = Vec::new();
-    collect(root, &mut paths).map_err(|error| Stop::failed(&error.to_string()))?;
+    let all = WalkDir::new(root).into_iter();
+    let ours = all.filter_entry(|entry| !SKIPPED.iter().any(|name| entry.file_name() == *name));
+    let ours: Result<Vec<_>, _> = ours.collect();
+    let ours = ours.map_err(|error| Stop::failed(&error.to_string()))?;
+    let files = ours.into_iter().filter(|entry| entry.file_type().is_file());
+    let of_kind = |path: &PathBuf| KINDS.iter().any(|kind| path.extension() == Some(kind.as_ref()));
+    let mut paths: Vec<_> = files.map(DirEntry::into_path).filter(of_kind).collect();
     paths.sort();
     Ok(paths)
-}
-
-/// Every file worth checking below `dir`: not what git ignores, nor what others wrote, nor what is
-/// a link to another place of the repository.
-fn collect(dir: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if SKIPPED.contains(&name.as_str()) || path.is_symlink() {
-            continue;
-        }
-        if path.is_dir() {
-            collect(&path, paths)?;
-        } else if path.extension().is_some_and(|kind| KINDS.iter().any(|known| kind == *known)) {
-            paths.push(path);
-        }
-    }
-    Ok(())
 }
 
 /// The path as written in messages and in `tidy.toml`: from the root, with slashes.
