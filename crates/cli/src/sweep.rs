@@ -83,11 +83,12 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
     if !args.estimate {
         output::check_any_directory("--out", &out)?;
     }
-    for Side { name, sweep, .. } in experiment.sides() {
+    for part in experiment.sides() {
+        let Side { name, sweep, .. } = part;
         if args.estimate {
-            let side = if name.is_empty() { String::new() } else { format!("{name}: ") };
-            output::print(&(side + &estimated(&sweep.estimate()?, cores())))?;
-        } else if !side(args, sweep, &out.join(name))? {
+            let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
+            output::print(&(name + &estimated(&sweep.estimate()?, cores())))?;
+        } else if !side(args, sweep, &part.folder(&out))? {
             return Ok(Status::Interrupted);
         }
     }

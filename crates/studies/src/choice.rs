@@ -5,13 +5,14 @@
 //! The measurements are kept in one file, a run in a line, which `firstflight predict` reads too.
 //! The tables of `docs/which-control.md` are written from it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use firstflight_runner::{Options, RunError, Transport as Carrier};
-use firstflight_scenario::Scenario;
+use firstflight_scenario::{PathFlags, Scenario};
 use firstflight_transports::On;
 use serde_json::{Value, json};
 
@@ -41,10 +42,10 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let data = root.join(DATA);
     let mut kept = Kept::load(&data)?;
     if !asked.page {
-        for transport in TRANSPORTS.iter().filter(|it| asked.linux || it.on != "linux") {
-            announce(transport.title);
+        for transport in ASKED.transport.iter().filter(|it| asked.linux || it.on != "linux") {
+            announce(&transport.title);
             let lacks = |error: RunError| Stop::lacks(&error.to_string());
-            let carrier: Arc<dyn Carrier> = match transport.on {
+            let carrier: Arc<dyn Carrier> = match transport.on.as_str() {
                 "linux" => {
                     let words = "linux --virtual-time --link tun";
                     Arc::new(guests(words, &of_guests(root, PROGRAMS)?).map_err(lacks)?)
@@ -63,7 +64,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 
 /// The document with its tables as the measurements give them.
 fn page(old: &str, kept: &Kept) -> Result<String, Stop> {
-    TRANSPORTS.iter().try_fold(old.to_owned(), |page, transport| {
+    ASKED.transport.iter().try_fold(old.to_owned(), |page, transport| {
         let mark = transport.mark();
         between_marks(&page, (&mark, END), &transport.table(kept))
             .ok_or_else(|| Stop::failed(&format!("{DOCUMENT}: no lines `{mark}` and `{END}`")))
@@ -91,7 +92,7 @@ impl<'a> Kept<'a> {
 
     /// Keeps a run in place of the one before it, and all of them in the file, so that an
     /// interruption loses one row.
-    fn keep(&mut self, asked: &Value, runs: &[Run], controls: &[&str]) -> Result<(), Stop> {
+    fn keep(&mut self, asked: &Value, runs: &[Run], controls: &[String]) -> Result<(), Stop> {
         self.runs.retain(|run| &run["asked"] != asked);
         self.runs.extend(runs.iter().zip(controls).map(|(Run { result, .. }, control)| {
             json!({
@@ -112,20 +113,57 @@ impl<'a> Kept<'a> {
 /// Where a run stands among all: as the tables have it.
 fn place(run: &Value) -> [Option<usize>; 4] {
     let asked = &run["asked"];
-    let transport = TRANSPORTS.iter().position(|transport| asked["on"] == transport.on);
-    let control = transport
-        .and_then(|it| TRANSPORTS[it].controls.iter().position(|name| run["control"] == *name));
-    let path =
-        PATHS.iter().position(|path| path.key().iter().all(|(key, value)| asked[*key] == *value));
-    [transport, path, SIZES.iter().position(|size| asked["size"] == *size), control]
+    let transport = ASKED.transport.iter().position(|it| asked["on"] == it.on.as_str());
+    let control = transport.and_then(|it| {
+        ASKED.transport[it].controls.iter().position(|name| run["control"] == name.as_str())
+    });
+    let is_on = |path: &Course| path.key().iter().all(|(key, value)| asked[*key] == value.as_str());
+    let size = ASKED.sizes.iter().position(|size| asked["size"] == size.as_str());
+    [transport, ASKED.path.iter().position(is_on), size, control]
 }
 
+/// `validation/choice.toml`.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Transfers {
+    sizes: Vec<String>,
+    path: Vec<Course>,
+    transport: Vec<Transport>,
+}
+
+static ASKED: LazyLock<Transfers> = LazyLock::new(|| {
+    let read = toml::from_str(include_str!("../../../validation/choice.toml"));
+    read.unwrap_or_else(|error| panic!("validation/choice.toml: {error}"))
+});
+
 /// Who carries the transfers, and the controls that are compared on it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Transport {
-    on: &'static str,
-    title: &'static str,
-    flags: &'static [(&'static str, &'static str)],
-    controls: &'static [&'static str],
+    on: String,
+    title: String,
+    /// Flags of `compare`.
+    flags: BTreeMap<String, String>,
+    controls: Vec<String>,
+}
+
+/// A typical path, in the words of the path flags.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Course {
+    name: String,
+    rate: String,
+    rtt: String,
+    buffer: Option<String>,
+    loss: Option<String>,
+}
+
+impl Course {
+    fn key(&self) -> [(&'static str, String); 4] {
+        let or = |value: &Option<String>, usual: &str| value.clone().unwrap_or(usual.to_owned());
+        let (buffer, loss) = (or(&self.buffer, "1bdp"), or(&self.loss, "0%"));
+        [("rate", self.rate.clone()), ("rtt", self.rtt.clone()), ("buffer", buffer), ("loss", loss)]
+    }
 }
 
 impl Transport {
@@ -149,20 +187,23 @@ impl Transport {
         kept: &mut Kept<'_>,
         missing: bool,
     ) -> Result<(), Stop> {
-        let controls: Vec<String> = self.controls.iter().map(|name| (*name).to_owned()).collect();
-        for path in PATHS {
-            for size in SIZES {
+        for path in &ASKED.path {
+            for size in &ASKED.sizes {
                 let asked = self.asked(path, size);
-                let has = |control: &&str| kept.find(&asked, control).is_some();
+                let has = |control: &String| kept.find(&asked, control).is_some();
                 if missing && self.controls.iter().all(has) {
                     continue;
                 }
-                let own = [("--size", size), ("--duration", "120s")].into_iter();
-                let flags = own.chain(self.flags.iter().copied()).chain(path.flags()).collect();
-                let scenario = Scenario::from_flags(&flags, &controls);
+                let mut flags = PathFlags::default();
+                let own = [("size", size.clone()), ("duration", "120s".to_owned())];
+                let more = self.flags.iter().map(|(name, value)| (name.as_str(), value.clone()));
+                for (name, value) in own.into_iter().chain(path.key()).chain(more) {
+                    flags.set(&format!("--{name}"), value);
+                }
+                let scenario = Scenario::from_flags(&flags, &self.controls);
                 let scenario = scenario.map_err(|error| Stop::failed(&error.to_string()))?;
                 let runs = on(carrier, &scenario, Options::default())?;
-                kept.keep(&asked, &runs, self.controls)?;
+                kept.keep(&asked, &runs, &self.controls)?;
             }
         }
         Ok(())
@@ -171,13 +212,14 @@ impl Transport {
     /// The table of what there is; nothing where there is nothing.
     fn table(&self, kept: &Kept<'_>) -> String {
         let mut text = String::new();
-        let rows = PATHS.iter().flat_map(|path| SIZES.map(|size| (path, size)));
+        let rows = ASKED.path.iter().flat_map(|path| ASKED.sizes.iter().map(move |it| (path, it)));
         for (path, size) in rows {
             let asked = self.asked(path, size);
             let runs = self.controls.iter().map(|control| kept.find(&asked, control));
             let Some(runs) = runs.collect::<Option<Vec<&Value>>>() else { continue };
             if text.is_empty() {
-                head(&mut text, self.title, "time (packets dropped)", self.controls);
+                let names: Vec<&str> = self.controls.iter().map(String::as_str).collect();
+                head(&mut text, &self.title, "time (packets dropped)", &names);
             }
             row(&mut text, &format!("{}, {size}", path.name), runs.into_iter().map(cell));
         }
@@ -196,93 +238,11 @@ fn cell(run: &Value) -> String {
     text
 }
 
-/// A typical path, in the words of the path flags.
-struct Course {
-    name: &'static str,
-    rate: &'static str,
-    rtt: &'static str,
-    buffer: &'static str,
-    loss: &'static str,
-}
-
-impl Course {
-    const fn new(name: &'static str, rate: &'static str, rtt: &'static str) -> Self {
-        Self { name, rate, rtt, buffer: "1bdp", loss: "0%" }
-    }
-
-    fn key(&self) -> [(&'static str, &'static str); 4] {
-        [("rate", self.rate), ("rtt", self.rtt), ("buffer", self.buffer), ("loss", self.loss)]
-    }
-
-    fn flags(&self) -> [(&'static str, &'static str); 4] {
-        let [(_, rate), (_, rtt), (_, buffer), (_, loss)] = self.key();
-        [("--rate", rate), ("--rtt", rtt), ("--buffer", buffer), ("--loss", loss)]
-    }
-}
-
 const DOCUMENT: &str = "docs/which-control.md";
 /// In the command's crate, so that its package has it.
 const DATA: &str = "crates/cli/src/predict/measured.json";
 const END: &str = "<!-- end of what is measured -->";
 const PROGRAMS: &str = "firstflight-out/choice";
-
-const SIZES: [&str; 2] = ["1MB", "20MB"];
-
-const PATHS: &[Course] = &[
-    Course::new("100 Mbit/s, 20 ms", "100Mbps", "20ms"),
-    Course::new("40 Mbit/s, 150 ms", "40Mbps", "150ms"),
-    Course { buffer: "0.25bdp", ..Course::new("100 Mbit/s, 100 ms, 0.25 BDP", "100Mbps", "100ms") },
-    Course::new("50 Mbit/s, 600 ms", "50Mbps", "600ms"),
-    Course { loss: "0.5%", ..Course::new("12 Mbit/s, 600 ms, 0.5 % loss", "12Mbps", "600ms") },
-];
-
-const TRANSPORTS: [Transport; 3] = [
-    Transport {
-        on: "sim",
-        title: "The simulator's TCP, profile `linux`, two packets an ACK",
-        flags: &[("--packet", "1448B"), ("--delayed-ack", "2")],
-        controls: &[
-            "newreno",
-            "hystart",
-            "hystart-pp",
-            "search",
-            "suss",
-            "rapid-start",
-            "hoe+cubic",
-            "astart",
-            "mstart",
-        ],
-    },
-    Transport {
-        on: "quic",
-        title: "quinn 0.11",
-        flags: &[("--packet", "1200B")],
-        controls: &[
-            "quinn-newreno",
-            "quinn-cubic",
-            "cubic",
-            "hystart-pp",
-            "search",
-            "hoe+cubic",
-            "astart",
-            "mstart",
-        ],
-    },
-    Transport {
-        on: "linux",
-        title: "Debian's Linux in virtual time",
-        flags: &[("--packet", "1448B"), ("--delayed-ack", "2")],
-        controls: &[
-            "linux-reno",
-            "linux-cubic",
-            "linux-bbr",
-            "hystart-pp",
-            "hoe+cubic",
-            "astart",
-            "mstart",
-        ],
-    },
-];
 
 #[cfg(test)]
 mod tests;

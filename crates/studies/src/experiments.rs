@@ -65,8 +65,8 @@ fn tables(root: &Path, file: &str, folder: &Path) -> Result<String, Stop> {
     let on = |words: &str| transport(root, words);
     let experiment = Experiment::load(&root.join(file), &usual, &on).map_err(|it| failed(&it))?;
     for side in experiment.sides() {
-        let (never, folder) = (AtomicBool::new(false), folder.join(&side.name));
-        let store = Store::open(&folder, &side.sweep, Format::Csv, Shard::WHOLE);
+        let never = AtomicBool::new(false);
+        let store = Store::open(&side.folder(folder), &side.sweep, Format::Csv, Shard::WHOLE);
         let store = store.map_err(|error| failed(&error))?;
         let done = sweep(&side.sweep, &store, Shard::WHOLE, &never, &|_, _| {});
         done.map_err(|error| failed(&error))?;

@@ -1,6 +1,6 @@
 //! A grid file whose points run on several sides: transports, and what differs between them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use firstflight_runner::{RunError, Transport};
@@ -21,12 +21,19 @@ pub struct Experiment {
 /// A sweep of its own in the folder of its name; the only one has no name.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// Its name, and its folder within the experiment's.
+    /// Its name.
     pub name: String,
     /// What tables call it.
     title: String,
     /// What runs there.
     pub sweep: Sweep,
+}
+
+impl Side {
+    /// Its folder within the experiment's.
+    pub fn folder(&self, of: &Path) -> PathBuf {
+        if self.name.is_empty() { of.to_owned() } else { of.join(&self.name) }
+    }
 }
 
 /// Makes a transport of the words of `--on` and its flags.
@@ -109,9 +116,9 @@ impl Experiment {
         let (Some(first), false) = (self.sides.first(), self.tables.is_empty()) else {
             return Ok(String::new());
         };
-        let read = |Side { name, title, sweep }: &Side| {
-            let store = Store::open(&folder.join(name), sweep, format, Shard::WHOLE)?;
-            Read::read((name, title), sweep, &store)
+        let read = |side: &Side| {
+            let store = Store::open(&side.folder(folder), &side.sweep, format, Shard::WHOLE)?;
+            Read::read((&side.name, &side.title), &side.sweep, &store)
         };
         let sides = self.sides.iter().map(read).collect::<Result<_, SweepError>>()?;
         let results = Results::new(sides, &first.sweep);

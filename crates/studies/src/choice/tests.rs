@@ -10,8 +10,8 @@ struct Measured(Vec<Value>);
 
 impl Measured {
     fn run(&self, on: &str, path: usize, size: &str, control: &str) -> Option<&Value> {
-        let transport = TRANSPORTS.iter().find(|transport| transport.on == on).unwrap();
-        let asked = transport.asked(&PATHS[path], size);
+        let transport = ASKED.transport.iter().find(|transport| transport.on == on).unwrap();
+        let asked = transport.asked(&ASKED.path[path], size);
         self.0.iter().find(|run| run["asked"] == asked && run["control"] == control)
     }
 
@@ -19,6 +19,11 @@ impl Measured {
     fn clean(&self, on: &str, size: &str, control: &str, key: &str) -> Vec<f64> {
         let runs = CLEAN.iter().filter_map(|path| self.run(on, *path, size, control));
         runs.map(|run| run[key].as_f64().unwrap()).collect()
+    }
+
+    /// A number of `hoe+cubic` there with each size.
+    fn both(&self, key: &str, on: &str) -> impl Iterator<Item = f64> {
+        ASKED.sizes.iter().flat_map(move |size| self.clean(on, size, "hoe+cubic", key))
     }
 
     fn drops(&self, on: &str, control: &str) -> Vec<f64> {
@@ -33,7 +38,7 @@ impl Measured {
     /// How many percent longer than another's its transfers took on the clean paths.
     fn longer(&self, on: &str, control: &str, other: &str) -> RangeInclusive<f64> {
         let of = |control| {
-            SIZES.into_iter().flat_map(move |size| self.clean(on, size, control, "seconds"))
+            ASKED.sizes.iter().flat_map(move |size| self.clean(on, size, control, "seconds"))
         };
         let more = of(control).zip(of(other)).map(|(one, other)| 100.0 * (one / other - 1.0));
         range(more)
@@ -41,11 +46,12 @@ impl Measured {
 
     /// In how many cells of a table it was the quickest, or as quick.
     fn wins(&self, on: &str, control: &str) -> usize {
-        let transport = TRANSPORTS.iter().find(|transport| transport.on == on).unwrap();
-        let cells = (0..PATHS.len()).flat_map(|path| SIZES.map(|size| (path, size)));
+        let transport = ASKED.transport.iter().find(|transport| transport.on == on).unwrap();
+        let cells =
+            (0..ASKED.path.len()).flat_map(|path| ASKED.sizes.iter().map(move |size| (path, size)));
         // As the table shows them.
         let shown = |seconds: f64| (seconds * 100.0).round();
-        let is_quickest = |(path, size): &(usize, &str)| {
+        let is_quickest = |(path, size): &(usize, &String)| {
             let all = transport.controls.iter().map(|other| self.seconds(on, *path, size, other));
             shown(self.seconds(on, *path, size, control)) <= all.map(shown).fold(f64::MAX, f64::min)
         };
@@ -126,10 +132,9 @@ fn the_sentences_of_the_page_have_their_numbers_from_the_tables() {
     let missing: Vec<&String> = sentences.iter().filter(|said| !page.contains(*said)).collect();
     assert!(missing.is_empty(), "{DOCUMENT} does not say: {missing:#?}");
     for on in ["sim", "quic"] {
-        let clean = |key| SIZES.map(|size| all.clean(on, size, "hoe+cubic", key)).concat();
-        assert!(clean("drops").iter().all(|drops| *drops == 0.0), "`hoe+cubic` drops nothing");
-        let others = TRANSPORTS.iter().find(|it| it.on == on).unwrap().controls.iter();
-        let mut others = others.filter(|name| !["astart", "mstart"].contains(name));
+        assert!(all.both("drops", on).all(|drops| drops == 0.0), "`hoe+cubic` drops nothing");
+        let others = ASKED.transport.iter().find(|it| it.on == on).unwrap().controls.iter();
+        let mut others = others.filter(|name| !["astart", "mstart"].contains(&name.as_str()));
         assert!(others.all(|name| long(on, name).is_infinite()), "all others take over 120 s");
     }
     assert!(all.drops("sim", "hystart").iter().all(|drops| *drops == 0.0), "nor does HyStart");
@@ -158,12 +163,12 @@ fn the_tables_of_the_page_are_those_of_the_measurements() {
 
 #[test]
 fn a_row_that_lacks_a_control_is_left_out() {
-    let (transport, path) = (&TRANSPORTS[0], &PATHS[0]);
-    let asked = transport.asked(path, SIZES[0]);
+    let (transport, path) = (&ASKED.transport[0], &ASKED.path[0]);
+    let asked = transport.asked(path, &ASKED.sizes[0]);
     let numbers = json!({ "seconds": 1.0, "drops": 2, "peak_queue": 3 });
-    let run = |control: &&str| {
+    let run = |control: &String| {
         let mut run = numbers.clone();
-        (run["asked"], run["control"]) = (asked.clone(), (*control).into());
+        (run["asked"], run["control"]) = (asked.clone(), control.as_str().into());
         run
     };
     let mut kept = Kept { file: Path::new(""), runs: vec![] };
@@ -173,7 +178,7 @@ fn a_row_that_lacks_a_control_is_left_out() {
     assert!(transport.table(&kept).contains("1MB | 1.00 s (2) |"));
 }
 
-/// Places in [`PATHS`].
+/// Places in [`Transfers::path`].
 const CLEAN: [usize; 3] = [0, 1, 3];
 const SHALLOW: usize = 2;
 const GEO: usize = 3;

@@ -48,8 +48,8 @@ fn tables(layouts: &str) -> String {
     let place = Place::new();
     let (experiment, out) = load(&place, &format!("{FILE}{layouts}")).unwrap();
     for side in experiment.sides() {
-        let folder = out.join(&side.name);
-        let store = Store::open(&folder, &side.sweep, Format::Csv, Shard::WHOLE).unwrap();
+        let store =
+            Store::open(&side.folder(&out), &side.sweep, Format::Csv, Shard::WHOLE).unwrap();
         run_shard(&side.sweep, &store, "1/1");
         store.merge(&side.sweep).unwrap();
     }
