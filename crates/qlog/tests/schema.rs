@@ -1,6 +1,5 @@
 //! What is written conforms to version 0.3, and the crate `qlog` reads it.
 
-#[path = "schema/rules.rs"]
 mod rules;
 
 use firstflight_qlog::{

@@ -1,8 +1,6 @@
 //! What the QUIC adapter promises arrives, once, in order, with quinn's own totals: quinn's stack
 //! in virtual time, under a start-up that checks what it is told.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 use std::time::Instant as Clock;
 
@@ -86,8 +84,8 @@ where
         ..Setup::new(Control::Quinns(firstflight_quic::OfQuinn::NewReno), 200_000)
     };
     let pair = Pair::with_controller(&setup, summed).unwrap();
-    let network = common::network(10, 40, buffer, 1, 20);
-    let outcome = common::run(&network, vec![Box::new(pair)]);
+    let network = crate::common::network(10, 40, buffer, 1, 20);
+    let outcome = crate::common::run(&network, vec![Box::new(pair)]);
     assert_eq!(outcome.flows[0].delivered_bytes, Bytes(1_000_000));
     let finished = outcome.flows[0].finished_at;
     let totals = Totals { finished, ..*sums.0.lock().unwrap() };

@@ -8,15 +8,10 @@
 //! beyond the multiple of the flight that its start-up declares, nothing in flight above the window
 //! but probes, and a connection that goes on, or ends with the error that the lie deserves.
 
-#[path = "forged/keys.rs"]
 mod keys;
-#[path = "forged/liar.rs"]
 mod liar;
-#[path = "forged/packet.rs"]
 mod packet;
-#[path = "forged/scene.rs"]
 mod scene;
-#[path = "forged/watch.rs"]
 mod watch;
 
 use firstflight_control::Control;

@@ -2,9 +2,7 @@
 //! quinn endpoints under every control. What a peer can forge inside the encryption is in
 //! `forged.rs`.
 
-mod common;
-
-use common::{network, run};
+use crate::common::{network, run};
 use firstflight_core::registry::STARTUPS;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};

@@ -1,8 +1,6 @@
 //! ECN over quinn: links mark its datagrams, ACK frames count them, and start-up ends with a mark.
 
-mod common;
-
-use common::network;
+use crate::common::network;
 use firstflight_core::policy::Exit;
 use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup};
 use firstflight_sim::{Ends, FlowOutcome, LinkSpec, Network, Outcome};
@@ -18,7 +16,7 @@ fn path(ecn: bool, mark_from: Option<u64>) -> Network {
 
 fn run(network: &Network, control: &str) -> Outcome {
     let setup = Setup::new(Control::named(control).unwrap(), 2_000_000);
-    common::run(network, vec![Box::new(Pair::new(&setup).unwrap()) as Box<dyn Ends>])
+    crate::common::run(network, vec![Box::new(Pair::new(&setup).unwrap()) as Box<dyn Ends>])
 }
 
 fn exit(flow: &FlowOutcome) -> (Exit, u64) {

@@ -1,11 +1,9 @@
 //! quinn over the simulator's links.
 
-mod common;
-
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use common::network;
+use crate::common::network;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_qlog::{Header, Log};
 use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup, SetupError};
@@ -18,7 +16,7 @@ fn setup(control: &str) -> Setup {
 fn run(network: &Network, setups: &[Setup]) -> Outcome {
     let network = Network { sample_every: Some(Span::from_millis(50)), ..network.clone() };
     let ends = |setup| -> Box<dyn Ends> { Box::new(Pair::new(setup).unwrap()) };
-    common::run(&network, setups.iter().map(ends).collect())
+    crate::common::run(&network, setups.iter().map(ends).collect())
 }
 
 #[test]
@@ -166,7 +164,7 @@ impl Write for Full {
 fn logged(control: &str, to: impl Write + Send + Sync + 'static) -> Outcome {
     let header = Header { title: control.to_owned(), ..Header::default() };
     let pair = Pair::logged(&setup(control), header, Box::new(to)).unwrap();
-    common::run(&network(10, 40, 42, 1, 2), vec![Box::new(pair)])
+    crate::common::run(&network(10, 40, 42, 1, 2), vec![Box::new(pair)])
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! Captures of every kind: where they were taken, what limited the sender, what they cannot show.
 
-mod wire;
-
 use std::io::Cursor;
 
+use crate::wire::{ACK, MSS, SYN, Segment, Transfer, Wire};
 use firstflight_qlog::{Limit, Limited};
 use firstflight_record::{Form, Recorded, read};
-use wire::{ACK, MSS, SYN, Segment, Transfer, Wire};
 
 fn shown(wire: Wire) -> Recorded {
     number(wire, None)

@@ -1,5 +1,5 @@
 //! Every place that lists keys is held to their rows. `UPDATE_KEYS=1 cargo test -p
-//! firstflight-scenario --test rows` writes those that are files.
+//! firstflight-scenario rows` writes those that are files.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -28,7 +28,7 @@ fn hold(file: &str, (begin, end): (&str, &str), expected: &str) {
     }
     let equal = found.lines().zip(expected.lines()).take_while(|(is, row)| is == row).count();
     let [is, row] = [found, expected].map(|text| text.lines().nth(equal).unwrap_or("nothing more"));
-    let how = "UPDATE_KEYS=1 cargo test -p firstflight-scenario --test rows";
+    let how = "UPDATE_KEYS=1 cargo test -p firstflight-scenario rows";
     panic!("{file} has\n{is}\nand the rows have\n{row}\n{how} writes it");
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::keys::Tap;
-use crate::packet::{self, ID, MOST, PING, ack, seal};
+use super::keys::Tap;
+use super::packet::{self, ID, MOST, PING, ack, seal};
 
 /// What it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Short-header packets and ACK frames, written and read by hand (RFC 9000 sections 17.3 and 19.3).
 
-use crate::keys::Tapped;
+use super::keys::Tapped;
 
 /// What a packet of the other end says outside its encryption.
 #[derive(Clone, Copy, Debug)]

@@ -11,9 +11,9 @@ use quinn_proto::{
     VarInt,
 };
 
-use crate::keys::{self, NAME};
-use crate::liar::{Answer, Attack, Liar};
-use crate::watch::{Seen, Watching};
+use super::keys::{self, NAME};
+use super::liar::{Answer, Attack, Liar};
+use super::watch::{Seen, Watching};
 
 /// A path that may change: times ms, rates Mbit/s, the buffer in packets.
 #[derive(Clone, Debug)]
