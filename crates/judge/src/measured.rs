@@ -2,7 +2,7 @@
 
 use firstflight_results::{FlowResult, LabFigures, Series};
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::{Flow, Resolved, Scenario};
+use firstflight_scenario::{FlowGroup, Resolved, Scenario};
 use serde::{Deserialize, Serialize};
 
 /// Declares the measures: name, unit, meaning.
@@ -189,7 +189,7 @@ impl<'a> Seen<'a> {
             return (any.then_some(mean), Some(f64::from(u8::from(any))));
         }
         let groups = scenario.groups();
-        let ends = |group: &Flow| group.size.is_some() || !group.writes.is_empty();
+        let ends = |group: &FlowGroup| group.size.is_some() || !group.writes.is_empty();
         if groups.iter().any(|group| group.control.is_none() && !ends(group)) {
             return (None, None);
         }

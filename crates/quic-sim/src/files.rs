@@ -4,7 +4,7 @@
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant};
-use firstflight_sim::{Datagram, Ends, EndsTotals, FileDraws, FileOutcome, SenderState};
+use firstflight_sim::{Datagram, Ends, FileDraws, FileOutcome, FlowOutcome, SenderState};
 
 use crate::pair::Pair;
 use crate::setup::{Control, Setup, SetupError};
@@ -32,7 +32,7 @@ pub(crate) struct Files {
     /// What the newest connection that is over has learned, and when it was over.
     learned: Option<(Learned, Instant)>,
     /// Totals of the connections that are over.
-    before: EndsTotals,
+    before: FlowOutcome,
     /// Packets acknowledged on them.
     acked_before: u64,
     /// The files that are over.
@@ -65,7 +65,7 @@ impl Files {
             next_at: None,
             stopped: false,
             learned: None,
-            before: EndsTotals::default(),
+            before: FlowOutcome::default(),
             acked_before: 0,
             done: Vec::new(),
         })
@@ -179,13 +179,13 @@ impl Ends for Files {
         self.pair.failure()
     }
 
-    fn totals(&self) -> EndsTotals {
-        let (before, now) = (self.before, self.pair.totals());
-        EndsTotals {
-            delivered: before.delivered + now.delivered,
-            finished_at: None,
+    fn totals(&self) -> FlowOutcome {
+        let (before, now) = (&self.before, self.pair.totals());
+        FlowOutcome {
+            delivered_bytes: before.delivered_bytes + now.delivered_bytes,
             counts: before.counts + now.counts,
             reprobes: before.reprobes + now.reprobes,
+            ..FlowOutcome::default()
         }
     }
 

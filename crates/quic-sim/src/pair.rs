@@ -11,7 +11,7 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_qlog::{Header, Tap};
 use firstflight_quic::{Build, OfQuinn};
 use firstflight_runner::LogFile;
-use firstflight_sim::{Counts, Datagram, Ends, EndsTotals, SenderState, Way};
+use firstflight_sim::{Counts, Datagram, Ends, FlowOutcome, SenderState, Way};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
     ClientConfig, Connection, Dir, EndpointConfig, Event, QlogConfig, ServerConfig, StreamEvent,
@@ -391,17 +391,17 @@ impl Ends for Pair {
 
     /// quinn counts packets of any content. What it declares lost it sends again.
     #[allow(clippy::needless_update, reason = "what only TCP counts need not be named here")]
-    fn totals(&self) -> EndsTotals {
+    fn totals(&self) -> FlowOutcome {
         let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) else {
-            return EndsTotals::default();
+            return FlowOutcome::default();
         };
         // quinn asks the controller for its window: not while it is locked.
         let path = connection.stats().path;
         let seen = shared.look();
         let sender = seen.controller.sender();
         let seen = &seen.watch;
-        EndsTotals {
-            delivered: Bytes(self.stopped.unwrap_or(self.delivered)),
+        FlowOutcome {
+            delivered_bytes: Bytes(self.stopped.unwrap_or(self.delivered)),
             finished_at: self.finished_at,
             counts: Counts {
                 sent_packets: path.sent_packets,
@@ -412,6 +412,7 @@ impl Ends for Pair {
                 ..Counts::default()
             },
             reprobes: sender.map_or(0, Sender::reprobes),
+            ..FlowOutcome::default()
         }
     }
 }

@@ -7,7 +7,7 @@ use firstflight_core::registry::STARTUPS;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup};
-use firstflight_sim::{Datagram, Ends, EndsTotals, SenderState, Way};
+use firstflight_sim::{Datagram, Ends, FlowOutcome, SenderState, Way};
 use proptest::prelude::*;
 
 /// What happens to datagrams on the reverse path, in per cent, and how long those held wait.
@@ -110,7 +110,7 @@ impl Ends for Harmed {
         Ends::gauges(&self.pair, report);
     }
 
-    fn totals(&self) -> EndsTotals {
+    fn totals(&self) -> FlowOutcome {
         self.pair.totals()
     }
 }

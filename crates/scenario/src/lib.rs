@@ -36,7 +36,7 @@ pub use profile::{
     Carrier, EcnFeedback, FastOpen, Ns2Release, Pacer, Profile, Receiver, Recovery, Timer,
 };
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
-pub use scenario::{Catalogue, Flow, Matrix, Rule, SafeBy, Scenario};
+pub use scenario::{Catalogue, FlowGroup, Matrix, Rule, SafeBy, Scenario};
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

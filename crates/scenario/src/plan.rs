@@ -4,7 +4,7 @@ use firstflight_control::ControlSpec;
 use firstflight_results::statistics::distinct;
 
 use crate::error::ScenarioError;
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::{FlowGroup, Scenario};
 
 /// One run: a name for it and a control for each group of flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Scenario {
     }
 }
 
-fn plan(flows: &[Flow], listed: Option<&ControlSpec>) -> Plan {
+fn plan(flows: &[FlowGroup], listed: Option<&ControlSpec>) -> Plan {
     let controls: Vec<ControlSpec> =
         flows.iter().filter_map(|flow| flow.control.as_ref().or(listed).cloned()).collect();
     Plan { name: distinct(controls.iter().map(|control| control.text.as_str())), controls }

@@ -14,7 +14,7 @@ use std::fmt;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_queue::Ecn;
-use firstflight_results::{Counts, FileOutcome, FlowOutcome};
+use firstflight_results::{FileOutcome, FlowOutcome};
 
 use crate::access::Access;
 use crate::element::Crossing;
@@ -72,8 +72,8 @@ pub trait Ends {
         Vec::new()
     }
 
-    /// What was delivered and counted by the end of the run.
-    fn totals(&self) -> EndsTotals;
+    /// What was delivered and counted so far, as far as the ends know.
+    fn totals(&self) -> FlowOutcome;
 }
 
 /// A datagram under way.
@@ -94,19 +94,6 @@ pub enum Way {
     Forward,
     /// With the ACKs: the reverse path.
     Back,
-}
-
-/// What a flow of another protocol has done in a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EndsTotals {
-    /// Payload delivered in order to the receiving application until the source was stopped.
-    pub delivered: Bytes,
-    /// When the last byte of a sized flow was.
-    pub finished_at: Option<Instant>,
-    /// What the sender counted.
-    pub counts: Counts,
-    /// How often start-up began again because the avoidance asked for it.
-    pub reprobes: u64,
 }
 
 /// A flow of another protocol while the simulation runs.
@@ -345,20 +332,17 @@ impl<'a> ForeignFlow<'a> {
         self.watch.finish(self.ends.as_ref());
         let totals = self.ends.totals();
         FlowOutcome {
-            delivered_packets: totals.delivered.0 / self.spec.payload_bytes.max(1),
-            delivered_bytes: totals.delivered,
-            counts: totals.counts,
+            delivered_packets: totals.delivered_bytes.0 / self.spec.payload_bytes.max(1),
             drops: self.watch.drops,
-            finished_at: totals.finished_at,
             failure: self.ends.failure(),
             files: self.ends.files(),
             peak_cwnd: self.watch.peak_cwnd,
             final_cwnd: self.ends.cwnd(),
             startup: self.watch.startup,
             flights: self.watch.flights,
-            reprobes: totals.reprobes,
             series: self.watch.series,
             gauge_names: self.watch.gauge_names,
+            ..totals
         }
     }
 }

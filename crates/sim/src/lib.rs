@@ -54,7 +54,7 @@ pub use fast_paths::FastPaths;
 pub use files::FileDraws;
 pub use firstflight_queue::Ecn;
 pub use firstflight_results::{Counts, FileOutcome, FlowOutcome, FlowSample, StartupOutcome};
-pub use foreign::{Datagram, Ends, EndsTotals, Way};
+pub use foreign::{Datagram, Ends, Way};
 pub use link::{ROUNDING_NS, Totals};
 pub use linux_acks::LinuxAcks;
 pub use loss::{LossChain, LossSpec};

@@ -7,7 +7,7 @@ use crate::common::{flow, link, network};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Datagram, Ecn, Ends, EndsTotals, FastPaths, FilesSpec, FlowSpec, Network, Outcome, Recovery,
+    Datagram, Ecn, Ends, FastPaths, FilesSpec, FlowOutcome, FlowSpec, Network, Outcome, Recovery,
     SenderState, Uniform, Way, named, run_until, run_with,
 };
 
@@ -89,8 +89,8 @@ impl Ends for Ticker<'_> {
         report("answered", self.answered);
     }
 
-    fn totals(&self) -> EndsTotals {
-        EndsTotals { delivered: Bytes(self.answered), ..EndsTotals::default() }
+    fn totals(&self) -> FlowOutcome {
+        FlowOutcome { delivered_bytes: Bytes(self.answered), ..FlowOutcome::default() }
     }
 }
 

@@ -16,8 +16,8 @@ use firstflight_runner::{Options, Report, Run, RunError, Transport, start};
 use firstflight_scenario::{ControlSpec, Plan, Resolved, Scenario};
 use firstflight_transfer::{LEAST_WINDOW, Tuning};
 
-use self::measured::Measured;
-use self::transfer::{Flow, Moved, broke};
+use self::measured::SocketRun;
+use self::transfer::{Moved, SocketFlow, broke};
 
 /// quinn over sockets.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +145,7 @@ impl One<'_> {
         link
     }
 
-    fn flows(&self) -> Result<Vec<Flow<'_>>, RunError> {
+    fn flows(&self) -> Result<Vec<SocketFlow<'_>>, RunError> {
         let (resolved, group) = (self.resolved, &self.resolved.flows[0]);
         let control = self.plan.controls[0].text.as_str();
         let packet = u16::try_from(resolved.packet_bytes).unwrap_or(u16::MAX);
@@ -156,7 +156,7 @@ impl One<'_> {
         let flow = |id: u64| {
             let path =
                 self.options.logs.map(|logs| logs.path(&self.plan.name, seed, id)).transpose();
-            Ok(Flow {
+            Ok(SocketFlow {
                 id,
                 control,
                 start: Duration::from_nanos(start(self.seed, group, id)),
@@ -172,8 +172,8 @@ impl One<'_> {
         (0..group.count).map(flow).collect()
     }
 
-    fn measured(&self, flows: &[Flow<'_>], moved: &[Moved], link: &LinkReport) -> Run {
-        let measured = Measured { resolved: self.resolved, flows, moved, link };
+    fn measured(&self, flows: &[SocketFlow<'_>], moved: &[Moved], link: &LinkReport) -> Run {
+        let measured = SocketRun { resolved: self.resolved, flows, moved, link };
         let result = measured.result();
         let result = RunResult { alias: self.plan.name.clone(), seed: self.seed, ..result };
         let Some(most) = self.options.samples else {
@@ -188,7 +188,11 @@ impl One<'_> {
 }
 
 /// All flows side by side, each with a receiver of its own.
-fn carry(near: &Namespace, far: &Namespace, flows: &[Flow<'_>]) -> Result<Vec<Moved>, RunError> {
+fn carry(
+    near: &Namespace,
+    far: &Namespace,
+    flows: &[SocketFlow<'_>],
+) -> Result<Vec<Moved>, RunError> {
     let began = Instant::now();
     thread::scope(|scope| {
         let threads: Vec<_> =

@@ -33,11 +33,16 @@ pub fn table<'a>(
     let mut table = Table::empty(columns());
     for Curves { run, flows, links } in runs {
         for (series, flow) in flows.iter().zip(&run.flows) {
-            let of = Of { point: &factors.point, run, control: &flow.control, flow: Some(flow.id) };
+            let of = SeriesOf {
+                point: &factors.point,
+                run,
+                control: &flow.control,
+                flow: Some(flow.id),
+            };
             push(&mut table, &of, None, series)?;
         }
         for (series, link) in links.iter().zip(&factors.links) {
-            let of = Of { point: &factors.point, run, control: &run.control, flow: None };
+            let of = SeriesOf { point: &factors.point, run, control: &run.control, flow: None };
             push(&mut table, &of, Some(link), series)?;
         }
     }
@@ -45,7 +50,7 @@ pub fn table<'a>(
 }
 
 /// What all rows of a series share.
-struct Of<'a> {
+struct SeriesOf<'a> {
     point: &'a str,
     run: &'a RunResult,
     control: &'a str,
@@ -53,7 +58,7 @@ struct Of<'a> {
 }
 
 struct SeriesRow<'a> {
-    of: &'a Of<'a>,
+    of: &'a SeriesOf<'a>,
     link: Option<&'a str>,
     time_s: f64,
     variable: &'a str,
@@ -62,7 +67,7 @@ struct SeriesRow<'a> {
 
 fn push(
     table: &mut Table,
-    of: &Of<'_>,
+    of: &SeriesOf<'_>,
     link: Option<&str>,
     series: &Series,
 ) -> Result<(), TableError> {

@@ -10,13 +10,13 @@ use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
 use crate::profile::{FastOpen, Profile, Recovery};
 use crate::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
-use crate::scenario::{Between, Files, Flow, Udp};
+use crate::scenario::{Between, Files, FlowGroup, Udp};
 
 impl Resolver<'_> {
     pub(super) fn flow(
         &self,
         key: &str,
-        flow: &Flow,
+        flow: &FlowGroup,
         links: &[ResolvedLink],
     ) -> Result<ResolvedFlow, ScenarioError> {
         let path = self.path(key, &flow.path, links)?;
@@ -83,7 +83,7 @@ impl Resolver<'_> {
     }
 
     /// TCP/Linux is an agent of ns-2, and its data never waits for a SYN's answer.
-    fn agent(&self, key: &str, flow: &Flow, recovery: Recovery) -> Result<(), ScenarioError> {
+    fn agent(&self, key: &str, flow: &FlowGroup, recovery: Recovery) -> Result<(), ScenarioError> {
         let common = &self.scenario.endpoint;
         let profile = common.profile.unwrap_or_default();
         if recovery != Recovery::Ns2Linux {
@@ -109,7 +109,12 @@ impl Resolver<'_> {
         }
     }
 
-    fn files(&self, key: &str, flow: &Flow, files: Files) -> Result<ResolvedFiles, ScenarioError> {
+    fn files(
+        &self,
+        key: &str,
+        flow: &FlowGroup,
+        files: Files,
+    ) -> Result<ResolvedFiles, ScenarioError> {
         if flow.size.is_some() {
             let problem = "a flow has either size or files; accepted: one of the two";
             return Err(self.error(&format!("{key}.files"), problem));
@@ -139,7 +144,7 @@ impl Resolver<'_> {
     fn access(
         &self,
         key: &str,
-        flow: &Flow,
+        flow: &FlowGroup,
         propagation: u64,
     ) -> Result<(u64, u64), ScenarioError> {
         let Some(rtt) = flow.rtt else {
@@ -168,7 +173,7 @@ impl Resolver<'_> {
     }
 
     /// Earliest and latest start of a group, checked against its end and the run's.
-    fn start(&self, key: &str, flow: &Flow) -> Result<(u64, u64), ScenarioError> {
+    fn start(&self, key: &str, flow: &FlowGroup) -> Result<(u64, u64), ScenarioError> {
         let (name, from, until) = match (flow.start, flow.starts) {
             (Some(_), Some(_)) => {
                 let problem = "a flow has either start or starts; accepted: one of the two";

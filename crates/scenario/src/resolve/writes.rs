@@ -6,11 +6,11 @@ use super::limits::{HOUR, NANOSECOND};
 use super::{MOST_IN_FLIGHT, Resolver};
 use crate::error::ScenarioError;
 use crate::resolved::ResolvedWrite;
-use crate::scenario::{Flow, MOST_WRITES, Write};
+use crate::scenario::{FlowGroup, MOST_WRITES, Write};
 
 impl Resolver<'_> {
     /// What a flow sends in all; `None` without end.
-    pub(super) fn size_in_all(&self, flow: &Flow) -> Option<u64> {
+    pub(super) fn size_in_all(&self, flow: &FlowGroup) -> Option<u64> {
         let each = |write: &Write| write.size.bytes().saturating_mul(write.count.unwrap_or(1));
         let written = || flow.writes.iter().map(each).fold(0, u64::saturating_add);
         flow.size.map(Size::bytes).or_else(|| (!flow.writes.is_empty()).then(written))
@@ -19,7 +19,7 @@ impl Resolver<'_> {
     pub(super) fn writes(
         &self,
         key: &str,
-        flow: &Flow,
+        flow: &FlowGroup,
     ) -> Result<Vec<ResolvedWrite>, ScenarioError> {
         let (mut all, mut last, mut total) = (Vec::new(), None, 0_u64);
         for (i, write) in flow.writes.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Resolver<'_> {
     pub(super) fn handshake_delay(
         &self,
         key: &str,
-        flow: &Flow,
+        flow: &FlowGroup,
     ) -> Result<Option<u64>, ScenarioError> {
         let place = format!("{key}.handshake_delay");
         flow.handshake_delay.map(|time| self.time(&place, time, NANOSECOND..=HOUR)).transpose()
@@ -76,7 +76,7 @@ impl Resolver<'_> {
     pub(super) fn window_until(
         &self,
         key: &str,
-        flow: &Flow,
+        flow: &FlowGroup,
         window: Threshold,
     ) -> Result<Option<u64>, ScenarioError> {
         let place = format!("{key}.receiver_window_until");

@@ -1,6 +1,6 @@
 //! Which keys each table of a scenario has, and what they read as.
 
-use super::{Dumbbell, Elements, Endpoint, Flow, Link, MOST_FLOWS, Origin, Scenario, Udp};
+use super::{Dumbbell, Elements, Endpoint, FlowGroup, Link, MOST_FLOWS, Origin, Scenario, Udp};
 use crate::document::Node;
 use crate::error::ScenarioError;
 use crate::expect::Expect;
@@ -93,7 +93,7 @@ impl Read for Link {
     }
 }
 
-impl Read for Flow {
+impl Read for FlowGroup {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
         let mut fields = node.fields()?;
         let flow = Self {

@@ -75,7 +75,7 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Groups of flows as written; see [`Scenario::groups`].
     #[serde(rename = "flow", skip_serializing_if = "Vec::is_empty")]
-    pub flows: Vec<Flow>,
+    pub flows: Vec<FlowGroup>,
     /// Constant-rate sources without congestion control.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub udp: Vec<Udp>,
@@ -165,7 +165,7 @@ pub struct Link {
 /// A group of equal flows: `[[flow]]`.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
-pub struct Flow {
+pub struct FlowGroup {
     /// Its own control, in every run.
     pub control: Option<ControlSpec>,
     /// How many, 1 to 65,535 over all groups.
@@ -268,9 +268,9 @@ impl Scenario {
     }
 
     /// The groups of flows: one flow without an end where none is written.
-    pub fn groups(&self) -> Cow<'_, [Flow]> {
+    pub fn groups(&self) -> Cow<'_, [FlowGroup]> {
         match &self.flows[..] {
-            [] => Cow::Owned(vec![Flow::default()]),
+            [] => Cow::Owned(vec![FlowGroup::default()]),
             written => Cow::Borrowed(written),
         }
     }

@@ -12,17 +12,17 @@ use firstflight_results::{FlowContext, FlowResult, RunResult, Series};
 use firstflight_scenario::Resolved;
 use firstflight_transfer::Sample;
 
-use super::transfer::{Flow, Moved};
+use super::transfer::{Moved, SocketFlow};
 
 /// Everything known about one run.
-pub(super) struct Measured<'a> {
+pub(super) struct SocketRun<'a> {
     pub(super) resolved: &'a Resolved,
-    pub(super) flows: &'a [Flow<'a>],
+    pub(super) flows: &'a [SocketFlow<'a>],
     pub(super) moved: &'a [Moved],
     pub(super) link: &'a LinkReport,
 }
 
-impl Measured<'_> {
+impl SocketRun<'_> {
     /// The result, without the names of the run.
     pub(super) fn result(&self) -> RunResult {
         let first = self.flows.iter().zip(self.moved).next();

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 /// A flow that is to be.
-pub(super) struct Flow<'a> {
+pub(super) struct SocketFlow<'a> {
     pub(super) id: u64,
     pub(super) control: &'a str,
     /// After the beginning of the run.
@@ -46,7 +46,7 @@ pub(super) struct Moved {
     pub(super) start: Duration,
 }
 
-impl Flow<'_> {
+impl SocketFlow<'_> {
     /// A receiver at the far end, a sender at the near one, each on a thread of its own.
     pub(super) fn carry(
         &self,
