@@ -13,6 +13,8 @@ use std::fs;
 use std::path::Path;
 
 use firstflight_report::write_file;
+use firstflight_runner::{Options, Run, Simulator, Transport as _};
+use firstflight_scenario::Scenario;
 
 use crate::Stop;
 use crate::step;
@@ -70,6 +72,13 @@ fn draw(root: &Path, svgs: impl Iterator<Item = (String, String)>) -> Result<(),
         write_file(&root.join(PICTURES).join(format!("{name}.svg")), &svg)?;
     }
     Ok(())
+}
+
+/// The runs of a scenario file.
+fn runs(text: &str, on: Simulator, samples: Option<u32>) -> Result<Vec<Run>, String> {
+    let scenario = Scenario::parse(text, "startups.toml").map_err(|problem| problem.to_string())?;
+    let report = on.run(&scenario, &Options { samples, ..Options::default() });
+    Ok(report.map_err(|problem| problem.to_string())?.runs)
 }
 
 fn failed(problem: &dyn Error) -> Stop {

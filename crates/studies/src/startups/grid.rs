@@ -7,9 +7,10 @@ use firstflight_control::Control;
 use firstflight_control::policy::{partners, startups};
 use firstflight_core::card::Card;
 use firstflight_results::statistics::{first_at_rate, sent_by_link};
-use firstflight_runner::{Options, Run, run};
-use firstflight_scenario::Scenario;
+use firstflight_runner::{Run, Simulator};
 use rayon::prelude::*;
+
+use super::runs;
 
 /// A path and a transfer over it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,13 +142,9 @@ pub(super) fn measure() -> Result<Vec<Measured>, Box<dyn Error>> {
     let run_case = |case: Case| -> Result<Vec<Measured>, String> {
         let control = |(startup, partner): &(&str, &str)| format!("{startup}+{partner}");
         let controls: Vec<String> = pairs.iter().map(control).collect();
-        let scenario = Scenario::parse(&case.scenario(&controls), "grid.toml");
-        let scenario = scenario.map_err(|problem| problem.to_string())?;
         let samples = (case.limit_s() * 1e3 / case.rtt_ms as f64 * SAMPLES_PER_RTT).ceil();
-        let options = Options { samples: Some(samples as u32), ..Options::default() };
-        let report = run(&scenario, &options).map_err(|problem| problem.to_string())?;
-        let runs = pairs.iter().zip(&report.runs);
-        Ok(runs.map(|(pair, run)| Measured::of(*pair, case, run)).collect())
+        let runs = runs(&case.scenario(&controls), Simulator::TCP, Some(samples as u32))?;
+        Ok(pairs.iter().zip(&runs).map(|(pair, run)| Measured::of(*pair, case, run)).collect())
     };
     let runs: Result<Vec<Vec<Measured>>, String> = cases().into_par_iter().map(run_case).collect();
     Ok(runs?.concat())
@@ -252,10 +249,8 @@ mod tests {
             paced: false,
         };
         let scenario = case.scenario(&["slow-start+newreno".to_owned()]);
-        let scenario = Scenario::parse(&scenario, "case.toml").unwrap();
-        let options = Options { samples: Some(3_000), ..Options::default() };
-        let report = run(&scenario, &options).unwrap();
-        let measured = Measured::of(("slow-start", "newreno"), case, &report.runs[0]);
+        let runs = runs(&scenario, Simulator::TCP, Some(3_000)).unwrap();
+        let measured = Measured::of(("slow-start", "newreno"), case, &runs[0]);
         // 500 kB take 0.4 s at the rate; the window passes the BDP of 86 packets in the fourth
         // round, and the link is full before the fifth is over.
         let completion = measured.completion_s.unwrap();

@@ -3,8 +3,7 @@
 use std::error::Error;
 
 use firstflight_report::{Axis, Colors, Figure, HeatMap, Panel, Series, Width, svg};
-use firstflight_runner::{Options, Run, run};
-use firstflight_scenario::Scenario;
+use firstflight_runner::{Run, Simulator};
 
 use super::grid::{BUFFERS, PACKET, REFERENCE, RTTS_MS, carried, control};
 use super::summary::{Help, Measure, Summary, four_bdp};
@@ -66,13 +65,11 @@ pub(super) fn windows() -> Result<Vec<(String, String)>, Box<dyn Error>> {
          delayed_ack = 2\n[path]\nrate = \"{RATE_MBPS}Mbps\"\nrtt = \"{RTT_MS}ms\"\n\
          buffer = \"{BUFFER}bdp\"\n"
     );
-    let scenario = Scenario::parse(&text, "picture.toml")?;
-    let options = Options { samples: Some(SAMPLES), ..Options::default() };
-    let report = run(&scenario, &options)?;
+    let runs = super::runs(&text, Simulator::TCP, Some(SAMPLES))?;
     let slow = cards.iter().position(|card| card.name == REFERENCE);
-    let slow = slow.and_then(|at| report.runs.get(at));
+    let slow = slow.and_then(|at| runs.get(at));
     let width: Width = "440px".parse()?;
-    let pairs = cards.iter().zip(&report.runs);
+    let pairs = cards.iter().zip(&runs);
     let drawn = pairs.map(|(card, run)| {
         let slow = slow.filter(|_| card.name != REFERENCE);
         Ok((card.name.to_owned(), svg::render(&window(card.name, run, slow), width)?))

@@ -3,13 +3,13 @@
 use std::error::Error;
 use std::fmt;
 
-use firstflight_runner::{Options, run};
-use firstflight_scenario::Scenario;
+use firstflight_runner::{Run, Simulator};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
 use rayon::prelude::*;
 
 use super::{head, paths, row};
+use crate::startups::runs;
 
 const RATES_MBPS: [u64; 2] = [10, 50];
 const FAST_MBPS: [u64; 1] = [200];
@@ -180,9 +180,7 @@ fn measure(place: Place, controls: &[&str]) -> Result<Vec<Beside>, String> {
          [[flow]]\ncontrol = \"{rival}\"\nrtt = \"{rivals_rtt}ms\"\n\
          [[flow]]\nstart = \"{begins_us}us\"\nsize = \"{size}B\"\n"
     );
-    let scenario = Scenario::parse(&text, "beside.toml").map_err(|problem| problem.to_string())?;
-    let report = run(&scenario, &Options::default()).map_err(|problem| problem.to_string())?;
-    let beside = |run: &firstflight_runner::Run| {
+    let beside = |run: &Run| {
         let (established, transfer) = (&run.result.flows[0], &run.result.flows[1]);
         Beside {
             completion_s: transfer.completion_time_s.unwrap_or(limit as f64),
@@ -191,7 +189,7 @@ fn measure(place: Place, controls: &[&str]) -> Result<Vec<Beside>, String> {
             established_sent_again: established.counts.retransmitted_packets as f64,
         }
     };
-    Ok(report.runs.iter().map(beside).collect())
+    Ok(runs(&text, Simulator::TCP, None)?.iter().map(beside).collect())
 }
 
 #[cfg(test)]

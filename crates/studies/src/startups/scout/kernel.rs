@@ -4,19 +4,21 @@
 //! again, unless its line is deleted.
 
 use std::error::Error;
-use std::fs;
 use std::path::Path as File;
 use std::sync::{Mutex, PoisonError};
 
 use firstflight_report::write_file;
+use firstflight_results::RunResult;
+use firstflight_runner::Options;
+use firstflight_scenario::Scenario;
+use firstflight_transports::VirtualTime;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{FAST, GENTLE, Measured, REFERENCE, Runs, Set, head, held_to, paths};
 use crate::Stop;
-use crate::lab::of_guests;
-use crate::step::{self, announce, kernel_features, unable};
+use crate::runs::{guests, of_guests, on};
+use crate::step::{self, announce, kernel_features};
 
 /// `linux-cubic` is the kernel's own CUBIC; the others share an avoidance, which is not the same.
 const CONTROLS: [&str; 5] = [REFERENCE, GENTLE, "linux-cubic", FAST, "scout"];
@@ -42,7 +44,8 @@ pub(crate) fn measure(root: &File) -> Result<(), Stop> {
         return Err(Stop::lacks(&step::no_kernel("startups --scout --linux")));
     }
     announce("build");
-    let program = of_guests(root, PROGRAMS)?;
+    let guests = guests(GUESTS, &of_guests(root, PROGRAMS)?)
+        .map_err(|error| Stop::failed(&error.to_string()))?;
     let file = root.join(FILE);
     let lines = Mutex::new(read(&file).map_err(|problem| Stop::failed(&problem))?);
     let kept = || lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +56,7 @@ pub(crate) fn measure(root: &File) -> Result<(), Stop> {
         if controls.is_empty() {
             return Ok(());
         }
-        let Some(fresh) = run(root, &program, &path, &controls)? else {
+        let Some(fresh) = run(&guests, &path, &controls)? else {
             println!("{}: the guest is too slow for it", path.flags().join(" "));
             return Ok(());
         };
@@ -64,32 +67,21 @@ pub(crate) fn measure(root: &File) -> Result<(), Stop> {
     })
 }
 
-/// These controls over a path, one after the other; `None` if the link, which is a program in the
-/// guest, was too slow for it.
+/// These controls over a path; `None` if the link, which is a program in the guest, was too slow
+/// for it.
 fn run(
-    root: &File,
-    program: &File,
+    guests: &VirtualTime,
     path: &paths::Path,
     controls: &[&str],
 ) -> Result<Option<Vec<Line>>, Stop> {
-    let (rate_kbps, rtt_us, ..) = path.numbers();
-    let scenario = root.join(PROGRAMS).join(format!("{rate_kbps}kbps-{rtt_us}us.toml"));
-    let written = fs::write(&scenario, path.scenario(controls));
-    written.map_err(|error| unable(&scenario.display().to_string(), &error))?;
-    let on = ["--on", "linux", "--link", "tun", "--virtual-time", "--json"];
-    let output = step::bound(program).arg("run").arg(&scenario).args(on).output();
-    let output = output.map_err(|error| unable("firstflight", &error))?;
-    let results: Option<Value> = serde_json::from_slice(&output.stdout).ok();
-    let runs = results.as_ref().and_then(|results| results["runs"].as_array());
-    let runs = runs.filter(|runs| runs.len() == controls.len()).map_or(&[][..], Vec::as_slice);
-    let lines: Option<Vec<Line>> =
-        runs.iter().zip(controls).map(|(run, control)| Line::of(path, control, run)).collect();
-    let Some(lines) = lines.filter(|lines| !lines.is_empty()) else {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(Stop::failed(&format!("{}: {said}", path.flags().join(" "))));
-    };
-    let keeps_up = runs.iter().all(|run| run["lab"]["timing"] == "valid");
-    Ok(keeps_up.then_some(lines))
+    let scenario = Scenario::parse(&path.scenario(controls), "scout.toml");
+    let scenario = scenario.map_err(|problem| Stop::failed(&problem.to_string()))?;
+    let runs = on(guests, &scenario, Options { serial: true, ..Options::default() })?;
+    let mut labs = runs.iter().map(|run| run.result.lab.as_ref());
+    let keeps_up = labs.all(|lab| lab.is_some_and(|lab| lab.timing == "valid"));
+    let lines = runs.iter().zip(controls);
+    let lines = lines.map(|(run, control)| Line::of(path, control, &run.result));
+    Ok(keeps_up.then(|| lines.collect()))
 }
 
 /// What every control did, and what Scout is held to.
@@ -138,22 +130,21 @@ impl Line {
         }
     }
 
-    /// One run of a document of results; `None` if it is none.
-    fn of(path: &paths::Path, control: &str, run: &Value) -> Option<Self> {
-        let flow = run.get("flows")?.get(0)?;
+    fn of(path: &paths::Path, control: &str, run: &RunResult) -> Self {
+        let flow = &run.flows[0];
         let (rate_kbps, rtt_us, buffer_bdp, size_bytes) = path.numbers();
-        Some(Self {
+        Self {
             rate_kbps,
             rtt_us,
             buffer_bdp,
             size_bytes,
             control: control.to_owned(),
-            completion_s: flow["completion_time_s"].as_f64().unwrap_or(path.limit_s() as f64),
-            sent_again_packets: flow["retransmitted_packets"].as_u64()?,
-            delivered_packets: flow["delivered_packets"].as_u64()?,
-            peak_queue_packets: run["bottleneck"]["peak_queue_packets"].as_u64()?,
-            kernel: run["lab"]["kernel"].as_str()?.to_owned(),
-        })
+            completion_s: flow.completion_time_s.unwrap_or(path.limit_s() as f64),
+            sent_again_packets: flow.counts.retransmitted_packets,
+            delivered_packets: flow.delivered_packets,
+            peak_queue_packets: run.bottleneck.peak_queue_packets,
+            kernel: run.lab.as_ref().map_or(String::new(), |lab| lab.kernel.clone()),
+        }
     }
 }
 
@@ -183,28 +174,33 @@ fn write(file: &File, lines: &[Line]) -> Result<(), Box<dyn Error>> {
 
 const FILE: &str = "papers/scout/linux.csv";
 const PROGRAMS: &str = "firstflight-out/scout";
+const GUESTS: &str = "linux --virtual-time --link tun";
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn a_path_counts_when_all_controls_have_been_run_over_it() {
         let path = paths::on_linux().paths.remove(3);
-        let run = json!({
-            "bottleneck": { "peak_queue_packets": 9 }, "lab": { "kernel": "6.1" }, "flows": [
-                { "completion_time_s": 1.5, "retransmitted_packets": 2, "delivered_packets": 200 },
-            ],
-        });
-        let of = |control: &str| Line::of(&path, control, &run).unwrap();
+        let (rate_kbps, rtt_us, buffer_bdp, size_bytes) = path.numbers();
+        let of = |control: &str| Line {
+            rate_kbps,
+            rtt_us,
+            buffer_bdp,
+            size_bytes,
+            control: control.to_owned(),
+            completion_s: 1.5,
+            sent_again_packets: 2,
+            delivered_packets: 200,
+            peak_queue_packets: 9,
+            kernel: "6.1".to_owned(),
+        };
         let mut lines: Vec<Line> = CONTROLS[1..].iter().map(|control| of(control)).collect();
         assert!(measured(&lines).1[0].is_empty());
         assert_eq!(lacking(&lines, &path), [REFERENCE]);
         lines.push(of(REFERENCE));
         let (set, runs) = measured(&lines);
-        assert!(Line::of(&path, "scout", &json!({})).is_none());
         assert_eq!((set.paths, runs[0].len()), (vec![path], 1));
         let Measured { completion_s, sent_again, queue_bdp } = runs[0][0][4];
         assert_eq!((completion_s, sent_again), (1.5, 1.0));

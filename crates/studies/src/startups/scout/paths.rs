@@ -1,12 +1,12 @@
 //! The paths over which Scout is compared.
 
 use firstflight_quic_sim::QUIC;
-use firstflight_runner::{Options, Simulator, Transport as _};
-use firstflight_scenario::Scenario;
+use firstflight_runner::Simulator;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
 
 use super::Measured;
+use crate::startups::runs;
 
 /// One flow, and what is on its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,20 @@ enum Noise {
     Lumps(u64),
     /// A policer on a line of ten times the rate, with a bucket of so many kB.
     Policer(u64),
+    /// The receiver lies in its ACKs.
+    Lie(Lie),
+}
+
+/// What a receiver does with its ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lie {
+    /// Every ACK comes in so many parts.
+    Split(u64),
+    /// ACKs are held back and released together, so many times per RTT.
+    Held(u64),
+    /// What has not come yet is acknowledged: the sender sees neither the bottleneck's rate nor its
+    /// losses.
+    Early,
 }
 
 /// Paths that make a row.
@@ -101,6 +115,11 @@ pub(super) fn sets() -> Vec<Set> {
         set("policer", policed()),
     ]);
     sets
+}
+
+/// Eight paths without noise.
+pub(super) fn eight() -> Vec<Path> {
+    few(Noise::None)
 }
 
 /// Few paths of the grid, for what disturbs packets.
@@ -210,7 +229,7 @@ impl Path {
     /// As a scenario file for these controls.
     pub(super) fn scenario(&self, controls: &[&str]) -> String {
         let Self { rate_kbps, rtt_us, size_bytes, noise, .. } = self;
-        let mut line_kbps = *rate_kbps;
+        let (mut line_kbps, mut buffer) = (*rate_kbps, self.buffer);
         let (mut keys, mut path, mut more) =
             (format!("packet = \"{PACKET}B\"\n"), String::new(), String::new());
         match noise {
@@ -231,6 +250,11 @@ impl Path {
                 path = format!("jitter = \"{ms}ms\"\n");
             }
             Noise::Lumps(ms) => path = format!("back = {{ release = \"{ms}ms\" }}\n"),
+            Noise::Lie(Lie::Split(parts)) => keys += &format!("split_acks = {parts}\n"),
+            Noise::Lie(Lie::Held(times)) => {
+                path = format!("back = {{ release = \"{}us\" }}\n", rtt_us / times);
+            }
+            Noise::Lie(Lie::Early) => (line_kbps, buffer) = (1_000_000, 1_000),
             Noise::Policer(bucket_kb) => {
                 line_kbps *= 10;
                 path = format!(
@@ -244,18 +268,19 @@ impl Path {
              rtt = \"{rtt_us}us\"\nbuffer = \"{}bdp\"\n{path}\
              [[flow]]\nsize = \"{size_bytes}B\"\n{more}",
             self.limit_s(),
-            self.buffer as f64 / 1e3,
+            buffer as f64 / 1e3,
         )
+    }
+
+    /// This path with a receiver that lies.
+    pub(super) fn lying(&self, lie: Lie) -> Self {
+        Self { noise: Noise::Lie(lie), ..self.clone() }
     }
 
     /// What each control did.
     pub(super) fn run(&self, controls: &[&str]) -> Result<Vec<Measured>, String> {
         let text = self.scenario(controls);
-        let scenario =
-            Scenario::parse(&text, "scout.toml").map_err(|problem| problem.to_string())?;
         let on = if self.noise == Noise::Quinn { QUIC } else { Simulator::TCP };
-        let report = on.run(&scenario, &Options::default());
-        let report = report.map_err(|problem| problem.to_string())?;
         let measured = |run: &firstflight_runner::Run| {
             let flow = &run.result.flows[0];
             Measured {
@@ -265,14 +290,14 @@ impl Path {
                 queue_bdp: run.result.bottleneck.peak_queue_packets as f64 / self.bdp_packets(),
             }
         };
-        Ok(report.runs.iter().map(measured).collect())
+        Ok(runs(&text, on, None)?.iter().map(measured).collect())
     }
 
     /// The command line that runs Scout and HyStart++ on it, where one can say it.
     pub(super) fn command(&self) -> String {
         let [first, second] = self.flags();
         let more = match self.noise {
-            Noise::None => String::new(),
+            Noise::None | Noise::Lie(_) => String::new(),
             Noise::Quinn => " --on quic".to_owned(),
             Noise::Quic => " --profile quic".to_owned(),
             Noise::Thinned(packets) => format!(" --delayed-ack {packets} --quick-acks false"),

@@ -4,8 +4,7 @@ use std::error::Error;
 
 use firstflight_report::{Axis, Figure, Panel, Series, Width, svg};
 use firstflight_results::series::Series as Columns;
-use firstflight_runner::{Options, Run, run};
-use firstflight_scenario::Scenario;
+use firstflight_runner::{Run, Simulator};
 
 /// What a picture shows of the path: until when, and how many samples are taken.
 struct Look {
@@ -37,9 +36,7 @@ fn runs(controls: &[&str], look: &Look) -> Result<Vec<Run>, Box<dyn Error>> {
          [path]\nrate = \"50Mbps\"\nrtt = \"100ms\"\nbuffer = \"1bdp\"\n",
         look.seconds
     );
-    let scenario = Scenario::parse(&text, "scout.toml")?;
-    let options = Options { samples: Some(look.samples), ..Options::default() };
-    Ok(run(&scenario, &options)?.runs)
+    Ok(crate::startups::runs(&text, Simulator::TCP, Some(look.samples))?)
 }
 
 /// Queue and window of Scout and of HyStart++.
