@@ -79,7 +79,7 @@ impl Batches {
 fn unread(file: &Path) -> impl Fn(PyErr) -> SweepError {
     let path = file.to_owned();
     move |problem| match is_of_system(&problem) {
-        true => SweepError::File { what: "read", path: path.clone(), source: fault(problem) },
+        true => SweepError::read(&path)(fault(problem)),
         false => SweepError::Folder { path: path.clone(), problem: problem.to_string() },
     }
 }

@@ -7,9 +7,10 @@ mod told;
 use std::path::PathBuf;
 
 use firstflight_judge::{Asked, Judgement, Keep, MOST_SEEDS, Question, REFERENCES, Transports};
+use firstflight_outside::{Shelf, content_name};
 use firstflight_report::{write_dir, write_file};
 use firstflight_runner::Options;
-use firstflight_sweep::{Shelf, VERSION, content_name};
+use firstflight_sweep::VERSION;
 use firstflight_transports::{On, SIM};
 
 use crate::failure::{Failure, Status};

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use firstflight_control::own::OF_LINUX;
-use firstflight_outside::MAKE_ROOM;
+use firstflight_outside::{FileFault, MAKE_ROOM, Shelf, content_name};
 use firstflight_runner::{Options, RunError, Transport};
 use firstflight_scenario::{ControlSpec, Scenario};
-use firstflight_sweep::{Shelf, SweepError, content_name};
 use rayon::prelude::*;
 
 use crate::catalogue::Entry;
@@ -176,7 +175,7 @@ fn found(shelf: &Shelf, name: &str) -> Option<Kept> {
 }
 
 /// Why a run could not be kept.
-fn of_folder(error: SweepError) -> RunError {
+fn of_folder(error: FileFault) -> RunError {
     match error.is_full() {
         true => RunError::Lacks(format!("{error}; {MAKE_ROOM}")),
         false => RunError::Input(error.to_string()),

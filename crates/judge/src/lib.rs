@@ -21,10 +21,13 @@ mod judgement;
 mod matrix;
 mod measured;
 pub mod own_log;
+#[cfg(feature = "page")]
 mod page;
+#[cfg(feature = "page")]
 pub mod plane;
 mod questions;
 pub mod rules;
+#[cfg(feature = "page")]
 mod stills;
 
 pub use asked::{Asked, MOST_SEEDS, found};
@@ -32,6 +35,7 @@ pub use catalogue::{Entry, GROUPS, Group, select, whole};
 pub use jobs::{Keep, Transports};
 pub use judgement::{Judged, Judgement, Question, Tally};
 pub use measured::{Curves, MEASURES, Measured};
+#[cfg(feature = "page")]
 pub use page::page;
 pub use questions::{Answer, QUESTIONS, Topic};
 pub use rules::{REFERENCES, Verdict};

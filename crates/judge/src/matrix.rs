@@ -1,6 +1,6 @@
 //! Scenarios that are a matrix of paths: one number for all of them, and how far they are apart.
 
-use firstflight_report::digits;
+use firstflight_outside::digits;
 use firstflight_results::statistics::median;
 use firstflight_scenario::Scenario;
 

@@ -1,8 +1,8 @@
 //! What a log of one's own shows of its start-up on a known path: what limited it, whether it was
 //! early, late, slow or lossy, or that the log cannot show it. Numbers in, findings out.
 
+use firstflight_outside::digits;
 use firstflight_qlog::{Limit, Limits};
-use firstflight_report::digits;
 use serde::Serialize;
 
 /// What was found.

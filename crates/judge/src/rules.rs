@@ -3,7 +3,7 @@
 //! The thresholds are the constants at the end of this file. Those of R3 are the C4 tests'; the
 //! others are the project's proposal, which `docs/judge.md` argues.
 
-use firstflight_report::digits;
+use firstflight_outside::digits;
 use firstflight_scenario::{Catalogue, Rule, SafeBy};
 use serde::Serialize;
 

@@ -1,14 +1,22 @@
 //! The rules for what comes from outside: files that a user names, to read and to write, words that
-//! somebody else wrote, and a disk that has no room. Each stands here once, for every crate.
+//! somebody else wrote, a disk that has no room, numbers
+//! for people, and the folders in which finished work is kept. Each stands here
+//! once, for every crate.
 
 mod atomic;
+mod digits;
 mod file;
+mod hash;
 mod room;
+mod shelf;
 mod words;
 
 pub use atomic::{AtomicFile, is_unfinished, is_written_through};
+pub use digits::{digits, short};
 pub use file::{Unread, open, read, text};
+pub use hash::content_name;
 pub use room::{MAKE_ROOM, is_full};
+pub use shelf::{FileFault, Index, Shelf, number};
 pub use words::{file_name, plain};
 
 /// The README's example compiles and runs.

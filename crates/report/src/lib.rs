@@ -24,7 +24,6 @@ pub mod pdf;
 pub mod svg;
 pub mod terminal;
 
-mod digits;
 mod drawing;
 mod element;
 mod error;
@@ -44,9 +43,9 @@ mod width;
 mod wrap;
 mod write;
 
-pub use digits::{digits, short};
 pub use error::ReportError;
 pub use figure::{Axis, Figure, Panel, Scale, Series, Style};
+pub use firstflight_outside::{digits, short};
 pub use heat::{Colors, HeatMap};
 pub use page::{Block, Page, Section};
 pub use still::{Multiples, Plane, Small, Still};

@@ -12,11 +12,11 @@ use std::path::Path;
 
 use firstflight_control::policy::startups;
 use firstflight_judge::{Entry, Judgement, Keep, Question, Tally, Transports, Verdict, select};
+use firstflight_outside::{Shelf, content_name};
 use firstflight_quic_sim::{QUIC, SIM};
 use firstflight_report::{ReportError, wrapped, write_file};
 use firstflight_runner::Options;
 use firstflight_scenario::Rule;
-use firstflight_sweep::{Shelf, content_name};
 
 use crate::Stop;
 use crate::step::{self, announce};

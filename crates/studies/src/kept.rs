@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use firstflight_sweep::Shelf;
-pub(crate) use firstflight_sweep::content_name;
+use firstflight_outside::Shelf;
+pub(crate) use firstflight_outside::content_name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

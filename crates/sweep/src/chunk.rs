@@ -1,5 +1,6 @@
 //! A chunk of work: some points with all that it takes to run them anywhere.
 
+use firstflight_outside::content_name;
 use firstflight_results::Table;
 use firstflight_results::table::flows;
 use firstflight_runner::{Options, Transport};
@@ -7,7 +8,7 @@ use firstflight_scenario::{Document, Scenario, ScenarioError};
 use serde::{Deserialize, Serialize};
 
 use crate::listed::Origin;
-use crate::{SweepError, VERSION, hash, transport};
+use crate::{SweepError, VERSION, transport};
 
 /// Consecutive points of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,12 +72,12 @@ impl Chunk {
         let Self { version, on, scenario, keys, points, .. } = self;
         let content = Content { version, on, scenario, keys, points };
         // Texts in lists always have a JSON form.
-        hash::name(&serde_json::to_vec(&content).unwrap_or_default())
+        content_name(&serde_json::to_vec(&content).unwrap_or_default())
     }
 
     /// The transport, and what runs in its guests.
     pub fn on(&self) -> &str {
-        if self.on.is_empty() { "sim" } else { &self.on }
+        transport::shown(&self.on)
     }
 
     /// How many points it has.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use firstflight_outside::is_full;
+use firstflight_outside::FileFault;
 use firstflight_results::TableError;
 use firstflight_results::table::io_error;
 use firstflight_runner::{ControlProblem, RunError};
@@ -76,15 +76,8 @@ pub enum SweepError {
     )]
     Damaged(Vec<PathBuf>),
     /// A file that cannot be read or written.
-    #[error("cannot {what} {}: {source}", path.display())]
-    File {
-        /// `read` or `write`.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileFault),
     /// A measured number that is not finite.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -109,30 +102,31 @@ fn changed(files: &[PathBuf]) -> String {
 impl SweepError {
     /// Whether there is no room for what was to be written.
     pub fn is_full(&self) -> bool {
-        matches!(self, Self::File { source, .. } if is_full(source))
+        matches!(self, Self::File(fault) if fault.is_full())
     }
 
-    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::File { what: "read", path, source }
+    /// A file that cannot be read.
+    pub fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let fault = FileFault::read(path);
+        |source| fault(source).into()
     }
 
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::File { what: "write", path, source }
+        let fault = FileFault::write(path);
+        |source| fault(source).into()
     }
 
     /// What was to become CSV.
     pub(crate) fn csv(path: &Path) -> impl FnOnce(csv::Error) -> Self {
-        let path = path.to_owned();
-        move |error| Self::File { what: "write", path, source: io_error(error) }
+        let fault = FileFault::write(path);
+        |error| fault(io_error(error)).into()
     }
 
     /// What a table could not be written or read for, at a file.
     pub(crate) fn table(what: &'static str, path: &Path) -> impl FnOnce(TableError) -> Self {
         let path = path.to_owned();
         move |error| match error {
-            TableError::Write(source) => Self::File { what, path, source },
+            TableError::Write(source) => FileFault::at(what, &path)(source).into(),
             TableError::Unreadable(problem) => Self::Folder { path, problem },
             error => Self::Table(error),
         }

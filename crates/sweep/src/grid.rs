@@ -5,6 +5,7 @@ use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
 
+use firstflight_outside::content_name;
 use firstflight_runner::Transport;
 use firstflight_scenario::{Document, Place, Resolved, Scenario, ScenarioError, hint};
 use toml::{Table, Value};
@@ -17,7 +18,7 @@ use crate::points::{Outer, Points};
 use crate::range::Range;
 use crate::sample::{Sample, Values};
 use crate::transport::{self, check_controls};
-use crate::{SweepError, VERSION, hash};
+use crate::{SweepError, VERSION};
 
 /// A sweep as its grid file describes it.
 #[derive(Clone, Debug)]
@@ -459,7 +460,7 @@ fn described(on: &str, base: &str, points: &Points) -> String {
         Outer::Listed(Listed { keys, rows, .. }) => text.push_str(&format!("{keys:?} {rows:?}")),
     }
     text.push_str(&format!("\n{:?}", points.grid));
-    hash::name(text.as_bytes())
+    content_name(text.as_bytes())
 }
 
 const KEYS: [&str; 7] = ["scenario", "grid", "sample", "points", "side", "table", "unrepeatable"];

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use firstflight_outside::{AtomicFile, Unread, is_unfinished};
+use firstflight_outside::{AtomicFile, Index, Shelf, Unread, is_unfinished, number};
 use firstflight_results::Table;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::run::Shard;
-use crate::shelf::{Index, number};
-use crate::{Format, Shelf, Sweep, SweepError, VERSION};
+use crate::{Format, Sweep, SweepError, VERSION, transport};
 
 /// A folder with the finished chunks of one sweep. It is locked as long as this lives.
 #[derive(Debug)]
@@ -214,6 +213,9 @@ impl About {
             format!("a sweep as {}, this one is as {}", self.format, wanted.format)
         } else if self.schema != wanted.schema {
             format!("a sweep as {}, this one is as {}", self.schema, wanted.schema)
+        } else if self.on != wanted.on {
+            let [found, this] = [self, wanted].map(|about| transport::shown(&about.on));
+            format!("a sweep on {found}, this one is on {this}")
         } else if self.hash != wanted.hash {
             let (found, points) = (self.points, wanted.points);
             format!(

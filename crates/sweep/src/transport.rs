@@ -15,6 +15,11 @@ pub(crate) fn named(on: &dyn Transport) -> Result<String, RunError> {
     })
 }
 
+/// It in words.
+pub(crate) fn shown(on: &str) -> &str {
+    if on.is_empty() { "sim" } else { on }
+}
+
 /// Every control exists, and its runs are equal each time, unless they need not be.
 pub(crate) fn check_controls(
     on: &dyn Transport,

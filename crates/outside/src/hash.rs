@@ -6,11 +6,11 @@ use base16ct::lower::encode_string;
 use sha2::{Digest as _, Sha256};
 
 /// The first 128 bits of the SHA-256 as 32 hexadecimal digits.
-pub fn name(bytes: &[u8]) -> String {
+pub fn content_name(bytes: &[u8]) -> String {
     encode_string(&Sha256::digest(bytes)[..16])
 }
 
-/// [`name`] of some bytes and then all of a file.
+/// [`content_name`] of some bytes and then all of a file.
 pub(crate) fn of(begin: &[u8], file: &mut impl Read) -> io::Result<String> {
     let mut hash = Sha256::new_with_prefix(begin);
     let mut block = vec![0; 64 << 10];

@@ -5,9 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use firstflight_outside::AtomicFile;
-
-use crate::{SweepError, hash};
+use crate::room::is_full;
+use crate::{AtomicFile, hash};
 
 /// Files that appear whole or not at all. A file's name says what it is of
 /// ([`content_name`](crate::content_name)), and behind a dot what its bytes are: a file that was
@@ -18,8 +17,40 @@ pub struct Shelf {
     ending: &'static str,
 }
 
+/// A file that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {what} {}: {source}", path.display())]
+pub struct FileFault {
+    what: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl FileFault {
+    /// A file that cannot be read.
+    pub fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        Self::at("read", path)
+    }
+
+    /// A file that cannot be written.
+    pub fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        Self::at("write", path)
+    }
+
+    /// A file to which something could not be done.
+    pub fn at(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self { what, path, source }
+    }
+
+    /// Whether there is no room for what was to be written.
+    pub fn is_full(&self) -> bool {
+        is_full(&self.source)
+    }
+}
+
 /// The files of a shelf: by the name of what each is of, its checksum.
-pub(crate) type Index = HashMap<u128, u128>;
+pub type Index = HashMap<u128, u128>;
 
 impl Shelf {
     /// The shelf in a folder, which need not be there yet; its files end in `.ending`.
@@ -36,53 +67,59 @@ impl Shelf {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn put(&self, name: &str, text: &str) -> Result<(), SweepError> {
+    pub fn put(&self, name: &str, text: &str) -> Result<(), FileFault> {
         let file = self.begin(name)?;
-        file.write(text.as_bytes()).map_err(SweepError::write(file.path()))?;
+        file.write(text.as_bytes()).map_err(FileFault::write(file.path()))?;
         self.keep(name, file).map(drop)
     }
 
     /// The text of a name, if it is there as it was put.
     pub fn get(&self, name: &str) -> Option<String> {
         self.files(name).find_map(|file| {
-            let text = firstflight_outside::text(&file, MOST).ok()?;
+            let text = crate::text(&file, MOST).ok()?;
             let sum = checksum(name, &mut text.as_bytes()).ok()?;
             (self.path(name, sum) == file).then_some(text)
         })
     }
 
     /// A file that is to be of that name.
-    pub(crate) fn begin(&self, name: &str) -> Result<AtomicFile, SweepError> {
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn begin(&self, name: &str) -> Result<AtomicFile, FileFault> {
         let path = self.folder(name).join(format!("{name}.{}", self.ending));
-        AtomicFile::create(&path).map_err(SweepError::write(&path))
+        AtomicFile::create(&path).map_err(FileFault::write(&path))
     }
 
     /// Gives it its name, by what it holds now; older ones of that name go. Its checksum.
-    pub(crate) fn keep(&self, name: &str, new: AtomicFile) -> Result<u128, SweepError> {
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    pub fn keep(&self, name: &str, new: AtomicFile) -> Result<u128, FileFault> {
         let written = File::open(new.hidden()).and_then(|mut file| checksum(name, &mut file));
-        let sum = written.map_err(SweepError::read(new.path()))?;
+        let sum = written.map_err(FileFault::read(new.path()))?;
         let path = self.path(name, sum);
         let older: Vec<PathBuf> = self.files(name).filter(|file| *file != path).collect();
-        new.finish_as(&path).map_err(SweepError::write(&path))?;
+        new.finish_as(&path).map_err(FileFault::write(&path))?;
         for file in older {
-            fs::remove_file(&file).map_err(SweepError::write(&file))?;
+            fs::remove_file(&file).map_err(FileFault::write(&file))?;
         }
         Ok(sum)
     }
 
     /// Whether a file is as it was put there.
-    pub(crate) fn is_whole(&self, name: &str, sum: u128) -> bool {
+    pub fn is_whole(&self, name: &str, sum: u128) -> bool {
         let file = File::open(self.path(name, sum));
         file.and_then(|mut file| checksum(name, &mut file)).is_ok_and(|found| found == sum)
     }
 
     /// Where the file of a name with that checksum is.
-    pub(crate) fn path(&self, name: &str, sum: u128) -> PathBuf {
+    pub fn path(&self, name: &str, sum: u128) -> PathBuf {
         self.folder(name).join(format!("{name}.{sum:032x}.{}", self.ending))
     }
 
     /// Every file that is there now.
-    pub(crate) fn index(&self) -> Index {
+    pub fn index(&self) -> Index {
         let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
         let files = entries(&self.dir).flat_map(|folder| {
             entries(&folder.path()).filter_map(|file| self.parsed(file.file_name().to_str()?))
@@ -115,7 +152,7 @@ impl Shelf {
 const MOST: u64 = 256 << 20;
 
 /// A name of 32 hexadecimal digits as a number.
-pub(crate) fn number(name: &str) -> Option<u128> {
+pub fn number(name: &str) -> Option<u128> {
     u128::from_str_radix(name, 16).ok().filter(|_| name.len() == 32)
 }
 
