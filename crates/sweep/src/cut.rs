@@ -116,7 +116,7 @@ const PACKET_NS: u64 = 55;
 /// From docs/quic.md: 37,000 instructions.
 const QUIC_PACKET_NS: u64 = 12_000;
 /// A guest boots, and its clock is slower than this machine's (docs/lab.md).
-const GUEST_NS: u64 = 15_000_000_000;
+const GUEST_NS: u64 = 10_000_000_000;
 const RUN_NS: u64 = 25_000;
 const POINT_NS: u64 = 60_000;
 

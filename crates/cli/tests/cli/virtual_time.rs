@@ -206,6 +206,30 @@ fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
     }
 }
 
+#[test]
+fn the_shards_of_a_sweep_in_guests_give_the_table_of_one_run() {
+    let place = Place::new();
+    let grid =
+        "scenario = { controls = ['linux-reno'], duration = '1s', flow = [{ size = '50KB' }] }
+                grid = { 'path.rate' = ['10Mbps', '20Mbps'] }";
+    place.write("grid.toml", grid);
+    let words = ["sweep", "grid.toml", "--on", "linux", "--virtual-time", "--format", "csv"];
+    let sweep = |more: &[&str]| place.run(&[&words[..], more].concat());
+    let first = sweep(&["--out", "parts", "--shard", "1/2"]);
+    if !able(&first) {
+        return;
+    }
+    assert_eq!((first.code, sweep(&["--out", "parts", "--merge"]).code), (0, 1), "{first:?}");
+    let codes = [&["--out", "parts", "--shard", "2/2"][..], &["--out", "parts", "--merge"]];
+    assert_eq!(codes.map(|more| sweep(more).code), [0, 0]);
+    assert_eq!(sweep(&["--out", "whole"]).code, 0);
+    let table = |folder| std::fs::read_to_string(place.path(folder).join("flows.csv")).unwrap();
+    assert_eq!(table("parts"), table("whole"));
+    assert_eq!(table("parts").matches(",linux,linux,").count(), 2, "transport and profile");
+    let other = place.run(&["sweep", "grid.toml", "--out", "whole", "--on", "quic"]);
+    assert_eq!(other.code, 2, "{other:?}");
+}
+
 /// Its references are loaded into the guest's kernel.
 #[cfg(feature = "kernel")]
 #[test]

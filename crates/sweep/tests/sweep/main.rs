@@ -4,4 +4,5 @@ mod experiment;
 mod folder;
 mod grid;
 mod place;
+mod transport;
 mod whole;
