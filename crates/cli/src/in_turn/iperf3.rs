@@ -290,7 +290,7 @@ mod tests {
         let text = r#"{"start":{"tcp_mss_default":1000},"end":{"streams":[{"sender":
             {"max_snd_cwnd":50000}}],"sum_sent":{"bytes":3000000,"seconds":1,"retransmits":7},
             "sum_received":{"bytes":2000000,"seconds":2}}}"#;
-        let flow = FlowResult::from(flow(text).unwrap());
+        let flow = flow(text).unwrap();
         assert_eq!((flow.throughput_bps, flow.counts.retransmitted_packets), (8e6, 7));
         assert_eq!((flow.peak_cwnd_packets, flow.completion_time_s), (50, None));
         let error = super::flow(r#"{"end":{},"error":"the server is busy"}"#);
