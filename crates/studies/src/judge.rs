@@ -33,9 +33,6 @@ struct Args {
     /// docs/judgement-linux.md instead: the kernel's own controls (qemu; half an hour)
     #[arg(long, conflicts_with = "quic")]
     linux: bool,
-    /// Only write that page, from what is kept
-    #[arg(long, requires = "linux")]
-    page: bool,
 }
 
 /// Judges what is not kept, and writes the page.
@@ -45,7 +42,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     if asked.quic || asked.linux {
         return match asked.quic {
             true => quic::run(root, &judges),
-            false => linux::run(root, &judges, asked.page),
+            false => linux::run(root, &judges),
         };
     }
     let mut names: Vec<String> = startups().iter().map(|card| card.name.to_owned()).collect();
@@ -104,12 +101,21 @@ impl Judges {
     }
 
     fn answer(&self, question: &Question, over_quic: bool) -> Result<Judgement, Stop> {
+        let transports = Transports::all(if over_quic { &QUIC } else { &SIM });
+        self.on(question, &transports, format!("{} quic {over_quic}", self.who))
+    }
+
+    /// Runs what is not kept by these words, which say what decides the runs.
+    fn on(
+        &self,
+        question: &Question,
+        transports: &Transports<'_>,
+        who: String,
+    ) -> Result<Judgement, Stop> {
         let name = &question.control.text;
         announce(&format!("judge {name}"));
-        let transports = Transports::all(if over_quic { &QUIC } else { &SIM });
-        let who = format!("{} quic {over_quic}", self.who);
         let keep = Keep { shelf: &self.shelf, who };
-        let judged = question.judge(&transports, Some(&keep), &Options::default());
+        let judged = question.judge(transports, Some(&keep), &Options::default());
         judged.map_err(|error| failed(name, &error.to_string()))
     }
 }

@@ -13,7 +13,7 @@ mod random;
 mod rows;
 mod twins;
 
-pub(crate) use crate::runs::{of_guests, sources_of};
+use crate::runs::of_guests;
 pub(crate) use twins::{LINUX_BBR, LINUX_CUBIC, LINUX_RENO};
 
 use std::fs;
