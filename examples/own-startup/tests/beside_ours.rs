@@ -10,10 +10,8 @@ use firstflight_control::policy::AddError;
 use firstflight_core::avoidance::NewReno;
 use firstflight_quic::{ControlProblem, ControllerFactory, Factory};
 use firstflight_quic_sim::{Control, MIN_PACKET, Pair, QUIC, Quic, Setup};
-use firstflight_runner::{
-    Ends, Foreign, ForeignFlow, Options, Report, Simulator, Transport as _,
-};
 use firstflight_results::{FlowResult, Startup};
+use firstflight_runner::{Ends, Foreign, ForeignFlow, Options, Report, Simulator, Transport as _};
 use firstflight_scenario::{ControlSpec, Scenario};
 use own_startup::Quarter;
 
