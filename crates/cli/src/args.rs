@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
 use crate::{
-    command_line, compare, completions, in_turn, judge, kernel, link, list, manual, predict, recv,
+    command_line, compare, completions, judge, kernel, link, list, manual, measure, predict, recv,
     reproduce, run, scenarios, send, show, sweep,
 };
 
@@ -34,7 +34,7 @@ enum Command {
     Show(show::Args),
     Send(send::Args),
     Recv(recv::Args),
-    Measure(in_turn::Args),
+    Measure(measure::Args),
     Link(link::Args),
     Kernel(kernel::Args),
     List(list::Args),
@@ -91,7 +91,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Show(args) => show::show(&args),
         Command::Send(args) => send::send(args),
         Command::Recv(args) => recv::recv(args),
-        Command::Measure(args) => in_turn::measure(&args),
+        Command::Measure(args) => measure::measure(&args),
         Command::Link(args) => link::link(&args),
         Command::Kernel(args) => kernel::kernel(&args),
         Command::List(args) => list::list(&args),

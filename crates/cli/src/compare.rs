@@ -73,7 +73,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
         every::best_first(&mut report);
     }
     if !args.common.json && !args.common.csv_to_stdout() {
-        output::print(&told(&report, every.is_some()))?;
+        output::print(&text(&report, every.is_some()))?;
     }
     let mut names: Vec<&str> = report.runs.iter().map(|run| &*run.result.alias).collect();
     names.dedup();
@@ -87,7 +87,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
 }
 
 /// What a terminal shows: a table, and above it the windows of a few controls.
-fn told(report: &Report, every: bool) -> String {
+fn text(report: &Report, every: bool) -> String {
     let screen = output::screen();
     if every {
         return summary::rows(report, screen);

@@ -2,7 +2,7 @@
 
 mod programs;
 mod rows;
-mod told;
+mod text;
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use firstflight_sweep::VERSION;
 use firstflight_transports::{On, SIM};
 
 use crate::failure::{Failure, Status};
-use crate::in_turn::parts;
+use crate::measure::parts;
 use crate::progress::Progress;
 use crate::{command_line, interrupt, output};
 
@@ -120,7 +120,7 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     if args.json {
         output::print(&judgement.to_json()?)?;
     } else {
-        output::print(&told::text(&judgement, output::screen()))?;
+        output::print(&text::judgement(&judgement, output::screen()))?;
     }
     if let Some(out) = &args.out {
         let page = firstflight_judge::page(&judgement).command(command_line::typed());

@@ -63,7 +63,7 @@ pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
         let screen = output::screen();
         let which_control = Which::of(path(&resolved, &conditions))?;
         let model = page(&resolved, &conditions, &prediction, screen);
-        let buffers = wrapped(&buffers(&conditions).told(), screen.width, "  ");
+        let buffers = wrapped(&buffers(&conditions).sentence(), screen.width, "  ");
         format!("{model}\n{}{buffers}", which_control.text(screen))
     };
     output::print(&text)?;

@@ -13,9 +13,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::failure::{Failure, Status};
+use crate::log_limit::LogLimit;
 use crate::output;
 use crate::secret::{Given, How, SecretArgs};
-use crate::seldom::Seldom;
 use crate::transfer::{self, Common, interrupted, megabytes};
 
 /// Receive a file over QUIC
@@ -186,7 +186,7 @@ fn announce(inbox: &Inbox, fingerprint: Option<Fingerprint>, discard: bool, type
 
 /// Takes transfers until there have been enough.
 async fn take(args: &Args, inbox: &Arc<Inbox>) -> Result<Status, Failure> {
-    let seldom = Seldom::default();
+    let limit = LogLimit::default();
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
         interrupted().await;
@@ -197,7 +197,7 @@ async fn take(args: &Args, inbox: &Arc<Inbox>) -> Result<Status, Failure> {
     let (mut bar, mut begun, mut cut_off) = (Bar::default(), 0, None);
     loop {
         let has_room = begun + (reception.running() as u64) < most(args);
-        let ended = match reception.next(has_room, |text| seldom.complain(&text)).await {
+        let ended = match reception.next(has_room, |text| limit.complain(&text)).await {
             Ok(Event::Began(progress)) => {
                 bar.add(progress).await;
                 continue;
@@ -215,10 +215,10 @@ async fn take(args: &Args, inbox: &Arc<Inbox>) -> Result<Status, Failure> {
             // Those who were cut off by Ctrl-C; the last is told as the end of all.
             Err(failure) if interrupted => {
                 let earlier: Option<Failure> = cut_off.replace(failure);
-                earlier.iter().for_each(|failure| seldom.complain(&failure.to_string()));
+                earlier.iter().for_each(|failure| limit.complain(&failure.to_string()));
             }
             // The next transfer may go well.
-            Err(failure) => seldom.complain(&failure.to_string()),
+            Err(failure) => limit.complain(&failure.to_string()),
         }
         if !args.serve || begun >= most(args) {
             return Ok(Status::Done);

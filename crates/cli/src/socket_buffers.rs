@@ -38,7 +38,7 @@ impl Needed {
     }
 
     /// For an operator.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let Self { bdp_bytes, tcp_wmem_bytes: send, tcp_rmem_bytes: receive } = *self;
         let allowed = Allowed::of(USUAL_WMEM, USUAL_RMEM);
         let bdp = megabytes(bdp_bytes);
@@ -79,7 +79,7 @@ impl Allowed {
 
     /// For an operator who sends from here.
     #[cfg(any(test, feature = "kernel"))]
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let (sends, receives) = (self.sends_up_to_bdp_bytes, self.receives_up_to_bdp_bytes);
         // Rates at the RTT of a geostationary satellite and of another continent.
         let rate = |rtt_s: f64| format!("{:.0} Mbit/s", sends as f64 * 8.0 / rtt_s / 1e6);
@@ -96,7 +96,7 @@ impl Allowed {
     }
 
     /// What it means for transfers from here, the largest window of which was so long.
-    pub(crate) fn told_of(&self, window: u64) -> String {
+    pub(crate) fn sentence_of(&self, window: u64) -> String {
         let (largest, most) = (megabytes(window), megabytes(self.sends_up_to_bdp_bytes));
         if window <= self.sends_up_to_bdp_bytes {
             return format!(
@@ -142,30 +142,30 @@ mod tests {
         let needed = Needed::of(50e6, 0.6, None);
         let numbers = (needed.bdp_bytes, needed.tcp_wmem_bytes, needed.tcp_rmem_bytes);
         assert_eq!(numbers, (3_750_000, 7_500_000, 15_000_000));
-        let told = needed.told();
+        let told = needed.sentence();
         assert!(told.contains("tcp_wmem must be 7500000") && told.contains("15000000"), "{told}");
         let short = Needed::of(50e6, 0.6, Some(1_000_000));
         assert_eq!((short.tcp_wmem_bytes, short.tcp_rmem_bytes), (1_000_000, 2_000_000));
-        assert!(short.told().contains("usual limits are enough"), "{}", short.told());
+        assert!(short.sentence().contains("usual limits are enough"), "{}", short.sentence());
     }
 
     /// The receiver's limit is reached first, at a quarter of 6 MiB.
     #[test]
     fn the_usual_limits_are_enough_for_paths_of_one_and_a_half_megabytes() {
-        let usual = |rate_bps| Needed::of(rate_bps, 1.0, None).told().contains("usual limits");
+        let usual = |rate_bps| Needed::of(rate_bps, 1.0, None).sentence().contains("usual limits");
         assert!(usual(1_572_864.0 * 8.0) && !usual(1_572_865.0 * 8.0));
         let allowed = Allowed::of(USUAL_WMEM, USUAL_RMEM);
         assert_eq!(allowed.sends_up_to_bdp_bytes, 2_097_152);
         assert_eq!(allowed.receives_up_to_bdp_bytes, 1_572_864);
-        let told = allowed.told();
+        let told = allowed.sentence();
         assert!(told.contains("2.097 MB (28 Mbit/s at 600 ms, 112 Mbit/s at 150 ms)"), "{told}");
     }
 
     #[test]
     fn a_window_that_the_buffer_may_have_ended_is_said_to_be_one() {
         let allowed = Allowed::of(USUAL_WMEM, USUAL_RMEM);
-        assert!(!allowed.told_of(2_097_152).contains("may have decided"));
-        let told = allowed.told_of(3_000_000);
+        assert!(!allowed.sentence_of(2_097_152).contains("may have decided"));
+        let told = allowed.sentence_of(3_000_000);
         assert!(told.contains("may have decided") && told.contains("6000000"), "{told}");
         assert!(told.contains("12000000 or more in net.ipv4.tcp_rmem"), "{told}");
     }

@@ -95,17 +95,17 @@ struct Has {
 
 /// The table for a terminal, and below it what it says in words.
 pub(crate) fn text(report: &Report, screen: Screen) -> String {
-    told(report, labelled(report), screen)
+    with_table(report, labelled(report), screen)
 }
 
 /// [`text`] below a figure, which says what path and endpoints were.
 pub(crate) fn text_below_figure(report: &Report, screen: Screen) -> String {
     let mut table = labelled(report);
     table.title = table.title.replacen(&head(report), &what_rows_are(report), 1);
-    told(report, table, screen)
+    with_table(report, table, screen)
 }
 
-fn told(report: &Report, table: Table, screen: Screen) -> String {
+fn with_table(report: &Report, table: Table, screen: Screen) -> String {
     let table = drawn(&table, screen);
     match reading::no_round_trip(report) {
         Some(nothing) => format!("{}\n{table}", wrapped(&nothing, screen.width, "  ")),

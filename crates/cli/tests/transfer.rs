@@ -4,10 +4,10 @@
 mod ends;
 #[path = "transfer/full_disk.rs"]
 mod full_disk;
-#[path = "transfer/in_turn.rs"]
-mod in_turn;
 #[path = "transfer/lossy.rs"]
 mod lossy;
+#[path = "transfer/measure.rs"]
+mod measure;
 #[path = "transfer/remembered.rs"]
 mod remembered;
 #[path = "transfer/secrets.rs"]

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 use crate::explained::Explained;
 use crate::{Stop, step};
-use measured::Measured;
+use measured::OracleRun;
 use peers::Peers;
 pub(crate) use peers::{compile_ns3, has_ns2};
 use point::Point;
@@ -77,7 +77,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let row = |point: &Point| -> Result<Row, Stop> {
         let (ns2, ns3) = (peers.ns2(point)?, peers.ns3(point)?);
         let run = crate::runs::simulated(&scenario::of(point)?, None)?;
-        let ours = Measured::of(&run[0].result, point.number("rate"));
+        let ours = OracleRun::of(&run[0].result, point.number("rate"));
         let row = Row::new(point, ns2, ns3, ours, (!is_random, &explained));
         if !row.must_be_explained() {
             return Ok(row);

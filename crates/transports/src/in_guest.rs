@@ -17,7 +17,7 @@ use firstflight_runner::{Options, Report, RunError};
 use firstflight_scenario::Scenario;
 
 use crate::lab::{self, Lab};
-use crate::virtual_time::{Job, Measured, Said, Task, unsaid};
+use crate::virtual_time::{GuestRun, Job, Said, Task, unsaid};
 
 /// Does the job of this machine, if this is the first process of one that was booted for a job;
 /// that ends the machine. Otherwise there is nothing to do, and a guest may be given this program.
@@ -86,7 +86,7 @@ fn read() -> Result<Task, RunError> {
     serde_json::from_str(&text).map_err(unsaid)
 }
 
-fn measure(job: &Job) -> Result<Measured, RunError> {
+fn measure(job: &Job) -> Result<GuestRun, RunError> {
     let scenario = Scenario::parse(&job.scenario, "the scenario")?;
     if let Some(programs) = &job.programs {
         let never = AtomicBool::new(false);
@@ -101,10 +101,10 @@ fn measure(job: &Job) -> Result<Measured, RunError> {
 }
 
 /// The only run of a report.
-fn measured(report: Report) -> Result<Measured, RunError> {
+fn measured(report: Report) -> Result<GuestRun, RunError> {
     let run = report.runs.into_iter().next();
     let run = run.ok_or_else(|| RunError::Failed("the guest measured nothing".to_owned()))?;
-    Ok(Measured { result: run.result, flows: run.flows, queues: run.queues })
+    Ok(GuestRun { result: run.result, flows: run.flows, queues: run.queues })
 }
 
 /// A line for every second of the guest's time: for people, and as a sign of life.

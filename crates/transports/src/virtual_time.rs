@@ -86,7 +86,7 @@ pub(crate) struct Job {
 pub(crate) enum Said {
     /// Shows how many seconds of the guest's time have passed.
     At(u64),
-    Measured(Box<Measured>),
+    Measured(Box<GuestRun>),
     /// As the exit codes are: the guest's kernel lacks something, the run broke, the scenario is
     /// wrong.
     Lacks(String),
@@ -96,7 +96,7 @@ pub(crate) enum Said {
 
 /// A [`Run`].
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Measured {
+pub(crate) struct GuestRun {
     pub(crate) result: RunResult,
     pub(crate) flows: Vec<Series>,
     pub(crate) queues: Vec<Series>,
@@ -404,7 +404,7 @@ impl Work<'_> {
             _ if self.longest.is_some() => return Ok(lab::programs::broken(ended(&console))),
             Some(Said::At(_)) | None => return Err(RunError::Failed(ended(&console))),
         };
-        let Measured { mut result, flows, queues } = *measured;
+        let GuestRun { mut result, flows, queues } = *measured;
         result.alias = name.clone();
         result.seed = wanted.seed;
         let packets: u64 = result.flows.iter().map(|flow| flow.delivered_packets).sum();

@@ -39,7 +39,7 @@ pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> 
         text.push('\n');
     }
     if let Some(buffers) = buffers {
-        text += &wrapped(&buffers.told(), output::screen().width, "  ");
+        text += &wrapped(&buffers.sentence(), output::screen().width, "  ");
     }
     output::print(&text)?;
     Ok(Status::Done)

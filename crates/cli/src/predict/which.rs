@@ -78,7 +78,7 @@ struct Outcome {
 
 /// A line of the measurements.
 #[derive(Debug, Deserialize)]
-struct Measured {
+struct MeasuredRun {
     asked: Asked,
     control: String,
     seconds: Option<f64>,
@@ -101,13 +101,13 @@ impl Which {
     /// # Errors
     /// The measurements cannot be read, which a test excludes.
     pub(super) fn of(path: Path) -> Result<Self, Failure> {
-        let measured: Vec<Measured> = serde_json::from_str(MEASURED)?;
+        let measured: Vec<MeasuredRun> = serde_json::from_str(MEASURED)?;
         let ranked = measured.iter().filter_map(|run| Some((run.asked.distance(&path)?, run)));
         let nearest = ranked.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, run)| run);
         let Some(nearest) = nearest.map(|run| &run.asked) else {
             return Err(Failure::Broke("no path was measured".to_owned()));
         };
-        let there: Vec<&Measured> =
+        let there: Vec<&MeasuredRun> =
             measured.iter().filter(|run| run.asked.is_over(nearest)).collect();
         let mut rows: Vec<&Asked> = there.iter().map(|run| &run.asked).collect();
         rows.dedup();
@@ -134,7 +134,7 @@ impl Which {
         let mut table = Table::new("which", title, columns.map(Column::text));
         for choice in &self.choices {
             let cells = [&choice.take, &choice.own, &choice.quickest]
-                .map(|outcome| outcome.as_ref().map_or_else(|| "-".to_owned(), Outcome::told));
+                .map(|outcome| outcome.as_ref().map_or_else(|| "-".to_owned(), Outcome::text));
             let [take, own, quickest] = cells;
             table.push([
                 choice.on.as_str().into(),
@@ -235,38 +235,38 @@ impl Nearest {
 
 /// What to take there: of the controls that lost little of every size, and not much on any path
 /// that was measured, the quickest; the stack's own if it is as quick.
-fn choice(asked: &Asked, there: &[&Measured], everywhere: &[Measured]) -> Choice {
-    let here: Vec<&Measured> =
+fn choice(asked: &Asked, there: &[&MeasuredRun], everywhere: &[MeasuredRun]) -> Choice {
+    let here: Vec<&MeasuredRun> =
         there.iter().copied().filter(|run| run.asked.on == asked.on).collect();
     let own = OWN.iter().find(|(on, _)| *on == asked.on).map(|(_, control)| *control);
     let loses_little = |control: &str| {
-        let is_it = |run: &&Measured| run.asked.on == asked.on && run.control == control;
+        let is_it = |run: &&MeasuredRun| run.asked.on == asked.on && run.control == control;
         let mut all = here.iter().copied().filter(is_it);
         let mut anywhere = everywhere.iter().filter(is_it);
         all.all(|run| run.lost_at_most(LITTLE)) && anywhere.all(|run| run.lost_at_most(MUCH))
     };
     let runs = || here.iter().copied().filter(|run| run.asked == *asked);
-    let seconds = |run: &Measured| run.seconds.unwrap_or(f64::INFINITY);
-    let quickest = |runs: &mut dyn Iterator<Item = &&Measured>| {
+    let seconds = |run: &MeasuredRun| run.seconds.unwrap_or(f64::INFINITY);
+    let quickest = |runs: &mut dyn Iterator<Item = &&MeasuredRun>| {
         runs.copied().map(seconds).min_by(f64::total_cmp).unwrap_or(f64::INFINITY)
     };
-    let fit: Vec<&Measured> = runs().filter(|run| loses_little(&run.control)).collect();
+    let fit: Vec<&MeasuredRun> = runs().filter(|run| loses_little(&run.control)).collect();
     let least = quickest(&mut fit.iter()) * (1.0 + EQUAL);
     let equal = fit.iter().copied().filter(|run| seconds(run) <= least);
-    let rank = |run: &&Measured| (Some(run.control.as_str()) != own, run.drops);
+    let rank = |run: &&MeasuredRun| (Some(run.control.as_str()) != own, run.drops);
     let take = equal.min_by_key(rank);
-    let all: Vec<&Measured> = runs().collect();
+    let all: Vec<&MeasuredRun> = runs().collect();
     let first = quickest(&mut all.iter());
     Choice {
         on: asked.on.clone(),
         size: asked.size.clone(),
-        take: take.map(Measured::outcome),
-        own: runs().find(|run| Some(run.control.as_str()) == own).map(Measured::outcome),
-        quickest: all.into_iter().find(|run| seconds(run) <= first).map(Measured::outcome),
+        take: take.map(MeasuredRun::outcome),
+        own: runs().find(|run| Some(run.control.as_str()) == own).map(MeasuredRun::outcome),
+        quickest: all.into_iter().find(|run| seconds(run) <= first).map(MeasuredRun::outcome),
     }
 }
 
-impl Measured {
+impl MeasuredRun {
     /// Beyond what the path loses by itself, this share of the transfer.
     fn lost_at_most(&self, share: f64) -> bool {
         let loss = self.asked.path().map_or(0.0, |path| path.loss);
@@ -279,7 +279,7 @@ impl Measured {
 }
 
 impl Outcome {
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let time = self.seconds.map_or("over 120 s".to_owned(), |time| format!("{time:.2} s"));
         format!("{} {time} ({})", self.control, self.drops)
     }
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn every_line_can_be_read_and_a_size_leaves_one_row_a_transport() {
-        let measured: Vec<Measured> = serde_json::from_str(MEASURED).unwrap();
+        let measured: Vec<MeasuredRun> = serde_json::from_str(MEASURED).unwrap();
         assert!(measured.iter().all(|run| run.asked.path().is_some() && run.asked.bytes() > 0));
         let all = which(40e6, 0.15, 1.0, 0.0).choices.len();
         let path = Path {
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_lost_little_and_was_quickest_of_those() {
-        let run = |control: &str, size: &str, seconds, drops| Measured {
+        let run = |control: &str, size: &str, seconds, drops| MeasuredRun {
             asked: Asked {
                 on: "sim".to_owned(),
                 size: size.to_owned(),
@@ -418,7 +418,7 @@ mod tests {
             run("slow", "1.2MB", Some(4.0), 0),
             run("slow", "12MB", None, 0),
         ];
-        let there: Vec<&Measured> = runs.iter().collect();
+        let there: Vec<&MeasuredRun> = runs.iter().collect();
         let of = |size: usize| choice(&runs[size].asked, &there, &runs);
         let name = |outcome: Option<Outcome>| outcome.map(|it| it.control).unwrap_or_default();
         assert_eq!((name(of(0).take), name(of(0).quickest)), ("calm".into(), "wild".into()));

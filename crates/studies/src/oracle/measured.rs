@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Utilisation and losses of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Measured {
+pub(crate) struct OracleRun {
     /// Data delivered in order, as a share of what the bottleneck could carry, in percent.
     pub(crate) utilization_percent: f64,
     /// Packets dropped at the bottleneck.
@@ -29,7 +29,7 @@ struct Line {
     jain: f64,
 }
 
-impl Measured {
+impl OracleRun {
     /// Reads the JSON line of `ns2-dumbbell.tcl` or `ns3-dumbbell.cc`.
     pub(crate) fn from_line(output: &str) -> Result<Self, String> {
         let line = output.lines().rfind(|line| line.starts_with('{'));
@@ -68,10 +68,10 @@ mod tests {
     #[test]
     fn the_receivers_count_is_preferred_to_the_senders() {
         let line = r#"{"util":0.5,"received_util":0.51,"drops":3,"rtx":4,"timeouts":1,"jain":1}"#;
-        let measured = Measured::from_line(&format!("a warning\n{line}\n")).unwrap();
+        let measured = OracleRun::from_line(&format!("a warning\n{line}\n")).unwrap();
         assert!((measured.utilization_percent - 51.0).abs() < 1e-9);
         assert_eq!((measured.drops, measured.retransmitted, measured.timeouts), (3, 4, 1));
-        assert!(Measured::from_line("nothing").is_err());
+        assert!(OracleRun::from_line("nothing").is_err());
     }
 
     #[test]
@@ -83,7 +83,7 @@ mod tests {
         };
         let mut run = RunResult { duration_s: 20.0, jain_index: 1.0, ..RunResult::default() };
         (run.flows, run.bottleneck.drops) = (vec![flow(), flow()], 4);
-        let measured = Measured::of(&run, 40.0);
+        let measured = OracleRun::of(&run, 40.0);
         assert!((measured.utilization_percent - 25.0).abs() < 1e-9);
         assert_eq!((measured.drops, measured.retransmitted, measured.timeouts), (4, 4, 2));
     }

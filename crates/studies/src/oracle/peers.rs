@@ -8,7 +8,7 @@ use std::process::Command;
 
 use firstflight_outside::AtomicFile;
 
-use super::measured::Measured;
+use super::measured::OracleRun;
 use super::point::Point;
 use crate::Stop;
 use crate::kept::{Kept, content_name};
@@ -37,14 +37,14 @@ impl Peers {
     }
 
     /// What ns-2 measures at a point.
-    pub(crate) fn ns2(&self, point: &Point) -> Result<Measured, Stop> {
+    pub(crate) fn ns2(&self, point: &Point) -> Result<OracleRun, Stop> {
         let mut args = vec![self.script.display().to_string()];
         args.extend(point.args());
         self.measure("ns2", Path::new("ns"), &args, (&self.script_text, &point.args()))
     }
 
     /// What ns-3 measures at a point; `None` where it has nothing like it.
-    pub(crate) fn ns3(&self, point: &Point) -> Result<Option<Measured>, Stop> {
+    pub(crate) fn ns3(&self, point: &Point) -> Result<Option<OracleRun>, Stop> {
         let (Some((program, text)), Some(args)) = (&self.ns3, ns3_args(point)) else {
             return Ok(None);
         };
@@ -57,10 +57,10 @@ impl Peers {
         program: &Path,
         args: &[String],
         (text, said): (&str, &[String]),
-    ) -> Result<Measured, Stop> {
+    ) -> Result<OracleRun, Stop> {
         let key = format!("{name}\n{text}\n{}", said.join(" "));
         if let Some(Ok(measured)) =
-            self.kept.get::<String>(&key).map(|text| Measured::from_line(&text))
+            self.kept.get::<String>(&key).map(|text| OracleRun::from_line(&text))
         {
             return Ok(measured);
         }
@@ -72,7 +72,7 @@ impl Peers {
             .output()
             .map_err(|error| failed(&error.to_string()))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let measured = Measured::from_line(&text).map_err(|problem| {
+        let measured = OracleRun::from_line(&text).map_err(|problem| {
             failed(&format!("{problem}; {}", String::from_utf8_lossy(&output.stderr).trim()))
         })?;
         self.kept.put(&key, &text)?;

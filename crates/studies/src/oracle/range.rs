@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use super::measured::Measured;
+use super::measured::OracleRun;
 use super::peers::Peers;
 use super::point::Point;
 use crate::Stop;
@@ -26,7 +26,7 @@ pub(crate) struct Range {
 
 impl Range {
     /// Runs ns-2 at the point as given and with other beginnings.
-    pub(crate) fn of(point: &Point, peers: &Peers, as_given: &Measured) -> Result<Self, Stop> {
+    pub(crate) fn of(point: &Point, peers: &Peers, as_given: &OracleRun) -> Result<Self, Stop> {
         let mut range = Self::one(as_given);
         for later in LATER_S {
             let shifted = point.begun_later(|_| later, later);
@@ -42,14 +42,14 @@ impl Range {
         Ok(range)
     }
 
-    fn one(measured: &Measured) -> Self {
+    fn one(measured: &OracleRun) -> Self {
         let (lowest_percent, highest_percent) =
             (measured.utilization_percent, measured.utilization_percent);
         let without_losses = measured.drops == 0;
         Self { lowest_percent, highest_percent, without_losses, with_losses: !without_losses }
     }
 
-    fn add(&mut self, measured: &Measured) {
+    fn add(&mut self, measured: &OracleRun) {
         let other = Self::one(measured);
         self.lowest_percent = self.lowest_percent.min(other.lowest_percent);
         self.highest_percent = self.highest_percent.max(other.highest_percent);
@@ -59,7 +59,7 @@ impl Range {
 
     /// Whether a measurement lies within `margin` percentage points of the range, and has losses or
     /// has none as some run has.
-    pub(crate) fn holds(&self, measured: &Measured, margin: f64) -> bool {
+    pub(crate) fn holds(&self, measured: &OracleRun, margin: f64) -> bool {
         let near = self.lowest_percent - margin..=self.highest_percent + margin;
         let losses = if measured.drops == 0 { self.without_losses } else { self.with_losses };
         near.contains(&measured.utilization_percent) && losses
@@ -82,8 +82,8 @@ const NEARBY_RUNS: usize = 6;
 mod tests {
     use super::*;
 
-    fn measured(utilization_percent: f64, drops: u64) -> Measured {
-        Measured { utilization_percent, drops, retransmitted: drops, timeouts: 0, jain: 1.0 }
+    fn measured(utilization_percent: f64, drops: u64) -> OracleRun {
+        OracleRun { utilization_percent, drops, retransmitted: drops, timeouts: 0, jain: 1.0 }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::measured::Measured;
+use super::measured::OracleRun;
 use super::point::Point;
 use super::range::Range;
 use crate::explained::Explained;
@@ -12,9 +12,9 @@ use crate::explained::Explained;
 pub(super) struct Row {
     pub(super) id: String,
     scenario: String,
-    ns2: Measured,
-    ns3: Option<Measured>,
-    firstflight: Measured,
+    ns2: OracleRun,
+    ns3: Option<OracleRun>,
+    firstflight: OracleRun,
     /// firstflight less ns-2, percentage points of utilisation.
     difference_points: f64,
     /// Losses in one of ns-2 and firstflight and not in the other.
@@ -34,9 +34,9 @@ impl Row {
     /// Points that are drawn have no causes of a difference from ns-3: then `ns3_counts` is false.
     pub(super) fn new(
         point: &Point,
-        ns2: Measured,
-        ns3: Option<Measured>,
-        firstflight: Measured,
+        ns2: OracleRun,
+        ns3: Option<OracleRun>,
+        firstflight: OracleRun,
         (ns3_counts, explained): (bool, &Explained),
     ) -> Self {
         let from = |program: &str| explained.reason(program, &point.id);
@@ -194,7 +194,7 @@ fn text(rows: &[Row]) -> String {
     lines.join("\n")
 }
 
-fn losses(measured: &Measured) -> String {
+fn losses(measured: &OracleRun) -> String {
     format!("{}/{}/{}", measured.drops, measured.retransmitted, measured.timeouts)
 }
 
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn row_from(program: &str, ours: f64, drops: u64, reason: Option<&str>) -> Row {
-        let measured = |utilization_percent, drops| Measured {
+        let measured = |utilization_percent, drops| OracleRun {
             utilization_percent,
             drops,
             retransmitted: 0,
@@ -236,7 +236,7 @@ mod tests {
     fn ns3_may_be_off_by_a_point_without_a_cause() {
         let at = |ns3: f64, ns3_counts, cause: Option<&str>| {
             let explained = (ns3_counts, &explained("ns-3", cause));
-            let measured = |utilization_percent| Measured {
+            let measured = |utilization_percent| OracleRun {
                 utilization_percent,
                 drops: 0,
                 retransmitted: 0,
@@ -272,7 +272,7 @@ mod tests {
     fn a_kind_is_of_one_agent_in_one_release_and_explains_what_differs() {
         let of = |alg, release, ours: f64| {
             let point = point::example_with("a", &[("alg", alg), ("release", release)]);
-            let measured = |utilization_percent| Measured {
+            let measured = |utilization_percent| OracleRun {
                 utilization_percent,
                 drops: 1,
                 retransmitted: 1,

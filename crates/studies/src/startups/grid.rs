@@ -34,7 +34,7 @@ pub(super) enum Transfer {
 
 /// What a start-up did in a case.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct GridRun {
     pub(super) startup: &'static str,
     /// Its avoidance.
     pub(super) avoidance: &'static str,
@@ -137,20 +137,20 @@ fn pairs() -> Vec<(&'static str, &'static str)> {
 }
 
 /// Every start-up in every case, case by case.
-pub(super) fn measure() -> Result<Vec<Measured>, Box<dyn Error>> {
+pub(super) fn measure() -> Result<Vec<GridRun>, Box<dyn Error>> {
     let pairs = pairs();
-    let run_case = |case: Case| -> Result<Vec<Measured>, String> {
+    let run_case = |case: Case| -> Result<Vec<GridRun>, String> {
         let control = |(startup, partner): &(&str, &str)| format!("{startup}+{partner}");
         let controls: Vec<String> = pairs.iter().map(control).collect();
         let samples = (case.limit_s() * 1e3 / case.rtt_ms as f64 * SAMPLES_PER_RTT).ceil();
         let runs = runs(&case.scenario(&controls), Simulator::TCP, Some(samples as u32))?;
-        Ok(pairs.iter().zip(&runs).map(|(pair, run)| Measured::of(*pair, case, run)).collect())
+        Ok(pairs.iter().zip(&runs).map(|(pair, run)| GridRun::of(*pair, case, run)).collect())
     };
-    let runs: Result<Vec<Vec<Measured>>, String> = cases().into_par_iter().map(run_case).collect();
+    let runs: Result<Vec<Vec<GridRun>>, String> = cases().into_par_iter().map(run_case).collect();
     Ok(runs?.concat())
 }
 
-impl Measured {
+impl GridRun {
     fn of((startup, avoidance): (&'static str, &'static str), case: Case, run: &Run) -> Self {
         let flow = &run.result.flows[0];
         let bottleneck = &run.result.bottleneck;
@@ -192,7 +192,7 @@ fn at_90(case: Case, run: &Run) -> Option<f64> {
 }
 
 /// All of it, a line per run. A time that was not reached is empty.
-pub(super) fn csv(runs: &[Measured]) -> String {
+pub(super) fn csv(runs: &[GridRun]) -> String {
     let mut text = String::from(
         "startup,avoidance,rate_mbps,rtt_ms,buffer_bdp,size_bytes,paced,completion_s,lost_bytes,\
          peak_queue_bytes,at_90_percent_s,exit_reason,exit_window_bdp\n",
@@ -250,7 +250,7 @@ mod tests {
         };
         let scenario = case.scenario(&["slow-start+newreno".to_owned()]);
         let runs = runs(&scenario, Simulator::TCP, Some(3_000)).unwrap();
-        let measured = Measured::of(("slow-start", "newreno"), case, &runs[0]);
+        let measured = GridRun::of(("slow-start", "newreno"), case, &runs[0]);
         // 500 kB take 0.4 s at the rate; the window passes the BDP of 86 packets in the fourth
         // round, and the link is full before the fifth is over.
         let completion = measured.completion_s.unwrap();

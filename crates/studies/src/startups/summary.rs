@@ -4,7 +4,7 @@ use firstflight_control::policy::{ChosenStartup, startups};
 use firstflight_core::needs::Facilities;
 use firstflight_core::policy::Observer as _;
 
-use super::grid::{Case, Measured, REFERENCE, Transfer, USUAL, partner};
+use super::grid::{Case, GridRun, REFERENCE, Transfer, USUAL, partner};
 
 /// A start-up over the whole grid.
 pub(super) struct Summary {
@@ -13,7 +13,7 @@ pub(super) struct Summary {
     pub(super) avoidance: &'static str,
     pub(super) help: Help,
     /// Its runs, each with slow start's in that case.
-    pairs: Vec<(Measured, Measured)>,
+    pairs: Vec<(GridRun, GridRun)>,
     /// In every case without pacing it does what slow start does with that avoidance.
     pub(super) is_slow_start: bool,
 }
@@ -53,8 +53,8 @@ pub(super) struct Mean {
 
 /// One for each start-up and avoidance: by what helps them, and of a kind those first that are done
 /// soonest, 4 BDP and no pacing.
-pub(super) fn of(runs: &[Measured]) -> Vec<Summary> {
-    let slow: Vec<&Measured> = runs.iter().filter(|run| run.startup == REFERENCE).collect();
+pub(super) fn of(runs: &[GridRun]) -> Vec<Summary> {
+    let slow: Vec<&GridRun> = runs.iter().filter(|run| run.startup == REFERENCE).collect();
     let mut summaries: Vec<Summary> = Vec::new();
     for run in runs {
         let mut here = slow.iter().filter(|slow| slow.case == run.case);
@@ -163,12 +163,12 @@ impl Summary {
 mod tests {
     use super::*;
 
-    fn run(startup: &'static str, rtt_ms: u64, completion_s: Option<f64>) -> Measured {
+    fn run(startup: &'static str, rtt_ms: u64, completion_s: Option<f64>) -> GridRun {
         let transfer = Transfer::FourBdp;
         let case = Case { rate_mbps: 8, rtt_ms, buffer: 1.0, transfer, paced: false };
         let (lost_bytes, peak_queue_bytes) = (case.bdp(), case.bdp() / 2);
         let avoidance = "newreno";
-        Measured {
+        GridRun {
             startup,
             avoidance,
             case,

@@ -15,7 +15,7 @@ use firstflight_transports::VirtualTime;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{FAST, GENTLE, Measured, REFERENCE, Runs, Set, head, held_to, paths};
+use super::{FAST, GENTLE, PathRun, REFERENCE, Runs, Set, head, held_to, paths};
 use crate::Stop;
 use crate::runs::{guests, of_guests, on};
 use crate::step::{self, announce, kernel_features};
@@ -110,7 +110,7 @@ fn lacking(lines: &[Line], path: &paths::Path) -> Vec<&'static str> {
 }
 
 /// What every control did on a path; `None` if one was not run.
-fn of_path(lines: &[Line], path: &paths::Path) -> Option<Vec<Measured>> {
+fn of_path(lines: &[Line], path: &paths::Path) -> Option<Vec<PathRun>> {
     let line = |control: &str| lines.iter().find(|line| line.is_of(path, control));
     CONTROLS.iter().map(|control| Some(line(control)?.measured(path))).collect()
 }
@@ -121,8 +121,8 @@ impl Line {
         key == path.numbers() && self.control == control
     }
 
-    fn measured(&self, path: &paths::Path) -> Measured {
-        Measured {
+    fn measured(&self, path: &paths::Path) -> PathRun {
+        PathRun {
             completion_s: self.completion_s,
             sent_again: 100.0 * self.sent_again_packets as f64
                 / self.delivered_packets.max(1) as f64,
@@ -202,7 +202,7 @@ mod tests {
         lines.push(of(REFERENCE));
         let (set, runs) = measured(&lines);
         assert_eq!((set.paths, runs[0].len()), (vec![path], 1));
-        let Measured { completion_s, sent_again, queue_bdp } = runs[0][0][4];
+        let PathRun { completion_s, sent_again, queue_bdp } = runs[0][0][4];
         assert_eq!((completion_s, sent_again), (1.5, 1.0));
         assert!(queue_bdp > 0.0);
     }

@@ -69,7 +69,7 @@ const LISTED: usize = 12;
 
 /// What a control did on a path.
 #[derive(Clone, Copy, Debug)]
-struct Measured {
+struct PathRun {
     completion_s: f64,
     /// Percent of the transfer.
     sent_again: f64,
@@ -78,7 +78,7 @@ struct Measured {
 }
 
 /// Runs over paths: set by set, path by path, control by control.
-type Runs = Vec<Vec<Vec<Measured>>>;
+type Runs = Vec<Vec<Vec<PathRun>>>;
 
 /// Writes the tables, and the page's own.
 pub(crate) fn write(root: &std::path::Path) -> Result<(), Box<dyn Error>> {
@@ -168,7 +168,7 @@ fn ratios(sets: &[Set], controls: &[&str], runs: &Runs) -> Vec<Ratio> {
     let Some(scout) = place(controls, "scout") else { return Vec::new() };
     let mut ratios = Vec::new();
     for (set, runs) in sets.iter().zip(runs) {
-        let of = |(path, run): (&Path, &Vec<Measured>)| {
+        let of = |(path, run): (&Path, &Vec<PathRun>)| {
             (run[scout].completion_s / run[0].completion_s, path.clone(), set.name)
         };
         ratios.extend(set.paths.iter().zip(runs).map(of));
@@ -187,25 +187,25 @@ fn held_to(text: &mut String, sets: &[Set], controls: &[&str], runs: &Runs) {
     for (set, runs) in sets.iter().zip(runs) {
         let [time, share] = over_bars(runs, controls, scout);
         let much =
-            |run: &&Vec<Measured>| run[scout].completion_s > MUCH_LONGER * run[0].completion_s;
+            |run: &&Vec<PathRun>| run[scout].completion_s > MUCH_LONGER * run[0].completion_s;
         let cell = format!("{time:.2}; {share:.2}; {}", runs.iter().filter(much).count());
         row(text, &format!("{} ({})", set.name, set.paths.len()), [cell].into_iter());
     }
 }
 
 /// The time over Rapid Start's and the loss over HyStart's of a control over the paths of a set.
-fn over_bars(runs: &[Vec<Measured>], controls: &[&str], at: usize) -> [f64; 2] {
+fn over_bars(runs: &[Vec<PathRun>], controls: &[&str], at: usize) -> [f64; 2] {
     let [fast, gentle] = [FAST, GENTLE].map(|name| place(controls, name).unwrap_or(0));
     let mean =
-        |of: &dyn Fn(&Vec<Measured>) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
-    let time = |run: &Vec<Measured>| run[at].completion_s / run[fast].completion_s;
+        |of: &dyn Fn(&Vec<PathRun>) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+    let time = |run: &Vec<PathRun>| run[at].completion_s / run[fast].completion_s;
     let lost = mean(&|run| run[at].sent_again);
     let bar = mean(&|run| run[gentle].sent_again);
     [mean(&|run| time(run).ln()).exp(), lost / bar.max(f64::MIN_POSITIVE)]
 }
 
 /// A control over the paths of a set, beside the first control.
-fn cell(runs: &[Vec<Measured>], at: usize) -> String {
+fn cell(runs: &[Vec<PathRun>], at: usize) -> String {
     let count = runs.len() as f64;
     let ratios = runs.iter().map(|run| run[at].completion_s / run[0].completion_s);
     let mean = (ratios.clone().map(f64::ln).sum::<f64>() / count).exp();
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn a_cell_has_the_geometric_mean_the_worst_path_and_two_means() {
         let run =
-            |completion_s, sent_again, queue_bdp| Measured { completion_s, sent_again, queue_bdp };
+            |completion_s, sent_again, queue_bdp| PathRun { completion_s, sent_again, queue_bdp };
         let runs = [
             vec![run(1.0, 0.0, 0.0), run(2.0, 3.0, 0.5)],
             vec![run(4.0, 0.0, 0.0), run(2.0, 0.0, 0.1)],

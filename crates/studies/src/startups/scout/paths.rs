@@ -5,7 +5,7 @@ use firstflight_runner::Simulator;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
 
-use super::Measured;
+use super::PathRun;
 use crate::startups::runs;
 
 /// One flow, and what is on its path.
@@ -278,12 +278,12 @@ impl Path {
     }
 
     /// What each control did.
-    pub(super) fn run(&self, controls: &[&str]) -> Result<Vec<Measured>, String> {
+    pub(super) fn run(&self, controls: &[&str]) -> Result<Vec<PathRun>, String> {
         let text = self.scenario(controls);
         let on = if self.noise == Noise::Quinn { QUIC } else { Simulator::TCP };
         let measured = |run: &firstflight_runner::Run| {
             let flow = &run.result.flows[0];
-            Measured {
+            PathRun {
                 completion_s: flow.completion_time_s.unwrap_or(self.limit_s() as f64),
                 sent_again: 100.0 * flow.counts.retransmitted_packets as f64
                     / flow.delivered_packets.max(1) as f64,

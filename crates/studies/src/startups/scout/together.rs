@@ -7,7 +7,7 @@ use firstflight_runner::{Run, Simulator};
 use rayon::prelude::*;
 
 use super::paths::{Path, eight};
-use super::{Measured, cell, head, row};
+use super::{PathRun, cell, head, row};
 use crate::startups::runs;
 
 /// Flows of one control: each begins so many thousandths of an RTT after the first, and its RTT is
@@ -35,7 +35,7 @@ pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
     let mut text = head("flows", controls);
     for group in &GROUPS {
         let runs = paths.par_iter().map(|path| group.run(path, controls));
-        let runs: Vec<Vec<Measured>> = runs.collect::<Result<_, String>>()?;
+        let runs: Vec<Vec<PathRun>> = runs.collect::<Result<_, String>>()?;
         row(&mut text, group.name, (0..controls.len()).map(|at| cell(&runs, at)));
     }
     Ok(text)
@@ -43,7 +43,7 @@ pub(super) fn table(controls: &[&str]) -> Result<String, Box<dyn Error>> {
 
 impl Group {
     /// What each control did: the mean time of its flows, and what all of them sent again.
-    fn run(&self, path: &Path, controls: &[&str]) -> Result<Vec<Measured>, String> {
+    fn run(&self, path: &Path, controls: &[&str]) -> Result<Vec<PathRun>, String> {
         let (rate_kbps, rtt_us, buffer, _) = path.numbers();
         let count: u64 = self.flows.iter().map(|(count, ..)| count).sum();
         let bdp = rate_kbps * rtt_us / 8_000;
@@ -66,7 +66,7 @@ impl Group {
             let times = flows.iter().map(|flow| flow.completion_time_s.unwrap_or(limit as f64));
             let again: u64 = flows.iter().map(|flow| flow.counts.retransmitted_packets).sum();
             let delivered: u64 = flows.iter().map(|flow| flow.delivered_packets).sum();
-            Measured {
+            PathRun {
                 completion_s: times.sum::<f64>() / flows.len() as f64,
                 sent_again: 100.0 * again as f64 / delivered.max(1) as f64,
                 queue_bdp: run.result.bottleneck.peak_queue_packets as f64 / path.bdp_packets(),

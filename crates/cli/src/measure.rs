@@ -15,10 +15,10 @@ use crate::secret::SecretArgs;
 use crate::transfer::Common;
 use crate::{interrupt, output};
 
+mod found;
 mod iperf3;
 mod median;
 mod quic;
-mod told;
 
 /// Measure a transfer with several controls in turn, before and after a change
 #[derive(Debug, clap::Args)]
@@ -87,7 +87,7 @@ pub(crate) fn measure(args: &Args) -> Result<Status, Failure> {
     };
     let (measured, interrupted) = take_turns(args, &names, &*sender)?;
     let broken = measured.iter().flat_map(|one| &one.runs).any(|run| !is_whole(run));
-    told::tell(args, &*sender, measured)?;
+    found::print(args, &*sender, measured)?;
     Ok(match (interrupted, broken) {
         (true, _) => Status::Interrupted,
         (false, true) => Status::Unmet,
@@ -110,7 +110,7 @@ struct Broken {
 }
 
 /// The transfers of one control, in the order of the rounds.
-struct Measured {
+struct ControlRuns {
     control: String,
     runs: Vec<RunResult>,
 }
@@ -121,7 +121,7 @@ fn is_whole(run: &RunResult) -> bool {
 }
 
 /// The results in the order in which they were measured.
-fn in_order(measured: &[Measured]) -> Vec<RunResult> {
+fn in_order(measured: &[ControlRuns]) -> Vec<RunResult> {
     let rounds = measured.iter().map(|one| one.runs.len()).max().unwrap_or(0);
     let round = |at| measured.iter().filter_map(move |one| one.runs.get(at).cloned());
     (0..rounds).flat_map(round).collect()
@@ -131,11 +131,11 @@ fn take_turns(
     args: &Args,
     names: &[String],
     sender: &dyn Sender,
-) -> Result<(Vec<Measured>, bool), Failure> {
+) -> Result<(Vec<ControlRuns>, bool), Failure> {
     let stop = interrupt::listen();
     let total = args.runs as usize * names.len();
-    let new = |control: &String| Measured { control: control.clone(), runs: Vec::new() };
-    let mut measured: Vec<Measured> = names.iter().map(new).collect();
+    let new = |control: &String| ControlRuns { control: control.clone(), runs: Vec::new() };
+    let mut measured: Vec<ControlRuns> = names.iter().map(new).collect();
     let (mut whole, began) = (0, Instant::now());
     let progress = Progress::new("transfers", Some(total));
     for done in 0..total {

@@ -7,7 +7,7 @@ use firstflight_results::{FlowResult, Results, RunResult};
 use serde::Serialize;
 
 use super::median::Median;
-use super::{Args, Measured, Sender, in_order, is_whole, results};
+use super::{Args, ControlRuns, Sender, in_order, is_whole, results};
 use crate::failure::Failure;
 use crate::socket_buffers::Allowed;
 use crate::{command_line, output};
@@ -51,10 +51,10 @@ struct Summary {
 }
 
 /// Prints and writes what was asked for.
-pub(super) fn tell(
+pub(super) fn print(
     args: &Args,
     sender: &dyn Sender,
-    measured: Vec<Measured>,
+    measured: Vec<ControlRuns>,
 ) -> Result<(), Failure> {
     let summary = summaries(&measured);
     let title = format!(
@@ -69,7 +69,7 @@ pub(super) fn tell(
         }
     );
     let socket_buffers = if args.iperf3 { Buffers::of(&measured) } else { None };
-    let buffers = socket_buffers.as_ref().map(Buffers::told).unwrap_or_default();
+    let buffers = socket_buffers.as_ref().map(Buffers::sentence).unwrap_or_default();
     let table = table(&title, &summary);
     let mut said = sentences(&summary);
     said.extend((!buffers.is_empty()).then(|| buffers.clone()));
@@ -96,7 +96,7 @@ pub(super) fn tell(
 
 impl Buffers {
     /// `None` where no transfer came through, or no Linux says what it allows.
-    fn of(measured: &[Measured]) -> Option<Self> {
+    fn of(measured: &[ControlRuns]) -> Option<Self> {
         let flows = measured.iter().flat_map(|one| &one.runs).filter_map(|run| run.flows.first());
         let window = |flow: &FlowResult| {
             flow.peak_cwnd_packets * flow.delivered_bytes / flow.delivered_packets.max(1)
@@ -105,14 +105,14 @@ impl Buffers {
         Some(Self { largest_window_bytes, allowed: Allowed::here()? })
     }
 
-    fn told(&self) -> String {
-        self.allowed.told_of(self.largest_window_bytes)
+    fn sentence(&self) -> String {
+        self.allowed.sentence_of(self.largest_window_bytes)
     }
 }
 
-fn summaries(measured: &[Measured]) -> Vec<Summary> {
+fn summaries(measured: &[ControlRuns]) -> Vec<Summary> {
     let whole = |run: &&RunResult| is_whole(run);
-    let of = |one: &Measured| {
+    let of = |one: &ControlRuns| {
         let done = || one.runs.iter().filter(whole);
         let flows = || done().filter_map(|run| run.flows.first());
         let firsts = measured[0].runs.iter().zip(&one.runs);
@@ -197,17 +197,17 @@ fn cell(median: Option<Median>, unit: f64, decimals: usize) -> String {
 }
 
 /// The page: the table, what it says, and every transfer over its round.
-fn page(title: &str, table: &Table, said: &[String], measured: &[Measured]) -> Page {
+fn page(title: &str, table: &Table, said: &[String], measured: &[ControlRuns]) -> Page {
     let command = command_line::typed();
     let curves = |value: fn(&RunResult) -> Option<f64>| -> Vec<Series> {
-        let points = |one: &Measured| {
+        let points = |one: &ControlRuns| {
             let at = |(round, run): (usize, &RunResult)| {
                 let value = value(run).filter(|_| is_whole(run))?;
                 Some(((round + 1) as f64, value))
             };
             one.runs.iter().enumerate().filter_map(at).collect()
         };
-        let named = |one: &Measured| Series::points(one.control.clone(), points(one));
+        let named = |one: &ControlRuns| Series::points(one.control.clone(), points(one));
         let mut all: Vec<Series> = measured.iter().map(named).collect();
         let pairs = in_pairs(&all);
         all.push(Series::reference("the same round", pairs));
@@ -257,9 +257,9 @@ fn in_pairs(all: &[Series]) -> Vec<(f64, f64)> {
 }
 
 /// The ratio of rates of each round, of every control but the first, and a line at 1.
-fn over_first(measured: &[Measured]) -> Vec<Series> {
+fn over_first(measured: &[ControlRuns]) -> Vec<Series> {
     let Some((first, others)) = measured.split_first() else { return Vec::new() };
-    let of = |one: &Measured| {
+    let of = |one: &ControlRuns| {
         let rounds = first.runs.iter().zip(&one.runs).enumerate();
         let both = rounds.filter(|(_, (first, run))| is_whole(first) && is_whole(run));
         let ratio = both.map(|(round, (first, run))| {
@@ -284,10 +284,10 @@ const IPERF3: &str = "iperf3 tells what its receiver had got when the last byte 
 mod tests {
     use super::*;
 
-    fn measured(control: &str, mbps: &[f64]) -> Measured {
+    fn measured(control: &str, mbps: &[f64]) -> ControlRuns {
         let run =
             |mbps: &f64| RunResult { total_throughput_bps: mbps * 1e6, ..RunResult::default() };
-        Measured { control: control.to_owned(), runs: mbps.iter().map(run).collect() }
+        ControlRuns { control: control.to_owned(), runs: mbps.iter().map(run).collect() }
     }
 
     #[test]

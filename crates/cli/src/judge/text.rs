@@ -10,7 +10,7 @@ use firstflight_scenario::Rule;
 use crate::words::count;
 
 /// What the command prints.
-pub(super) fn text(judgement: &Judgement, screen: Screen) -> String {
+pub(super) fn judgement(judgement: &Judgement, screen: Screen) -> String {
     let scenarios = count(judgement.scenarios.len() as u64, "scenario");
     let sums =
         format!("{} on {}, {scenarios}: {}.", judgement.control, judgement.on, judgement.sums());

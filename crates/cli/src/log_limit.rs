@@ -1,4 +1,4 @@
-//! What strangers cause to be said, said seldom: they must not fill a log.
+//! Limits how many lines a minute strangers can put into a log.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,15 +7,15 @@ use crate::output;
 
 /// Says so many things in a minute, and how many others there were.
 #[derive(Default)]
-pub(crate) struct Seldom(Mutex<Minute>);
+pub(crate) struct LogLimit(Mutex<Minute>);
 
 #[derive(Default)]
 struct Minute {
     began: Option<Instant>,
-    told: u32,
+    said: u32,
 }
 
-impl Seldom {
+impl LogLimit {
     /// Says what went wrong, on standard error.
     pub(crate) fn complain(&self, problem: &str) {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner).say(Instant::now());
@@ -43,11 +43,11 @@ impl Minute {
     fn say(&mut self, now: Instant) -> Said {
         let mut left = 0;
         if self.began.is_none_or(|began| now.duration_since(began) >= MINUTE) {
-            left = self.told.saturating_sub(MOST);
-            *self = Self { began: Some(now), told: 0 };
+            left = self.said.saturating_sub(MOST);
+            *self = Self { began: Some(now), said: 0 };
         }
-        self.told = self.told.saturating_add(1);
-        match (self.told > MOST, left) {
+        self.said = self.said.saturating_add(1);
+        match (self.said > MOST, left) {
             (true, _) => Said::Nothing,
             (false, 0) => Said::All,
             (false, left) => Said::Left(left),
