@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::output;
 
-/// Says so many things in a minute, and how many others there were.
+/// Logs at most [`MOST`] lines a minute, and then how many it left out.
 #[derive(Default)]
 pub(crate) struct LogLimit(Mutex<Minute>);
 
@@ -22,7 +22,7 @@ impl LogLimit {
         match said {
             Said::All => output::complain(&problem),
             Said::Left(left) => {
-                output::complain(&format!("{left} more of these were not told"));
+                output::complain(&format!("{left} more of these were not logged"));
                 output::complain(&problem);
             }
             Said::Nothing => {}

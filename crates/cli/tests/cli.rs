@@ -37,6 +37,8 @@ mod qlog_rules;
 mod reproduce;
 #[path = "cli/show.rs"]
 mod show;
+#[path = "cli/small_disk.rs"]
+mod small_disk;
 #[path = "cli/sweep.rs"]
 mod sweep;
 #[path = "cli/user_files.rs"]

@@ -1,7 +1,7 @@
-//! The files that a guest needs in the temporary folder while it runs. They must not outlive this
-//! program, even if it is killed. On Linux a file has no name and ends with the processes that hold
-//! it. Elsewhere, and for folders, it has a name and a lock, and the lock ends with the process:
-//! the next program to need one removes those that nobody has locked.
+//! The files that a guest needs in the temporary folder while it runs. They are removed even if
+//! this program is killed. On Linux a file has no name, so that the kernel frees it when the last
+//! process closes it. Elsewhere, and for folders, this program locks what it makes; the kernel
+//! releases the lock when the program ends, and the next one removes what nobody has locked.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

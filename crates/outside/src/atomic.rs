@@ -39,10 +39,10 @@ impl AtomicFile {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let new =
-            |hidden: &Path| File::options().create_new(true).write(true).mode(mode).open(hidden);
-        let file =
-            Builder::new().prefix(&format!(".{name}.")).suffix(ENDING).make_in(folder, new)?;
+        let file = Builder::new()
+            .prefix(&format!(".{name}."))
+            .suffix(ENDING)
+            .make_in(folder, |hidden| open_new(hidden, mode))?;
         Ok(Self { path: path.to_owned(), file })
     }
 
@@ -91,6 +91,11 @@ impl AtomicFile {
     }
 }
 
+/// Makes a file where there is none, nor a link to one (`O_EXCL`).
+fn open_new(path: &Path, mode: u32) -> io::Result<File> {
+    File::options().create_new(true).write(true).mode(mode).open(path)
+}
+
 /// Whether a file of this name is one that a program left unfinished when it was killed.
 pub fn is_unfinished(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(ENDING)
@@ -130,9 +135,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [path, other] = ["x.csv", "other"].map(|name| folder.path().join(name));
         fs::write(&other, "of somebody else").unwrap();
-        // Whoever guesses the name: it is opened as one that must be new.
         let planted = folder.path().join(format!(".x.csv.{}.part", std::process::id()));
-        symlink(&other, planted).unwrap();
+        symlink(&other, &planted).unwrap();
+        // The name is random, and one who guesses it gains nothing.
+        assert_eq!(open_new(&planted, 0o666).unwrap_err().kind(), ErrorKind::AlreadyExists);
         let file = AtomicFile::create(&path).unwrap();
         file.write(b"ours").unwrap();
         file.finish().unwrap();

@@ -1,4 +1,5 @@
-//! A folder of results, each in a file named by what it is of and by its bytes.
+//! A folder of results, each in a file named by the hash of its inputs and the checksum of its
+//! bytes.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -8,9 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::room::is_full;
 use crate::{AtomicFile, hash};
 
-/// Files that appear whole or not at all. A file's name says what it is of
-/// ([`content_name`](crate::content_name)), and behind a dot what its bytes are: a file that was
-/// changed, cut, or given the name of another is found out.
+/// A store of files that appear whole or not at all. A file's name is a hash of what decides its
+/// content ([`content_name`](crate::content_name)) and, behind a dot, a checksum of its bytes, so
+/// that a file that was changed, truncated or renamed is detected.
 #[derive(Clone, Debug)]
 pub struct Shelf {
     dir: PathBuf,
@@ -43,7 +44,7 @@ impl FileFault {
         move |source| Self { what, path, source }
     }
 
-    /// Whether there is no room for what was to be written.
+    /// Whether the file could not be written because the disk is full.
     pub fn is_full(&self) -> bool {
         is_full(&self.source)
     }
@@ -91,7 +92,7 @@ impl Shelf {
         AtomicFile::create(&path).map_err(FileFault::write(&path))
     }
 
-    /// Gives it its name, by what it holds now; older ones of that name go. Its checksum.
+    /// Gives a finished file its name, removes older files of that name, and returns its checksum.
     ///
     /// # Errors
     /// A file that cannot be read or written.

@@ -155,7 +155,7 @@ pub struct Startup {
     pub exit_time_s: Option<f64>,
     /// Why it was left, in a word: `loss`, `timeout`, `ssthresh`, `heuristic` or `ecn`.
     pub exit_reason: Option<String>,
-    /// cwnd at the exit, before any cut, packets.
+    /// cwnd in packets when start-up was left, before a loss or mark reduced it.
     pub exit_cwnd_packets: Option<u64>,
     /// cwnd at the exit, divided by the path's BDP.
     #[serde(serialize_with = "finite_or_none")]

@@ -55,9 +55,9 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Called after every finished run with its place and the number of runs.
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
-    /// Where stacks that write a log of their own put it.
+    /// Where a QUIC stack writes the qlog of each flow.
     pub logs: Option<&'a Logs>,
-    /// Hears in a few words what is being done, where that takes long.
+    /// Is called with a few words on what the run does now, such as booting a kernel.
     pub say: Option<&'a (dyn Fn(&str) + Sync)>,
     /// Run one after the other, the simulator in this thread: for callers that spread work
     /// themselves, and for children of a fork, which have none of the threads of rayon's pool.

@@ -1,4 +1,4 @@
-//! The one door: a scenario is run on a transport, whichever it is.
+//! The trait through which a scenario runs on any transport.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use firstflight_scenario::{ControlSpec, Resolved, Scenario};
 
 use crate::{Options, Report, RunError};
 
-/// What runs scenarios: the simulator, quinn in its time or over sockets, the running kernel, a
-/// kernel in virtual time.
+/// Runs scenarios. Implementations: the simulator, quinn in virtual time or over sockets, the
+/// running kernel's TCP, and that of a kernel in virtual time.
 pub trait Transport: fmt::Debug + Send + Sync {
     /// Its name, as `--on` takes it and results say it.
     fn name(&self) -> &'static str;
 
-    /// What results call a control.
+    /// The name of a control in results, with its knobs.
     ///
     /// # Errors
     /// The control does not exist here, or cannot be set so; with what is accepted.
@@ -40,8 +40,8 @@ pub trait Transport: fmt::Debug + Send + Sync {
     /// run was finished; a later one leaves what was finished in the report.
     fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError>;
 
-    /// What decides a result beside the scenario and this program: the kernel, and what else runs
-    /// in a guest. Kept runs of another version are not used.
+    /// What a result depends on besides the scenario and this program, such as the kernel's
+    /// release. A kept run of another version is measured again.
     ///
     /// # Errors
     /// A kernel to be booted that is not there.
@@ -49,14 +49,13 @@ pub trait Transport: fmt::Debug + Send + Sync {
         Ok(String::new())
     }
 
-    /// Its runs take the time of this machine, in which they would disturb each other.
+    /// Whether runs take real time on this machine, so that two at once would disturb each other.
     fn is_in_real_time(&self) -> bool {
         false
     }
 
-    /// Checks before anything runs that a scenario can be run here as its author means it: its
-    /// controls exist and differ, its keys have an effect, and it expects nothing of what does not
-    /// run.
+    /// Checks a scenario before anything runs: its controls exist and differ, its keys have an
+    /// effect, and what it expects is of controls and flows that it has.
     ///
     /// # Errors
     /// The first that is wrong, at its place.

@@ -7,7 +7,8 @@ use firstflight_control::hint;
 
 use crate::keys::{FlowValues, Key, Switches};
 
-/// The set of constants that an endpoint has. A scenario can also set each constant alone.
+/// A named set of the constants in which implementations of TCP and QUIC differ. A scenario can
+/// set each of them by its own key too.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]

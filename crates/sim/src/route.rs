@@ -260,9 +260,10 @@ impl Route {
         self.egress.pass(at, packet)
     }
 
-    /// A packet leaves the last shared link at `at`. If it is calm at the receiver, waits nowhere
-    /// on its way there, nor its ACK on the reverse path, and that ends while what arrives counts:
-    /// its sequence number, and when the sender has the ACK. Otherwise nothing has changed.
+    /// A packet leaves the last shared link at `at`. Returns its sequence number and the time at
+    /// which the sender has its ACK, if the packet is calm at the receiver, neither it nor its ACK
+    /// waits in a queue, and the ACK arrives before the flow stops counting. Otherwise returns
+    /// `None` and changes nothing.
     #[inline(always)]
     pub(crate) fn deliver_calm(&mut self, at: Instant, packet: Packet) -> Option<(u32, Instant)> {
         let back = Instant(at.0 + self.home.0);

@@ -11,7 +11,7 @@ use firstflight_sweep::{Experiment, Format, Shard, Store, run as sweep};
 use firstflight_transports::{On, SIM};
 
 use crate::Stop;
-use crate::runs::{guests, of_guests};
+use crate::runs::of_guests;
 use crate::step::{self, announce};
 use crate::tables::write_between;
 
@@ -77,12 +77,11 @@ fn tables(root: &Path, file: &str, folder: &Path) -> Result<String, Stop> {
 
 /// What these words say; in a guest runs the command as it is built for tests.
 fn transport(root: &Path, words: &str) -> Result<Arc<dyn Transport>, Box<RunError>> {
-    if !words.contains("--virtual-time") {
-        return Ok(On::read(words)?.transport()?);
-    }
+    let on = On::read(words)?;
+    let Some(guests) = on.guests() else { return Ok(on.transport()?) };
     let program = of_guests(root, "firstflight-out/stacks");
     let program = program.map_err(|stop| Box::new(RunError::Lacks(stop.message)))?;
-    Ok(Arc::new(guests(words, &program)?))
+    Ok(Arc::new(guests.inside(&program)))
 }
 
 const STACKS: Page = Page {

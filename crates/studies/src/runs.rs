@@ -1,4 +1,4 @@
-//! The one way to run a scenario, on whichever transport, and the runs of guests that are kept.
+//! Runs scenarios for the studies on any transport, and keeps the runs of guests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +8,7 @@ use firstflight_runner::{Options, RunError, Transport};
 use firstflight_scenario::Scenario;
 use firstflight_transports::{On, SIM, VirtualTime};
 use serde::{Deserialize, Serialize};
+use walkdir::{DirEntry, WalkDir};
 
 use crate::Stop;
 use crate::kept::{Kept, content_name};
@@ -53,8 +54,8 @@ pub(crate) fn on(
     Ok(report.runs.into_iter().map(measured).collect())
 }
 
-/// A kernel in virtual time. What it did is kept by what decides it: the scenario, and the sources
-/// of what runs in the guest. So the simulator may change, and a study only simulates again.
+/// A kernel in virtual time, whose runs are kept. The key of a run is its scenario and a hash of
+/// the sources of what runs in the guest, so that a change of the simulator boots no guest again.
 pub(crate) struct Guests {
     /// The command, which runs in the guest too.
     pub(crate) program: PathBuf,
@@ -143,28 +144,17 @@ pub(crate) fn of_guests(root: &Path, folder: &str) -> Result<PathBuf, Stop> {
 
 /// A hash of all files in these folders, and of qemu's version.
 pub(crate) fn sources_of(root: &Path, folders: &[&str]) -> Result<String, Stop> {
-    let mut files = Vec::new();
-    for folder in folders {
-        collect(&root.join(folder), &mut files).map_err(|error| unable(folder, &error))?;
-    }
+    let files = folders.iter().flat_map(|folder| WalkDir::new(root.join(folder)));
+    let files: Result<Vec<_>, _> = files.map(|found| found.map(DirEntry::into_path)).collect();
+    let mut files = files.map_err(|error| Stop::failed(&error.to_string()))?;
     files.sort();
     let mut all = String::new();
-    for file in files {
-        let bytes = std::fs::read(&file);
+    for file in files.iter().filter(|path| !path.is_dir()) {
+        let bytes = std::fs::read(file);
         let bytes = bytes.map_err(|error| unable(&file.display().to_string(), &error))?;
         all += &content_name(&bytes);
     }
     let qemu = Command::new("qemu-system-x86_64").arg("--version").output();
     let qemu = qemu.map(|said| said.stdout).unwrap_or_default();
     Ok(content_name(&[all.as_bytes(), &qemu].concat()))
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        match entry?.path() {
-            path if path.is_dir() => collect(&path, files)?,
-            path => files.push(path),
-        }
-    }
-    Ok(())
 }

@@ -8,7 +8,7 @@ use firstflight_scenario::Document;
 use serde::Deserialize;
 
 use crate::layout::Layout;
-use crate::results::{Results, Side as Read};
+use crate::results::{Results, SideResults};
 use crate::{Format, Shard, Store, Sweep, SweepError};
 
 /// A grid file with its sides, each a sweep over the same points, and the tables that it lays out.
@@ -118,7 +118,7 @@ impl Experiment {
         };
         let read = |side: &Side| {
             let store = Store::open(&side.folder(folder), &side.sweep, format, Shard::WHOLE)?;
-            Read::read((&side.name, &side.title), &side.sweep, &store)
+            SideResults::read((&side.name, &side.title), &side.sweep, &store)
         };
         let sides = self.sides.iter().map(read).collect::<Result<_, SweepError>>()?;
         let results = Results::new(sides, &first.sweep);

@@ -10,14 +10,14 @@ use crate::{Store, Sweep, SweepError};
 
 /// What was measured on all sides.
 pub(crate) struct Results {
-    sides: Vec<Side>,
+    sides: Vec<SideResults>,
     keys: Vec<String>,
     /// The values of every point, in the order of the keys.
     points: Vec<Vec<String>>,
 }
 
 /// What was measured on one of them.
-pub(crate) struct Side {
+pub(crate) struct SideResults {
     name: String,
     title: String,
     controls: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) enum Found {
     Text(String),
 }
 
-impl Side {
+impl SideResults {
     /// Reads the merged table of a sweep.
     pub(crate) fn read(
         (name, title): (&str, &str),
@@ -98,7 +98,7 @@ impl Side {
 
 impl Results {
     /// All sides, each with the points of this sweep.
-    pub(crate) fn new(sides: Vec<Side>, of: &Sweep) -> Self {
+    pub(crate) fn new(sides: Vec<SideResults>, of: &Sweep) -> Self {
         let points = (0..of.points()).map(|number| of.values(number));
         Self { sides, keys: of.keys().to_vec(), points: points.collect() }
     }
@@ -107,7 +107,7 @@ impl Results {
         self.sides.iter().map(|side| side.name.as_str())
     }
 
-    fn side(&self, name: &str) -> Option<&Side> {
+    fn side(&self, name: &str) -> Option<&SideResults> {
         self.sides.iter().find(|side| side.name == name)
     }
 

@@ -1,6 +1,6 @@
-//! What runs a scenario, behind one trait, [`Transport`]: the simulator ([`SIM`]), quinn in its
-//! time ([`QUIC`]) or over real sockets, the running kernel's TCP, and that of a kernel in virtual
-//! time ([`VirtualTime`]).
+//! The implementations of [`Transport`]: the simulator ([`SIM`]), quinn in virtual time ([`QUIC`])
+//! or over real sockets, the running kernel's TCP, and that of a kernel in virtual time
+//! ([`VirtualTime`]).
 //!
 //! [`On`] is what `--on` and its flags say. A program that calls [`serve`] when it begins can be
 //! what runs inside a guest.

@@ -1,4 +1,4 @@
-//! What `--on` and its flags say, and the transport that they mean: the one place that chooses.
+//! Chooses the transport from `--on` and the flags that go with it.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl On {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// What these words say, as behind `--on` on a command line: `linux --virtual-time`.
+    /// Reads words as they follow `--on` on a command line, such as `linux --virtual-time`.
     ///
     /// # Errors
     /// Words that are no flags of a transport.
@@ -63,10 +63,10 @@ impl On {
         Self { link, kernel, virtual_time, ..Self::named("linux") }
     }
 
-    /// This, with a link that tells of its queue.
+    /// The same, over a link whose queue can be observed: on linux firstflight's own.
     ///
     /// # Errors
-    /// A link was asked for that does not.
+    /// `--link netem`, whose queue cannot.
     pub fn with_queue(&self) -> Result<Self, RunError> {
         match self.link.as_deref() {
             Some("netem") => Err(RunError::Input(
@@ -118,7 +118,7 @@ impl On {
         }
     }
 
-    /// The guests of `--virtual-time`, if it was asked for.
+    /// The guests in which runs take place, with `--virtual-time`; otherwise `None`.
     pub fn guests(&self) -> Option<VirtualTime> {
         let [kernel, link, generator] =
             [&self.kernel, &self.link, &self.generator].map(Option::as_deref);

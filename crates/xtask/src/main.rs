@@ -82,7 +82,7 @@ enum Task {
         #[arg(long)]
         release: bool,
     },
-    /// A crate of your own with a start-up of your own, to begin with
+    /// Makes a crate of your own with a start-up to change, a copy of examples/own-startup
     Own {
         /// The folder, which it makes
         folder: PathBuf,

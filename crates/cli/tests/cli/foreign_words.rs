@@ -4,7 +4,8 @@ use std::fs;
 
 use crate::process::Place;
 
-/// Words that clear a screen, set a title, ring, and turn the direction of writing.
+/// Text with control characters that clear a terminal, set its title, ring its bell and reverse the
+/// direction of writing.
 const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;x\u{7}\u{202e}\u{9b}b";
 
 /// A file of each form with such words in every place that has words.

@@ -5,6 +5,7 @@ use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::process::{Command, Stdio};
 
 use crate::process::Place;
+use crate::small_disk::on_small_disk;
 
 const WORDS: [&str; 5] = ["compare", "newreno", "--duration", "1s", "--csv"];
 
@@ -123,7 +124,6 @@ fn too_many_traces_for_figures_are_refused_in_words() {
 fn a_full_disk_ends_every_command_with_exit_code_3() {
     let place = Place::new();
     place.write("ok.toml", "controls = [\"hoe\"]\nduration = \"1s\"\n");
-    fs::create_dir(place.path("small")).unwrap();
     let commands = [
         "run ok.toml --out small/a",
         "run ok.toml --trace small/b",
@@ -135,23 +135,14 @@ fn a_full_disk_ends_every_command_with_exit_code_3() {
         "manual small/h",
         "list",
     ];
-    let mut script = "mount -t tmpfs -o size=12k none small || exit 9\n".to_owned();
+    let mut script = String::new();
     for command in commands {
         let to = if command == "list" { "small/list" } else { "/dev/null" };
         // What is left of one leaves no room for the next.
         script += &format!("\"$0\" {command} > {to}; echo \"{command}: $?\" >&2; rm -rf small/*\n");
     }
-    let mut command = Command::new("unshare");
-    command.args(["-rm", "sh", "-c", &script, env!("CARGO_BIN_EXE_firstflight")]);
-    let output = command.current_dir(place.path("")).output();
-    let Ok(output) = output.map_err(|error| println!("skipped: no unshare: {error}")) else {
-        return;
-    };
-    let said = String::from_utf8(output.stderr).unwrap();
-    if said.contains("unshare:") || said.contains("mount:") {
-        println!("skipped: no file system of one's own: {said}");
-        return;
-    }
+    let Some(outcome) = on_small_disk(&place, "12k", &script) else { return };
+    let said = outcome.stderr;
     for command in commands {
         assert!(said.contains(&format!("\n{command}: 3\n")), "{command}: {said}");
     }

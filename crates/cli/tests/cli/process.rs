@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory that is gone after the test.
@@ -50,8 +50,13 @@ impl Place {
     }
 
     pub(crate) fn run(&self, words: &[&str]) -> Outcome {
-        let output = self.command(words).output().unwrap();
-        Outcome {
+        Outcome::of(self.command(words).output().unwrap())
+    }
+}
+
+impl Outcome {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
             code: output.status.code().expect("the program ends by itself"),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),

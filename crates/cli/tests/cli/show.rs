@@ -1,12 +1,12 @@
 //! `firstflight show`, on logs of simulated flows and of other stacks.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::process::Place;
+use crate::process::{Outcome, Place};
 use crate::qlog_rules::validate;
+use crate::small_disk::on_small_disk;
 
 /// A place with the log of a flow that leaves start-up by a loss.
 fn traced() -> (Place, Value) {
@@ -325,20 +325,9 @@ fn a_start_up_that_took_far_longer_than_the_references_is_slow() {
 #[test]
 fn a_full_disk_is_told_where_a_pipe_is_kept() {
     let place = Place::new();
-    fs::create_dir(place.path("small")).unwrap();
-    let script = "mount -t tmpfs -o size=64k none small && \
-        head -c 1000000 /dev/zero | TMPDIR=small \"$0\" show -";
-    let mut command = Command::new("unshare");
-    command.args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_firstflight")]);
-    let output = command.current_dir(place.path("")).output();
-    let Ok(output) = output.map_err(|error| println!("skipped: no unshare: {error}")) else {
-        return;
-    };
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    if stderr.contains("unshare:") || stderr.contains("mount:") {
-        println!("skipped: no file system of one's own: {stderr}");
-        return;
-    }
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let script = "head -c 1000000 /dev/zero | TMPDIR=small \"$0\" show -";
+    let Some(outcome) = on_small_disk(&place, "64k", script) else { return };
+    let Outcome { code, stderr, .. } = outcome;
+    assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains("standard input: no room to unpack or to keep it in"), "{stderr}");
 }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::process::{Outcome, Place};
+use crate::small_disk::on_small_disk;
 
 /// A hundred points in some dozen chunks.
 const GRID: &str = "
@@ -207,29 +208,16 @@ fn what_cannot_be_is_told_in_one_line_before_anything_is_written() {
 #[test]
 fn a_full_disk_is_told_and_what_was_finished_is_kept() {
     let place = place();
-    fs::create_dir(place.path("small")).unwrap();
+    let script = "\"$0\" sweep grid.toml --format csv --out small/out; code=$?; \
+        find small -name '*.part' | wc -l; exit $code";
     // It is full in the first chunk, in a later one, and in one of the tables.
     for size in ["16k", "64k", "100k", "148k", "200k"] {
-        let script = format!(
-            "mount -t tmpfs -o size={size} none small && \
-            \"$0\" sweep grid.toml --format csv --out small/out; code=$?; \
-            find small -name '*.part' | wc -l; exit $code"
-        );
-        let mut command = Command::new("unshare");
-        command.args(["-rm", "sh", "-c", &script, env!("CARGO_BIN_EXE_firstflight")]);
-        let output = command.current_dir(place.path("")).output();
-        let Ok(output) = output.map_err(|error| println!("skipped: no unshare: {error}")) else {
-            return;
-        };
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        if stderr.contains("unshare:") || stderr.contains("mount:") {
-            println!("skipped: no file system of one's own: {stderr}");
-            return;
-        }
-        assert_eq!(output.status.code(), Some(3), "{size}: {stderr}");
+        let Some(outcome) = on_small_disk(&place, size, script) else { return };
+        let Outcome { code, stdout, stderr } = outcome;
+        assert_eq!(code, 3, "{size}: {stderr}");
         assert!(stderr.contains("cannot write small/out/"), "{size}: {stderr}");
         assert!(stderr.contains("make room there"), "{size}: {stderr}");
-        assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "0", "{size}: parts");
+        assert_eq!(stdout.trim(), "0", "{size}: parts");
     }
 }
 

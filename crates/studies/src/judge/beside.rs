@@ -70,7 +70,8 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// The completion time; where neither was done, what others got.
+    /// Compares the completion times; if neither transfer was completed, the share that the other
+    /// flows got.
     fn of(other: &Measured, sim: &Measured) -> Self {
         let both = |of: fn(&Measured) -> Option<f64>| [of(other), of(sim)];
         let quantities =

@@ -43,7 +43,7 @@ fn load(place: &Place, text: &str) -> Result<(Experiment, PathBuf), Box<SweepErr
     Ok((Experiment::load(&file, &usual, &on)?, place.path("out")))
 }
 
-/// The tables of these layouts, all sides measured.
+/// Runs all sides of the experiment and returns the tables that `layouts` asks for.
 fn tables(layouts: &str) -> String {
     let place = Place::new();
     let (experiment, out) = load(&place, &format!("{FILE}{layouts}")).unwrap();

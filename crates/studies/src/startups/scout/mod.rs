@@ -1,6 +1,6 @@
 //! Measures what `papers/scout/tables.md` and the table of `docs/scout.md` show: Scout beside other
-//! start-ups over sets of paths, without one or another of its rules, its harm to other flows,
-//! receivers that lie, and the paths on which it is worse.
+//! start-ups over sets of paths, Scout with one of its rules turned off, what other flows lose to
+//! it, receivers that acknowledge falsely, and the paths on which it does worse than the others.
 
 mod beside;
 mod draws;
