@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, Rate, SPIN_NS};
+use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, SPIN_NS};
 use firstflight_lab::tool::{self, Carried, Ends, Prints};
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
 use firstflight_scenario::trace::Rates;
-use firstflight_scenario::{Buffer, Loss, Rate as RateQuantity, ResolvedBuffer, Time};
+use firstflight_scenario::{Buffer, Loss, Rate, ResolvedBuffer, Time};
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
@@ -141,7 +141,7 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
                 Failure::Usage(format!("--rate-trace {problem}{accepted}"))
             })?;
             let schedule = firstflight_runner::traced(&rates, None);
-            (Some(Rate::constant(rates.mean_bps())), schedule.into_iter().collect())
+            (Some(Rate::from_bps(rates.mean_bps())), schedule.into_iter().collect())
         }
         None => (rate("--rate", &args.rate)?, Vec::new()),
     };
@@ -205,10 +205,8 @@ fn rate(flag: &str, text: &str) -> Result<Option<Rate>, Failure> {
     if text == "none" {
         return Ok(None);
     }
-    let rate = text.parse::<RateQuantity>();
     let wrong = |problem| Failure::Usage(format!("{flag} {text}: {problem}, or none"));
-    let rate = rate.map_err(wrong)?;
-    Ok(Some(Rate::constant(rate.bps())))
+    text.parse::<Rate>().map(Some).map_err(wrong)
 }
 
 /// A buffer in BDP is one in bytes at the mean rate: packets are of any size here. Without a rate

@@ -15,10 +15,11 @@
 //!
 //! A scenario's `queue` is the kernel's discipline of that name instead (`Discipline::tc`).
 
-use firstflight_queue::Counted;
+use firstflight_control::quantity::Rate;
+use firstflight_link::Counted;
 use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
 
-use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec, Rate};
+use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec};
 use crate::namespace::Namespace;
 use crate::path::{self, DEVICE, FAR_NET, NEAR_NET};
 use crate::steal::ProcessorTime;
@@ -225,14 +226,14 @@ const MANY: u32 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
-    use firstflight_queue::{CodelRules, Discipline, DualPi2Rules};
+    use firstflight_link::{CodelRules, Discipline, DualPi2Rules};
 
     use super::*;
-    use crate::link::{DirectionSpec, Rate};
+    use crate::link::DirectionSpec;
 
     fn spec(forward: DirectionSpec) -> LinkSpec {
         let forward = DirectionSpec {
-            rate: Some(Rate::constant(10_000_000)),
+            rate: Some(Rate::from_bps(10_000_000)),
             delay_ns: 30_000_000,
             buffer: Some(ResolvedBuffer::Packets(100)),
             header_bytes: Some(0),

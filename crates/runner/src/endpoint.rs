@@ -5,14 +5,15 @@ use crate::ns2;
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::policy::Startup as _;
 use firstflight_core::units::{Bytes, Span};
+use firstflight_link::ROUNDING_NS;
 use firstflight_scenario::keys::Stack;
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{
     EcnFeedback, FastOpen, Pacer, Profile, Receiver, Recovery, Resolved, Timer as TimerOf,
 };
 use firstflight_sim::{
-    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow, ROUNDING_NS,
-    RecoveryRules, RtoRules, Timer, UNLIMITED_WINDOW, provides,
+    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow, RecoveryRules,
+    RtoRules, Timer, UNLIMITED_WINDOW, provides,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.

@@ -6,9 +6,10 @@ use std::ops::RangeInclusive;
 use firstflight_control::own::OF_QUINN;
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
+use firstflight_link::stream;
 use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_scenario::{Carrier, ControlSpec, Plan, Recovery, Resolved, Scenario, Size};
-use firstflight_sim::{Ends, FlowSpec, Network, stream};
+use firstflight_sim::{Ends, FlowSpec, Network};
 use rand_pcg::rand_core::Rng;
 
 use crate::{Logs, RunError, Simulator};

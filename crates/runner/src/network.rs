@@ -3,25 +3,17 @@
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};
+use firstflight_link::{
+    Buffer, DelaySchedule, Element, Jitter, LossSpec, Opportunities, Overtaking, Policer,
+    RateSchedule, Release, Steps, Uniform, Wifi, stream,
+};
 use firstflight_scenario::resolved::Capacity;
 use firstflight_scenario::resolved::{
     ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedJitter, ResolvedLink, ResolvedUdp,
 };
 use firstflight_scenario::trace::Rates;
 use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, ResolvedBuffer, Timer};
-use firstflight_sim::element::delay_schedule::DelaySchedule;
-use firstflight_sim::element::jitter::Jitter;
-use firstflight_sim::element::opportunities::Opportunities;
-use firstflight_sim::element::overtaking::Overtaking;
-use firstflight_sim::element::policer::Policer;
-use firstflight_sim::element::rate_schedule::RateSchedule;
-use firstflight_sim::element::release::Release;
-use firstflight_sim::element::steps::Steps;
-use firstflight_sim::element::wifi::Wifi;
-use firstflight_sim::{
-    Buffer, Element, FilesSpec, FlowSpec, LinkSpec, LossSpec, Network, Pattern, UdpSpec, Uniform,
-    stream,
-};
+use firstflight_sim::{FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSpec};
 use rand_pcg::rand_core::Rng;
 
 use crate::endpoint::{endpoint, own_recovery, syn_bytes};

@@ -1,6 +1,6 @@
 //! A link's queue: how it is read, resolved and said, and every refusal.
 
-use firstflight_queue::{CodelRules, Discipline, FqCodelRules, RedRules, TbfRules};
+use firstflight_link::{CodelRules, Discipline, FqCodelRules, RedRules, TbfRules};
 use firstflight_scenario::{Resolved, ResolvedBuffer, Scenario};
 
 fn resolved(text: &str) -> Result<Resolved, String> {

@@ -1,10 +1,10 @@
 //! Access links, between a flow's ends and what it shares with others.
 
 use firstflight_core::units::{Instant, Span};
+use firstflight_link::{Serialisation, serialisation};
 
 use crate::network::FlowSpec;
 use crate::route::Packet;
-use crate::serialisation::{Serialisation, serialisation};
 
 /// An access link: a rate and a delay, and a buffer that never fills.
 #[derive(Debug)]

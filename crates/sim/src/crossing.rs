@@ -2,24 +2,16 @@
 //! the next link, or at the receiver, so that they come there in order of time. Its ACKs cross the
 //! reverse path's own link ([`LinkSpec::back`](crate::LinkSpec::back)) likewise.
 
-use firstflight_core::units::{Instant, Span};
+use firstflight_core::units::Instant;
+use firstflight_link::{Crossing, Tie};
 
-use crate::element::Crossing;
 use crate::event::{Event, Kind};
 use crate::handshake::PACKET;
-use crate::link::Tie;
 use crate::path::{AT_RECEIVER, Arriving, Fabric, FlowPath, WAY_BACK};
 use crate::queue::Lane;
 use crate::receiver::AckOut;
 use crate::route::{Hop, Packet};
 use crate::tcp::PART;
-
-impl Crossing {
-    /// A packet that is not ECN-capable.
-    pub(crate) fn of(at: Instant, bytes: u64, flow: usize) -> Self {
-        Self { at, bytes, flow, ecn_capable: false, marked: false, held: 0, waits: Span(0) }
-    }
-}
 
 impl Fabric {
     /// A packet reaches a link: when it reaches the far end, unless it is lost, and whether an

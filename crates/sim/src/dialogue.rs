@@ -9,10 +9,11 @@ use std::collections::VecDeque;
 use firstflight_core::feedback::Feedback;
 use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Rate};
+use firstflight_link::Tie;
 
 use crate::control::Wants;
 use crate::endpoint::EcnFeedback;
-use crate::link::{Link, Tie};
+use crate::link::Link;
 use crate::router::{EcnBits, Header};
 
 /// A flow's talk with the routers.
@@ -254,9 +255,8 @@ mod tests {
     use firstflight_core::units::Span;
 
     use super::*;
-    use crate::loss::LossSpec;
-    use crate::network::{Buffer, LinkSpec};
-    use crate::random::stream;
+    use crate::network::LinkSpec;
+    use firstflight_link::{Buffer, LossSpec, stream};
 
     const SHARE: Wants = Wants::listening_to(Facilities::ROUTER_SHARES);
 

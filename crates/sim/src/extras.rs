@@ -2,10 +2,9 @@
 //! queue over time, elements, a queue that is not drop-tail.
 
 use firstflight_core::units::{Instant, Span};
+use firstflight_link::{Elements, LossChain, LossSpec};
 use rand_pcg::Pcg64Mcg;
 
-use crate::element::Elements;
-use crate::loss::{LossChain, LossSpec};
 use crate::network::LinkSpec;
 use crate::outcome::LinkSample;
 use crate::queued::Queued;

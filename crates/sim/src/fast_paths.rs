@@ -25,7 +25,7 @@
 //!
 //! | stored so | leaves out | held equal by |
 //! | --- | --- | --- |
-//! | a link counts runs of packets ([`Held`]) | departures | `link.rs`, `held.rs` |
+//! | a link counts runs of packets ([`DropTailLink`]) | departures | `drop_tail_link.rs` |
 //! | events in order wait in lanes ([`Queue`]) | a heap | `queue.rs` |
 //! | an RTO when it could be due ([`Rto::no_deadline_before`]) | the others | `tests/ahead.rs` |
 //! | two pairs of policies compiled whole (`control.rs`) | a table | `tests/startups.rs` |
@@ -43,7 +43,7 @@
 //! [`ReturnLink::is_next`]: crate::way_back::ReturnLink::is_next
 //! [`Tcb::on_calm_ack`]: crate::tcp
 //! [`Flow::go_on_at_pace`]: crate::run::Flow
-//! [`Held`]: crate::held::Held
+//! [`DropTailLink`]: firstflight_link::DropTailLink
 //! [`Queue`]: crate::queue::Queue
 //! [`Rto::no_deadline_before`]: crate::rto::Rto::no_deadline_before
 

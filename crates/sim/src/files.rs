@@ -6,13 +6,12 @@
 //! under way at any time, and one bit on them tells which is which.
 
 use firstflight_core::units::{Instant, Span};
+use firstflight_link::stream;
 use firstflight_results::FileOutcome;
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::Rng;
 
 use crate::memory::PastConnection;
-use crate::network::{FilesSpec, FlowSpec, Uniform};
-use crate::random::stream;
+use crate::network::{FilesSpec, FlowSpec};
 use crate::tcp::Tcp;
 
 /// Sizes and pauses of one source, file by file: the same to everybody who draws them with a seed.
@@ -144,34 +143,8 @@ impl<'a> FileSource<'a> {
     }
 }
 
-impl Uniform {
-    /// A number from `from` to `until`, both included.
-    pub fn draw(self, rng: &mut Pcg64Mcg) -> u64 {
-        let values = u128::from(self.until.saturating_sub(self.from)) + 1;
-        self.from + ((u128::from(rng.next_u64()) * values) >> 64) as u64
-    }
-}
-
 /// Streams of sources of files begin here; below are the links' and the starts of flows.
 const FILES_STREAM: u64 = 1 << 33;
 
 /// Sequence numbers leave room for this many.
 const MOST_PACKETS: u64 = 1 << 30;
-
-#[cfg(test)]
-mod tests {
-    use rand_pcg::rand_core::SeedableRng;
-
-    use super::*;
-
-    #[test]
-    fn draws_are_uniform_and_reach_both_ends() {
-        let mut rng = Pcg64Mcg::from_seed([7; 16]);
-        let mut seen = [0_u32; 5];
-        for _ in 0..50_000 {
-            seen[Uniform { from: 3, until: 7 }.draw(&mut rng) as usize - 3] += 1;
-        }
-        assert!(seen.iter().all(|count| count.abs_diff(10_000) < 400), "{seen:?}");
-        assert_eq!(Uniform { from: 9, until: 9 }.draw(&mut rng), 9);
-    }
-}

@@ -13,17 +13,14 @@ use std::fmt;
 
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_queue::Ecn;
+use firstflight_link::{Crossing, Ecn, Tie, serialisation};
 use firstflight_results::{FileOutcome, FlowOutcome};
 
 use crate::access::Access;
-use crate::element::Crossing;
 use crate::event::{Event, Kind};
-use crate::link::Tie;
 use crate::network::FlowSpec;
 use crate::path::Fabric;
 use crate::queued::{Left, Waiting};
-use crate::serialisation::serialisation;
 use crate::watch::{SenderState, Watch, Watched};
 
 /// The two ends of a flow of another protocol.

@@ -1,13 +1,11 @@
 //! What is simulated, in base units: links, flows over them, constant-rate cross traffic.
 
 use firstflight_core::units::{Instant, Span};
-use firstflight_queue::Queue;
+use firstflight_link::{Buffer, Element, LossSpec, Queue, Uniform};
 
 use crate::control::Control;
-use crate::element::Element;
 use crate::endpoint::{Endpoint, UNLIMITED_WINDOW};
 use crate::event::LATEST;
-use crate::loss::LossSpec;
 
 /// A whole experiment.
 #[derive(Clone, Debug)]
@@ -58,17 +56,6 @@ pub struct LinkSpec {
     /// The other direction, for the ACKs of flows whose [`FlowSpec::return_link`] this is. Its own
     /// delay comes on top of [`FlowSpec::return_delay`].
     pub back: Option<Box<Self>>,
-}
-
-/// A drop-tail buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Buffer {
-    /// This many packets.
-    Packets(u64),
-    /// This many bytes.
-    Bytes(u64),
-    /// No limit.
-    Unlimited,
 }
 
 /// One TCP flow.
@@ -150,15 +137,6 @@ pub struct FilesSpec {
     pub pause_ns: Uniform,
     /// All on the one connection, which rests in the pauses.
     pub keep_alive: bool,
-}
-
-/// A whole number drawn at random, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Uniform {
-    /// The smallest.
-    pub from: u64,
-    /// The largest, not below the smallest.
-    pub until: u64,
 }
 
 /// When a source without congestion control sends its packets.

@@ -3,7 +3,7 @@
 use firstflight_core::units::Instant;
 use firstflight_results::FlowOutcome;
 
-use crate::link::Totals;
+use firstflight_link::Totals;
 
 /// Everything a run yields.
 #[derive(Clone, Debug, PartialEq, Eq)]

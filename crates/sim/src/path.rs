@@ -2,20 +2,19 @@
 //! back.
 
 use firstflight_core::units::Instant;
+use firstflight_link::{Elements, QUEUE_STREAMS, Tie, stream};
 
 use crate::control::Wants;
 use crate::dialogue::{Dialogue, Passing};
-use crate::element::Elements;
 use crate::event::{Event, Kind};
 use crate::fast_paths::FastPaths;
 use crate::handshake::BARE;
-use crate::link::{Link, Tie};
+use crate::link::Link;
 use crate::memory::Memory;
 use crate::network::Network;
 use crate::outcome::LinkOutcome;
 use crate::queue::{Lane, Queue};
-use crate::queued::{QUEUES_STREAM, Queued};
-use crate::random::stream;
+use crate::queued::Queued;
 use crate::receiver::{AckOut, Caused};
 use crate::route::{Early, Hop, Packet, Route};
 use crate::tcp::PART;
@@ -374,7 +373,7 @@ impl Fabric {
             }
         }
         for ((link, spec), id) in links.iter_mut().zip(&network.links).zip(0..) {
-            if let Some(queued) = Queued::of(spec, stream(network.seed, QUEUES_STREAM + id), end) {
+            if let Some(queued) = Queued::of(spec, stream(network.seed, QUEUE_STREAMS + id), end) {
                 link.put_queued(Box::new(queued));
             }
         }

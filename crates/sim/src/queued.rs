@@ -1,4 +1,4 @@
-//! The queue of a link that is not a plain drop-tail buffer ([`firstflight_queue`]).
+//! The queue of a link that is not a plain drop-tail buffer ([`firstflight_link`]).
 //!
 //! A drop-tail buffer decides a packet's fate when it arrives. Such a queue decides later: it may
 //! drop a packet that waits, or serve another flow first. So packets wait here, with what they
@@ -6,19 +6,16 @@
 //! a packet. A flow over such a link takes no fast path.
 
 use firstflight_core::units::{Instant, Span};
-use firstflight_queue::{Happened, Packet, Server};
+use firstflight_link::{Crossing, Ecn, Happened, Packet, Server, Totals};
 use rand_pcg::Pcg64Mcg;
 
-use crate::Ecn;
-use crate::element::Crossing;
 use crate::event::{Event, Kind};
-use crate::link::{Link, Totals};
+use crate::link::Link;
 use crate::network::LinkSpec;
 use crate::path::{Fabric, FlowPath};
 use crate::route;
 use crate::router::{EcnBits, Header};
 use crate::run::Engine;
-use crate::serialisation::Serialisation;
 
 /// A packet that waits in a link's queue: whose it is, and how it goes on.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +50,6 @@ pub(crate) struct Left {
 #[derive(Debug)]
 pub(crate) struct Queued {
     server: Server<(Waiting, Crossing)>,
-    serial: Serialisation,
     /// What has arrived at this instant.
     arrived: Vec<(Crossing, Ecn, Waiting)>,
     /// When the pending event comes; `u64::MAX` without one.
@@ -67,10 +63,10 @@ pub(crate) struct Queued {
 impl Queued {
     /// The queue of a link, with random numbers of its own; `None` for one with a plain buffer.
     pub(crate) fn of(spec: &LinkSpec, random: Pcg64Mcg, end_of_run: Instant) -> Option<Self> {
-        let server = Server::new(spec.queue.clone()?, random, spec.in_service_counts);
+        let server =
+            Server::new(spec.queue.clone()?, spec.rate_bps, random, spec.in_service_counts);
         Some(Self {
             server,
-            serial: Serialisation::new(spec.rate_bps),
             arrived: Vec::new(),
             event_at: u64::MAX,
             end_of_run: end_of_run.0,
@@ -81,14 +77,12 @@ impl Queued {
 
     /// Packets held, the one in service included.
     pub(crate) fn held(&self, now: Instant) -> u64 {
-        self.server.waiting() + u64::from(self.server.busy_until() > now.0)
+        self.server.held(now.0)
     }
 
     /// How long they take to be sent.
     pub(crate) fn waits(&self, now: Instant) -> Span {
-        let mut serial = self.serial.clone();
-        let sending = self.server.busy_until().saturating_sub(now.0);
-        Span(sending + serial.time(self.server.waiting_bytes()))
+        Span(self.server.waits(now.0))
     }
 
     /// A packet arrives.
@@ -107,20 +101,16 @@ impl Queued {
         let mut report = |(what, crossing), packet, happened| {
             out.push((what, crossing, packet, happened));
         };
-        let Self { server, serial, .. } = self;
-        let mut ends = |start, bytes| match sent_at(bytes, Instant(start)) {
-            Some(at) => at.0,
-            None => start + serial.time(bytes),
-        };
-        server.serve(now.0, &mut ends, &mut report);
+        let server = &mut self.server;
+        let mut sent_at = |bytes, start| sent_at(bytes, Instant(start)).map(|at| at.0);
+        server.serve(now.0, &mut sent_at, &mut report);
         for (crossing, ecn, what) in std::mem::take(&mut self.arrived) {
             let (bytes, flow) = (crossing.bytes, crossing.flow as u64);
             let packet = Packet { id: 0, bytes, flow, ecn, marked: false, at: now.0 };
             server.arrive(packet, (what, crossing), &mut report);
             self.inside = (self.inside.0 + 1, self.inside.1 + u128::from(now.0));
-            server.serve(now.0, &mut ends, &mut report);
-            let held = server.waiting() + u64::from(server.busy_until() > now.0);
-            self.totals.peak_packets = self.totals.peak_packets.max(held);
+            server.serve(now.0, &mut sent_at, &mut report);
+            self.totals.peak_packets = self.totals.peak_packets.max(server.held(now.0));
         }
         for (_, _, packet, happened) in &out {
             self.count(packet, *happened);
@@ -321,6 +311,3 @@ impl From<EcnBits> for Ecn {
 fn number_of(link: usize) -> u16 {
     u16::MAX - u16::try_from(link).unwrap_or(u16::MAX)
 }
-
-/// Streams of queues begin here; those of elements are below.
-pub const QUEUES_STREAM: u64 = 1 << 36;

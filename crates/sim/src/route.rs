@@ -4,17 +4,16 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use firstflight_core::units::{Instant, Span};
+use firstflight_link::{NEVER, Tie, serialisation};
 
 use crate::access::Access;
 use crate::control::Wants;
 use crate::endpoint::Recovery;
 use crate::fast_paths::{FastPaths, crosses_element};
 use crate::files::Next;
-use crate::link::Tie;
 use crate::network::{FlowSpec, Network};
 use crate::queue::Queue;
 use crate::receiver::{AckOut, Caused, Receiver};
-use crate::serialisation::{NEVER, serialisation};
 use crate::way_back::{SACK_BLOCK_BYTES, WayBack};
 
 /// One flow's route while the simulation runs.

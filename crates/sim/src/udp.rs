@@ -1,17 +1,13 @@
 //! A source without congestion control.
 
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
-use firstflight_queue::Ecn;
+use firstflight_link::{Crossing, Ecn, Tie, exponential, stream};
 use rand_pcg::Pcg64Mcg;
 
-use crate::distributions::exponential;
-use crate::element::Crossing;
 use crate::event::{Event, Kind};
-use crate::link::Tie;
 use crate::network::{Pattern, UdpSpec};
 use crate::path::Fabric;
 use crate::queued::Waiting;
-use crate::random::stream;
 
 /// A source while the simulation runs.
 pub(crate) struct UdpSource<'a> {

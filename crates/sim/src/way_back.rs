@@ -11,14 +11,14 @@
 use std::collections::VecDeque;
 
 use firstflight_core::units::{Instant, Span};
+use firstflight_link::{
+    BACK_STREAMS, Crossing, Elements, Serialisation, Tie, serialisation, stream,
+};
 
-use crate::element::{Crossing, Elements};
 use crate::fast_paths::FastPaths;
-use crate::link::{Link, Tie};
+use crate::link::Link;
 use crate::network::{FlowSpec, Network};
-use crate::random::stream;
 use crate::receiver::AckOut;
-use crate::serialisation::{Serialisation, serialisation};
 
 /// One flow's ACKs on the reverse path.
 #[derive(Debug)]
@@ -194,8 +194,9 @@ impl ReturnLink {
         Self {
             own: network.links[id].back.as_ref().map(|spec| {
                 let mut link =
-                    Link::new(spec, stream(network.seed, BACK + id as u64), network.end());
-                let elements = Elements::new(&spec.elements, network.seed, BACK + id as u64);
+                    Link::new(spec, stream(network.seed, BACK_STREAMS + id as u64), network.end());
+                let elements =
+                    Elements::new(&spec.elements, network.seed, BACK_STREAMS + id as u64);
                 elements.into_iter().for_each(|elements| link.lead_through(elements));
                 Box::new(link)
             }),
@@ -274,10 +275,6 @@ fn least_lead(spec: &FlowSpec, rate_bps: u64) -> Span {
         floor(packet, spec.access_rate_bps) + floor(spec.endpoint.ack_bytes, spec.access_rate_bps);
     Span(floor(packet, rate_bps) + access) + spec.access_delay * 2
 }
-
-/// Streams of links of the reverse path begin here, below those of starts of flows. Those of their
-/// elements follow those of the links' elements.
-pub const BACK: u64 = 1 << 31;
 
 /// A SACK block: two sequence numbers of four bytes (RFC 2018 section 3).
 pub(crate) const SACK_BLOCK_BYTES: u64 = 8;

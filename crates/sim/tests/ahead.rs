@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::common::{flow, link, network};
 use firstflight_core::registry::partner;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::element::jitter::Jitter;
+use firstflight_link::{Crossing, Fate, Jitter};
 use firstflight_sim::{
-    Buffer, Crossing, Element, FastPaths, Fate, FilesSpec, FlowSpec, GrowingWindow, Interrupted,
-    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Pattern, Recovery, Timer, UdpSpec, Uniform,
-    named, run_watched,
+    Buffer, Element, FastPaths, FilesSpec, FlowSpec, GrowingWindow, Interrupted, LinkSpec,
+    LinuxAcks, LossSpec, Network, Outcome, Pattern, Recovery, Timer, UdpSpec, Uniform, named,
+    run_watched,
 };
 use proptest::prelude::*;
 use rand_pcg::Pcg64Mcg;

@@ -4,17 +4,11 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::element::delay_schedule::DelaySchedule;
-use firstflight_sim::element::jitter::Jitter;
-use firstflight_sim::element::overtaking::Overtaking;
-use firstflight_sim::element::policer::Policer;
-use firstflight_sim::element::rate_schedule::RateSchedule;
-use firstflight_sim::element::release::Release;
-use firstflight_sim::element::steps::Steps;
-use firstflight_sim::element::wifi::Wifi;
+use firstflight_link::{
+    Crossing, DelaySchedule, Fate, Jitter, Overtaking, Policer, RateSchedule, Release, Steps, Wifi,
+};
 use firstflight_sim::{
-    Buffer, Crossing, Element, FastPaths, Fate, LinkSpec, LossSpec, Network, Outcome, Recovery,
-    run, run_until,
+    Buffer, Element, FastPaths, LinkSpec, LossSpec, Network, Outcome, Recovery, run, run_until,
 };
 use rand_pcg::Pcg64Mcg;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_queue::{
+use firstflight_link::{
     CodelRules, Discipline, DualPi2Rules, FqCodelRules, PieRules, Queue, RedRules, TbfRules,
 };
 use firstflight_sim::{

@@ -6,8 +6,7 @@ use firstflight_core::knob::KnobValue;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::element::jitter::Jitter;
-use firstflight_sim::element::policer::Policer;
+use firstflight_link::{Jitter, Policer};
 use firstflight_sim::{
     Endpoint, FlowOutcome, FlowSpec, LinkSpec, Network, Pattern, Recovery, UdpSpec, core_control,
     run,

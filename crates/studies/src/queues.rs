@@ -1,5 +1,5 @@
 //! `queues`: the kernel's own queue disciplines in virtual time as an oracle for those of
-//! `crates/queue`, on points drawn at random.
+//! `crates/link`, on points drawn at random.
 //!
 //! A point is one scenario, which runs in the simulator and with `--on linux --link netem`. What
 //! the kernel did is kept by what decides it, so that the simulator may change and the same command

@@ -7,7 +7,8 @@ use std::os::fd::AsRawFd as _;
 use std::thread;
 use std::time::Duration;
 
-use firstflight_lab::link::{DirectionSpec, LinkSpec, Rate};
+use firstflight_control::quantity::Rate;
+use firstflight_lab::link::{DirectionSpec, LinkSpec};
 use firstflight_lab::path::far_address;
 use firstflight_lab::{LinkKind, Path, lab_figures};
 use firstflight_runner::RunError;
@@ -17,7 +18,7 @@ use nix::sys::time::TimeValLike as _;
 pub(crate) fn measure() -> Result<(), RunError> {
     let delay_ns = 25_000_000;
     let forward = DirectionSpec {
-        rate: Some(Rate::constant(40_000_000)),
+        rate: Some(Rate::from_bps(40_000_000)),
         delay_ns,
         ..DirectionSpec::default()
     };

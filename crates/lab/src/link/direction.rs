@@ -5,9 +5,9 @@
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
+use firstflight_link::{LossChain, stream};
 use firstflight_runner::losses;
 use firstflight_scenario::Loss;
-use firstflight_sim::{LossChain, stream};
 
 use super::DirectionSpec;
 use super::flows::{FlowSeen, Flows, key_and_payload};
@@ -377,15 +377,15 @@ fn lane(routes: &[(Ipv4Addr, usize)], packet: &[u8]) -> usize {
 mod tests {
     use firstflight_scenario::ResolvedBuffer;
 
-    use super::super::Rate;
     use super::packet::tests::{PORT, syn, tcp, udp};
     use super::*;
+    use firstflight_control::quantity::Rate;
 
     const MS: u64 = 1_000_000;
 
     fn spec() -> DirectionSpec {
         DirectionSpec {
-            rate: Some(Rate::constant(8_000_000)),
+            rate: Some(Rate::from_bps(8_000_000)),
             delay_ns: 50 * MS,
             buffer: Some(ResolvedBuffer::Packets(2)),
             ..DirectionSpec::default()
@@ -472,29 +472,28 @@ mod tests {
     /// Queue and link alone, which are the simulator's, are given equal packets.
     #[test]
     fn a_queue_discipline_marks_as_it_does_without_the_link() {
-        let rules = firstflight_queue::CodelRules { ecn: true, ..Default::default() };
-        let codel = firstflight_queue::Discipline::Codel(rules);
+        let rules = firstflight_link::CodelRules { ecn: true, ..Default::default() };
+        let codel = firstflight_link::Discipline::Codel(rules);
         let spec = DirectionSpec { queue: Some(codel), full_bytes: 1_000, ..spec() };
         let arrivals: Vec<u64> = (0..800).map(|n| n * MS * 9 / 10).collect();
         let (due, touched) = ways(&spec, 7 * MS, &arrivals);
-        let random = stream(1, firstflight_sim::QUEUE_STREAMS);
+        let random = stream(1, firstflight_link::QUEUE_STREAMS);
         let mut server =
-            firstflight_queue::Server::new(codel.build(1_000, 8_000_000), random, false);
+            firstflight_link::Server::new(codel.build(1_000, 8_000_000), 8_000_000, random, false);
         let (mut expected, mut marked) = (Vec::new(), Vec::new());
-        let mut report = |slot: u32, packet: firstflight_queue::Packet, what| {
-            let firstflight_queue::Happened::Sent(_, end) = what else { panic!("{what:?}") };
+        let mut report = |slot: u32, packet: firstflight_link::Packet, what| {
+            let firstflight_link::Happened::Sent(_, end) = what else { panic!("{what:?}") };
             expected.push((end + 50 * MS, slot));
             marked.extend(packet.marked.then_some(slot));
         };
-        let mut ends = |start: u64, bytes: u64| start + bytes * 1_000;
         for (slot, at) in (0..).zip(&arrivals) {
-            server.serve(*at, &mut ends, &mut report);
-            let (bytes, ecn) = (1_000, firstflight_queue::Ecn::Ect0);
+            server.serve(*at, &mut |_, _| None, &mut report);
+            let (bytes, ecn) = (1_000, firstflight_link::Ecn::Ect0);
             let packet =
-                firstflight_queue::Packet { id: 0, bytes, flow: 0, ecn, marked: false, at: *at };
+                firstflight_link::Packet { id: 0, bytes, flow: 0, ecn, marked: false, at: *at };
             server.arrive(packet, slot, &mut report);
         }
-        server.serve(u64::MAX, &mut ends, &mut report);
+        server.serve(u64::MAX, &mut |_, _| None, &mut report);
         assert_eq!((due, touched.marked), (expected, marked.clone()));
         assert!(marked.len() > 5 && touched.gone.is_empty(), "{marked:?}");
     }

@@ -15,7 +15,6 @@ use nix::time::{ClockId, clock_gettime};
 
 use super::lateness::Lateness;
 use super::pace::{Next, Pace};
-use super::rate::ns;
 use super::way::{Done, Way};
 use super::{LinkReport, LinkSpec};
 use crate::sys;
@@ -207,3 +206,8 @@ fn processor_time() -> u64 {
 
 /// Between two looks at whether to stop.
 const LONGEST_WAIT: u64 = 20_000_000;
+
+/// Nanoseconds of a duration, as all times of the link are.
+fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -5,15 +5,15 @@
 //! so that packets stay here until then. The link still keeps its own time: a call that comes late
 //! carries out what was due before it, each packet at the time at which it was due.
 
+use firstflight_control::quantity::Rate;
 use firstflight_core::units::{Instant, Span};
-use firstflight_queue::{DropTail, Ecn, Happened, Packet, Queue as Discipline, Server};
+use firstflight_link::{
+    Crossing, DropTail, Ecn, Elements, Fate, Happened, Packet, QUEUE_STREAMS, Queue, Server, stream,
+};
 use firstflight_scenario::ResolvedBuffer;
-use firstflight_sim::element::Elements;
-use firstflight_sim::{Crossing, Fate, QUEUE_STREAMS, stream};
 
 use super::DirectionSpec;
 use super::queue::{Depth, QueueTotals};
-use super::rate::Rate;
 
 /// A packet in this link, with what its direction needs to forward and to count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +55,6 @@ pub(crate) struct Managed {
     seed: u64,
     /// Number of the streams of random numbers.
     place: u64,
-    rate: Rate,
-    /// What the division of bits by the rate has left.
-    carry: u128,
     /// What schedules take for the beginning, ns; with the first packet where it is not known.
     origin: Option<u64>,
     /// Totals of the measured period.
@@ -71,8 +68,7 @@ pub(crate) struct Managed {
 impl Managed {
     /// The link that a direction asks for, if it is more than a rate and a buffer.
     pub(crate) fn of(spec: &DirectionSpec, seed: u64, place: u64) -> Option<Self> {
-        let rate = spec.rate?;
-        if spec.queue.is_none() && spec.elements.is_empty() {
+        if spec.rate.is_none() || spec.queue.is_none() && spec.elements.is_empty() {
             return None;
         }
         Some(Self {
@@ -81,8 +77,6 @@ impl Managed {
             spec: spec.clone(),
             seed,
             place,
-            rate,
-            carry: 0,
             origin: (!spec.begins_with_traffic).then_some(0),
             totals: QueueTotals::default(),
             period: (0, u64::MAX),
@@ -113,16 +107,15 @@ impl Managed {
     ) {
         self.settle(now, left);
         let origin = *self.origin.get_or_insert(now);
-        let sending = self.server.busy_until().saturating_sub(now);
-        let waits = self.rate.finish(0, bits(self.server.waiting_bytes()), &mut 0) + sending;
+        let sends = self.server.busy_until() > now;
         let mut crossing = Crossing {
             at: Instant(now.saturating_sub(origin)),
             bytes,
             flow: 0,
             ecn_capable: ecn != Ecn::NotCapable,
             marked: false,
-            held: self.server.waiting() + u64::from(sending > 0),
-            waits: Span(waits),
+            held: self.server.held(now),
+            waits: Span(self.server.waits(now)),
         };
         let fate = self.elements.as_mut().map_or(Fate::Pass, |all| all.arrive(&mut crossing));
         if fate == Fate::Drop {
@@ -131,7 +124,7 @@ impl Managed {
             left.push(Left { held, came, departs, at, marked, crossing });
             return;
         }
-        let in_service = u64::from(self.spec.buffer_counts_in_service && sending > 0);
+        let in_service = u64::from(self.spec.buffer_counts_in_service && sends);
         let waiting = self.server.waiting() + in_service;
         if self.spec.ecn_threshold.is_some_and(|most| waiting >= most) {
             crossing.marked |= crossing.ecn_capable;
@@ -159,22 +152,14 @@ impl Managed {
     pub(crate) fn settle(&mut self, now: u64, left: &mut Vec<Left>) {
         self.roll(now);
         let mut out = Vec::new();
-        let Self { server, rate, carry, elements, origin, .. } = self;
+        let Self { server, elements, origin, .. } = self;
         let origin = origin.unwrap_or(now);
-        let mut free_at = server.busy_until();
-        let mut ends = |start: u64, bytes: u64| {
+        let mut sent_at = |bytes: u64, start: u64| {
             let since = Instant(start.saturating_sub(origin));
-            let said = elements.as_mut().and_then(|elements| elements.sent_at(bytes, since));
-            if start > free_at {
-                *carry = 0;
-            }
-            free_at = match said {
-                Some(at) => origin.saturating_add(at.0),
-                None => rate.finish(start, bits(bytes), carry),
-            };
-            free_at
+            let at = elements.as_mut()?.sent_at(bytes, since)?;
+            Some(origin.saturating_add(at.0))
         };
-        server.serve(now, &mut ends, &mut |held, packet, what| out.push((held, packet, what)));
+        server.serve(now, &mut sent_at, &mut |held, packet, what| out.push((held, packet, what)));
         self.count(out, left);
     }
 
@@ -236,16 +221,12 @@ impl Managed {
 /// An empty queue with its link. Without a discipline it is the buffer.
 fn server(spec: &DirectionSpec, seed: u64, place: u64) -> Server<(Held, Crossing)> {
     let rate_bps = spec.rate.map_or(1, Rate::bps);
-    let queue: Box<dyn Discipline> = match (spec.queue, spec.buffer) {
+    let queue: Box<dyn Queue> = match (spec.queue, spec.buffer) {
         (Some(discipline), _) => discipline.build(spec.full_bytes, rate_bps),
         (None, Some(ResolvedBuffer::Packets(packets))) => Box::new(DropTail::of_packets(packets)),
         (None, Some(ResolvedBuffer::Bytes(bytes))) => Box::new(DropTail::of_bytes(bytes)),
         (None, None) => Box::new(DropTail::of_bytes(u64::MAX)),
     };
-    Server::new(queue, stream(seed, QUEUE_STREAMS + place), spec.buffer_counts_in_service)
-}
-
-/// In bits times 10^9, as [`Rate::finish`] counts.
-fn bits(bytes: u64) -> u128 {
-    u128::from(bytes) * 8_000_000_000
+    let random = stream(seed, QUEUE_STREAMS + place);
+    Server::new(queue, rate_bps, random, spec.buffer_counts_in_service).rounding_up()
 }

@@ -21,24 +21,22 @@ mod managed;
 mod pace;
 mod packet;
 mod queue;
-pub(crate) mod rate;
 mod segments;
 mod timing;
 mod way;
 
 use std::net::Ipv4Addr;
 
-use firstflight_queue::Discipline;
+use firstflight_control::quantity::Rate;
+use firstflight_link::{BACK_STREAMS, Discipline, Element};
 use firstflight_scenario::resolved::ResolvedLink;
 use firstflight_scenario::{Loss, Resolved, ResolvedBuffer};
-use firstflight_sim::Element;
 use serde::Serialize;
 
 pub(crate) use flows::FlowSeen;
 
 pub use engine::{Clock, Device, Running, start};
 pub use lateness::LatenessReport;
-pub use rate::Rate;
 pub use timing::Timing;
 
 /// A link: one direction each way, independent of each other.
@@ -129,7 +127,7 @@ impl LinkSpec {
         let simulated = firstflight_runner::link(resolved, link);
         Self {
             forward: DirectionSpec {
-                rate: Some(Rate::constant(link.rate_bps)),
+                rate: Some(Rate::from_bps(link.rate_bps)),
                 delay_ns: simulated.delay.0,
                 full_bytes: resolved.wire_bytes(),
                 elements: simulated.elements,
@@ -162,13 +160,13 @@ fn backward(link: &ResolvedLink, back: Option<&firstflight_sim::LinkSpec>) -> Di
     let own = if link.elements.has_delays() { 0 } else { link.return_delay_ns };
     let written = link.elements.back.as_ref();
     DirectionSpec {
-        rate: Some(Rate::constant(back.rate_bps)),
+        rate: Some(Rate::from_bps(back.rate_bps)),
         delay_ns: back.delay.0 + own,
         buffer: written.and_then(|back| back.buffer),
         loss: written.map(|back| back.loss).unwrap_or_default(),
         header_bytes: Some(firstflight_sim::ACK_BYTES),
         elements: back.elements.clone(),
-        place: Some(firstflight_sim::BACK_STREAMS),
+        place: Some(BACK_STREAMS),
         ..DirectionSpec::default()
     }
 }

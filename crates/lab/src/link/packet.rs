@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use etherparse::{Ipv4HeaderSlice, TcpOptionElement, TcpSlice, ip_number};
-use firstflight_queue::Ecn;
+use firstflight_link::Ecn;
 
 /// Slots of one size for packets in the link, taken and given back by number.
 #[derive(Debug)]

@@ -1,33 +1,23 @@
-//! The bottleneck's virtual clock: a drop-tail queue that knows each packet's departure when the
-//! packet arrives.
+//! The bottleneck's virtual clock: a drop-tail link ([`firstflight_link`]) that knows each packet's
+//! departure when the packet arrives.
 //!
 //! Nothing here sleeps or reads a clock. The link is busy until a virtual time; a packet departs
 //! one serialisation after the later of that and its arrival. So one late wake-up of the emulator
 //! delays the packets it touches, and none after them: errors do not add up.
 
-use std::collections::VecDeque;
-
+use firstflight_control::quantity::Rate;
+use firstflight_core::units::Instant;
+use firstflight_link::{Buffer, DropTailLink, Tie};
 use firstflight_scenario::ResolvedBuffer;
 
-use super::rate::Rate;
-
-/// A rate and a buffer.
+/// A drop-tail link and what it did in the measured period.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    rate: Rate,
-    capacity: Option<ResolvedBuffer>,
+    link: DropTailLink,
     /// Packets waiting from which on packets are marked.
     marks_from: Option<u64>,
     /// The packet in service takes a place of the buffer.
     in_service_counts: bool,
-    /// When the link is free again, ns.
-    free_at: u64,
-    /// What the division of bits by the rate has left.
-    carry: u128,
-    /// Departure and size of every packet held, the one in service first.
-    held: VecDeque<(u64, u64)>,
-    /// Bytes held.
-    held_bytes: u64,
     /// Totals of the measured period.
     pub(crate) totals: QueueTotals,
     /// The measured period, ns.
@@ -94,15 +84,16 @@ impl Queue {
         capacity: Option<ResolvedBuffer>,
         in_service_counts: bool,
     ) -> Self {
+        let buffer = match capacity {
+            Some(ResolvedBuffer::Packets(packets)) => Buffer::Packets(packets),
+            Some(ResolvedBuffer::Bytes(bytes)) => Buffer::Bytes(bytes),
+            None => Buffer::Unlimited,
+        };
+        let end = Instant(u64::MAX);
         Self {
-            rate,
-            capacity,
+            link: DropTailLink::new(rate.bps(), buffer, in_service_counts, end).rounding_up(),
             marks_from: None,
             in_service_counts,
-            free_at: 0,
-            carry: 0,
-            held: VecDeque::new(),
-            held_bytes: 0,
             totals: QueueTotals::default(),
             period: (0, u64::MAX),
             depth: Depth::default(),
@@ -119,9 +110,8 @@ impl Queue {
     pub(crate) fn is_congested(&mut self, now: u64) -> bool {
         let Some(most) = self.marks_from else { return false };
         self.roll(now);
-        self.release(now);
-        let serving = usize::from(!self.in_service_counts).min(self.held.len());
-        (self.held.len() - serving) as u64 >= most
+        let held = held_at(&mut self.link, now);
+        held.saturating_sub(u64::from(!self.in_service_counts)) >= most
     }
 
     /// Counts from now on only what happens in this period, with depths `every` so many ns.
@@ -135,21 +125,13 @@ impl Queue {
     /// room. A departure at the same nanosecond comes first.
     pub(crate) fn offer(&mut self, now: u64, bytes: u64) -> Option<u64> {
         self.roll(now);
-        self.release(now);
         let counted = (self.period.0..self.period.1).contains(&now);
-        if self.is_full(bytes) {
+        let (at, start) = (Instant(now), self.link.free_at().max(now));
+        let Some(Instant(departure)) = self.link.arrive(at, bytes, Tie::DEPARTURE_FIRST) else {
             self.totals.drops += u64::from(counted);
             return None;
-        }
-        let start = self.free_at.max(now);
-        if start > self.free_at {
-            self.carry = 0;
-        }
-        let need = u128::from(bytes) * 8 * 1_000_000_000;
-        self.free_at = self.rate.finish(start, need, &mut self.carry);
-        self.held.push_back((self.free_at, bytes));
-        self.held_bytes += bytes;
-        let waiting = self.waiting();
+        };
+        let waiting = waiting_at(&mut self.link, now);
         self.depth.note(waiting);
         if counted {
             let end = self.period.1;
@@ -157,19 +139,15 @@ impl Queue {
             self.totals.bytes += bytes;
             self.totals.peak_waiting = self.totals.peak_waiting.max(waiting);
             self.totals.waited_ns += u128::from(start.min(end) - now);
-            self.totals.busy_ns += self.free_at.min(end).saturating_sub(start);
+            self.totals.busy_ns += departure.min(end).saturating_sub(start);
         }
-        Some(self.free_at)
+        Some(departure)
     }
 
     /// Closes the intervals that ended by `now`. Called with every arrival and by the idle loop.
     pub(crate) fn roll(&mut self, now: u64) {
-        let mut depth = std::mem::take(&mut self.depth);
-        depth.roll(now.min(self.period.1), |end| {
-            self.release(end);
-            self.waiting()
-        });
-        self.depth = depth;
+        let Self { link, depth, .. } = self;
+        depth.roll(now.min(self.period.1), |end| waiting_at(link, end));
     }
 
     /// Start of each interval, ns of the measured period, and the most packets waiting in it.
@@ -177,35 +155,14 @@ impl Queue {
         self.roll(now);
         self.depth.take()
     }
+}
 
-    fn waiting(&self) -> u64 {
-        self.held.len().saturating_sub(1) as u64
-    }
+fn held_at(link: &mut DropTailLink, now: u64) -> u64 {
+    link.held_at(Instant(now), Tie::DEPARTURE_FIRST)
+}
 
-    fn release(&mut self, now: u64) {
-        while let Some((departure, bytes)) = self.held.front()
-            && *departure <= now
-        {
-            self.held_bytes -= bytes;
-            self.held.pop_front();
-        }
-    }
-
-    /// Room is for waiting packets: the one in service counts only if the profile says so, as in
-    /// the simulator's link.
-    fn is_full(&self, bytes: u64) -> bool {
-        let Some((_, serving)) = self.held.front() else { return false };
-        let (mut packets, mut held) = (self.held.len() as u64, self.held_bytes);
-        if !self.in_service_counts {
-            packets -= 1;
-            held -= serving;
-        }
-        match self.capacity {
-            None => false,
-            Some(ResolvedBuffer::Packets(most)) => packets >= most,
-            Some(ResolvedBuffer::Bytes(most)) => held + bytes > most,
-        }
-    }
+fn waiting_at(link: &mut DropTailLink, now: u64) -> u64 {
+    held_at(link, now).saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -216,7 +173,7 @@ mod tests {
 
     /// 1000-byte packets take 1 ms.
     fn queue(capacity: ResolvedBuffer, in_service_counts: bool) -> Queue {
-        Queue::new(Rate::constant(8_000_000), Some(capacity), in_service_counts)
+        Queue::new(Rate::from_bps(8_000_000), Some(capacity), in_service_counts)
     }
 
     fn burst(queue: &mut Queue, at: u64, packets: usize) -> Vec<Option<u64>> {

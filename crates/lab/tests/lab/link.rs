@@ -5,8 +5,9 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::Duration;
 
+use firstflight_control::quantity::Rate;
 use firstflight_lab::Path;
-use firstflight_lab::link::{DirectionSpec, Rate};
+use firstflight_lab::link::DirectionSpec;
 use firstflight_lab::path::far_address;
 use firstflight_scenario::ResolvedBuffer;
 
@@ -49,7 +50,7 @@ fn every_packet_of_an_idle_link_arrives_in_order() {
 fn a_burst_into_a_small_buffer_loses_its_tail() {
     // A packet takes 80 ms: the burst is over long before the first has left.
     let forward = DirectionSpec {
-        rate: Some(Rate::constant(100_000)),
+        rate: Some(Rate::from_bps(100_000)),
         buffer: Some(ResolvedBuffer::Packets(4)),
         ..DirectionSpec::default()
     };
@@ -69,7 +70,7 @@ fn chosen_packets_are_the_ones_lost() {
 
 #[test]
 fn what_a_kernel_hands_over_as_one_arrives_in_packets_and_whole() {
-    let rate = Some(Rate::constant(1_000_000_000));
+    let rate = Some(Rate::from_bps(1_000_000_000));
     let forward = DirectionSpec { rate, ..DirectionSpec::default() };
     let Some(path) = super::path(forward, DirectionSpec::default()) else { return };
     let far = (far_address(0), 7);

@@ -3,7 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use firstflight_lab::link::{DirectionSpec, Rate};
+use firstflight_control::quantity::Rate;
+use firstflight_lab::link::DirectionSpec;
 use firstflight_lab::tool::{Ends, carry};
 use firstflight_runner::RunError;
 
@@ -95,7 +96,7 @@ fn orphans() -> u64 {
 /// The kernel goes on for minutes with what a killed program has not sent, and keeps its namespace.
 #[test]
 fn connections_that_a_command_left_end_with_the_link() {
-    let rate = Some(Rate::constant(10_000_000));
+    let rate = Some(Rate::from_bps(10_000_000));
     let spec = super::spec(DirectionSpec { rate, ..Default::default() }, DirectionSpec::default());
     let ends = Ends {
         near: words("exec iperf3 -c $FF_FAR -t 60 >/dev/null 2>&1"),

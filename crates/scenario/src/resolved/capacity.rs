@@ -7,7 +7,7 @@
 use std::iter::repeat_n;
 
 use firstflight_control::quantity::Time;
-use firstflight_queue::Discipline;
+use firstflight_link::Discipline;
 use firstflight_results::FlowResult;
 use firstflight_results::statistics::{ratio, throughput_bps};
 

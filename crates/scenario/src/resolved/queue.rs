@@ -1,6 +1,6 @@
 //! A link's queue in base units.
 
-use firstflight_queue::Discipline;
+use firstflight_link::Discipline;
 use serde::{Serialize, Serializer};
 
 use super::ResolvedBuffer;

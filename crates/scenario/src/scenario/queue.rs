@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use firstflight_control::quantity::{Buffer, Fraction, Rate, Size, Time};
 use firstflight_control::{ControlSpec, NamedPolicy, hint};
-use firstflight_queue::{
+use firstflight_link::{
     CodelRules, Discipline, DualPi2Rules, FqCodelRules, PieRules, RedRules, TbfRules,
 };
 use serde::Serialize;

@@ -2,9 +2,9 @@
 //! `linux`, `ns2` and `quic`.
 
 use firstflight_core::units::{Bytes, Span};
+use firstflight_link::ROUNDING_NS;
 use firstflight_sim::{
-    Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, ROUNDING_NS, Recovery, RecoveryRules,
-    RtoRules, Timer,
+    Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery, RecoveryRules, RtoRules, Timer,
 };
 
 /// Whose constants the endpoints have.

@@ -64,9 +64,9 @@ mod tests {
     use crate::endpoint::Recovery;
     use crate::linux_acks::LinuxAcks;
     use crate::network::FlowSpec;
-    use crate::random::stream;
     use crate::receiver::{AckOut, Receiver};
     use crate::rto::Timer;
+    use firstflight_link::stream;
 
     /// A connection over 100 ms that loses packets at random.
     #[derive(Clone, Debug)]

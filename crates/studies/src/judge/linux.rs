@@ -73,7 +73,7 @@ const GUEST: &str = "linux --virtual-time --link tun";
 
 /// What decides what happens in a guest: the lab, and its link's disciplines and elements. The
 /// controls are the kernel's.
-const GUESTS: [&str; 3] = ["crates/lab/src", "crates/queue/src", "crates/sim/src/element"];
+const GUESTS: [&str; 2] = ["crates/lab/src", "crates/link/src"];
 
 const HEAD: &str = "\
 # Linux's own controls judged

@@ -93,13 +93,12 @@ fn row(guests: &Guests, point: Point) -> Result<Row, Stop> {
 const PAGE: &str = "docs/lab-random.md";
 const KEPT: &str = "firstflight-out/lab/random";
 /// What decides what happens in the guest; of the simulator what the lab's link runs.
-const GUESTS: [&str; 6] = [
+const GUESTS: [&str; 5] = [
     "crates/core/src",
     "crates/kernel/src",
     "crates/kernel/c",
     "crates/lab/src",
-    "crates/queue/src",
-    "crates/sim/src/element",
+    "crates/link/src",
 ];
 
 #[cfg(test)]

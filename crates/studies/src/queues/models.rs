@@ -4,9 +4,7 @@
 use std::fmt::Write as _;
 
 use firstflight_core::units::{Instant, Span};
-use firstflight_sim::element::jitter::Jitter;
-use firstflight_sim::element::overtaking::Overtaking;
-use firstflight_sim::{Crossing, Element, Uniform};
+use firstflight_link::{Crossing, Element, Jitter, Overtaking, Uniform};
 
 use super::draw::stream;
 use super::packets::Captures;
@@ -78,7 +76,7 @@ impl Model {
         let arrivals = captures.arrivals(&settings)?;
         let kernel: Vec<(u64, u64)> =
             arrivals.iter().filter_map(|packet| Some((packet.at, packet.left?.0))).collect();
-        let (mut element, mut random) = (self.here, firstflight_sim::stream(seed, 0));
+        let (mut element, mut random) = (self.here, firstflight_link::stream(seed, 0));
         let mut pass = |at: u64| {
             let packet = Crossing {
                 at: Instant(at),

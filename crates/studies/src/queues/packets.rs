@@ -7,7 +7,7 @@
 mod capture;
 mod replay;
 
-use firstflight_queue::{Counted, Discipline};
+use firstflight_link::{Counted, Discipline};
 use firstflight_scenario::{Loss, ResolvedBuffer};
 
 use super::draw::{Beside, Point};

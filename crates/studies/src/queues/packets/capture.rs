@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use firstflight_guest::{Cache, DEFAULT_KERNEL, Image, Kernel, Machine, Time, kept};
-use firstflight_queue::Ecn;
+use firstflight_link::Ecn;
 use serde::{Deserialize, Serialize};
 
 use crate::Stop;

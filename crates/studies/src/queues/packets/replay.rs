@@ -1,7 +1,7 @@
 //! Gives a queue of ours the packets that a kernel's queue had: each arrives when it arrived there,
 //! and the queue is asked for one whenever the kernel's sent one.
 
-use firstflight_queue::{Ecn, Moment, Next, Packet, Queue};
+use firstflight_link::{Ecn, Moment, Next, Packet, Queue};
 use rand_pcg::Pcg64Mcg;
 
 use super::capture::Arrival;
@@ -83,7 +83,7 @@ const WAY_NS: u64 = 2_000;
 
 #[cfg(test)]
 mod tests {
-    use firstflight_queue::Discipline;
+    use firstflight_link::Discipline;
 
     use super::*;
 

@@ -6,7 +6,7 @@ use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
 use super::{Crossing, Element};
-use crate::network::Uniform;
+use crate::random::Uniform;
 
 /// A share of the packets reaches the far end later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

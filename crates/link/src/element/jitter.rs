@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::{Crossing, Element};
 use crate::distributions::normal;
-use crate::network::Uniform;
+use crate::random::Uniform;
 
 /// An additional delay, drawn for each packet on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ pub(crate) fn poisson(e_minus_mean: f64, random: &mut Pcg64Mcg) -> u64 {
 
 /// A number of the exponential distribution with mean 1, as J. von Neumann draws it ("Various
 /// Techniques Used in Connection with Random Digits", 1951).
-pub(crate) fn exponential(random: &mut Pcg64Mcg) -> f64 {
+pub fn exponential(random: &mut Pcg64Mcg) -> f64 {
     let mut whole = 0.0;
     loop {
         let part = uniform(random);

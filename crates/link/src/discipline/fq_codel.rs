@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use crate::codel::{Law, Source, State};
+use super::codel::{Law, Source, State};
 use crate::{DropTail, FqCodelRules, Moment, Next, Packet, Queue};
 
 /// The queues of all flows.

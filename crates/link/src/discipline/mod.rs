@@ -1,5 +1,13 @@
 //! Every discipline with its rules, in base units. Defaults are Linux's.
 
+pub(crate) mod codel;
+pub(crate) mod dualpi2;
+pub(crate) mod fq_codel;
+pub(crate) mod pie;
+pub(crate) mod red;
+pub(crate) mod tbf;
+pub(crate) mod tc;
+
 use crate::{Codel, DropTail, DualPi2, FqCodel, Pie, Queue, Red, Tbf};
 
 /// A discipline other than a link's plain drop-tail buffer.

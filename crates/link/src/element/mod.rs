@@ -2,18 +2,18 @@
 //! drop-tail buffer. One file each; `CONTRIBUTING.md` tells how to add one.
 //!
 //! An element sees packets one after the other, in order of time. For that, a flow that crosses a
-//! link with elements takes no fast path ([`FastPaths`](crate::FastPaths)): each of its packets has
+//! link with elements takes no fast path (`FastPaths` of the simulator): each of its packets has
 //! an event wherever it arrives.
 
-pub mod delay_schedule;
-pub mod jitter;
-pub mod opportunities;
-pub mod overtaking;
-pub mod policer;
-pub mod rate_schedule;
-pub mod release;
-pub mod steps;
-pub mod wifi;
+pub(crate) mod delay_schedule;
+pub(crate) mod jitter;
+pub(crate) mod opportunities;
+pub(crate) mod overtaking;
+pub(crate) mod policer;
+pub(crate) mod rate_schedule;
+pub(crate) mod release;
+pub(crate) mod steps;
+pub(crate) mod wifi;
 
 use std::fmt::Debug;
 
@@ -45,10 +45,9 @@ pub trait Element: Copied + Debug + Send + Sync {
     }
 
     /// Whether packets may overtake each other by [`Element::pass_on`]. Otherwise none reaches the
-    /// far end before one that left the link earlier. Those of a source of files
-    /// ([`FlowSpec::files`](crate::FlowSpec::files)) and of QUIC's recovery
-    /// ([`Recovery::Quic`](crate::Recovery::Quic)) keep their order in any case: their receivers
-    /// here know no other.
+    /// far end before one that left the link earlier. In the simulator those of a source of files
+    /// (`FlowSpec::files`) and of QUIC's recovery (`Recovery::Quic`) keep their order in any case:
+    /// their receivers there know no other.
     fn reorders(&self) -> bool {
         false
     }
@@ -61,8 +60,8 @@ pub struct Crossing {
     pub at: Instant,
     /// Its size on the link, in bytes.
     pub bytes: u64,
-    /// The flow it belongs to: a place in [`Network::flows`](crate::Network::flows), continued by
-    /// [`Network::udp`](crate::Network::udp).
+    /// The flow it belongs to: in the simulator a place in `Network::flows`, continued by
+    /// `Network::udp`.
     pub flow: usize,
     /// It is ECN-capable: [`Fate::Mark`] marks it.
     pub ecn_capable: bool,
@@ -72,6 +71,13 @@ pub struct Crossing {
     pub held: u64,
     /// How long what is held takes to be sent at the link's rate.
     pub waits: Span,
+}
+
+impl Crossing {
+    /// A packet that is not ECN-capable.
+    pub fn of(at: Instant, bytes: u64, flow: usize) -> Self {
+        Self { at, bytes, flow, ecn_capable: false, marked: false, held: 0, waits: Span(0) }
+    }
 }
 
 /// What becomes of a packet that arrives.

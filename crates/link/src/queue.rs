@@ -1,45 +1,9 @@
-//! Queue disciplines of a link, in virtual time: what a router does with packets that wait.
-//!
-//! A [`Queue`] is told of each packet that arrives and asked for the next one when the link is
-//! free. It drops and marks by the rules of its source. A [`Server`] is the link around it: it says
-//! when each packet begins and ends, and hands out drops in the order of time. Nothing here reads a
-//! clock. Times are nanoseconds, and all that is decided per packet is decided in whole numbers.
-//!
-//! Linux's queue disciplines are the models. Each file names the function of Linux or the section
-//! of the RFC that a rule is from; where the two differ, Linux's is kept, because it can be asked
-//! (`docs/queues.md`).
-
-#![warn(missing_docs)]
-
-mod codel;
-mod discipline;
-mod drop_tail;
-mod dualpi2;
-mod fq_codel;
-mod pie;
-mod red;
-mod server;
-mod tbf;
-mod tc;
-#[cfg(test)]
-mod testing;
+//! What a queue discipline is to a link: it is told of each packet that arrives, and asked for the
+//! next one when the link is free. It drops and marks by the rules of its source.
 
 use std::fmt::Debug;
 
 use rand_pcg::Pcg64Mcg;
-
-pub use codel::Codel;
-pub use discipline::{
-    CodelRules, Discipline, DualPi2Rules, FqCodelRules, PieRules, RedRules, TbfRules,
-};
-pub use drop_tail::DropTail;
-pub use dualpi2::DualPi2;
-pub use fq_codel::FqCodel;
-pub use pie::Pie;
-pub use red::Red;
-pub use server::{Happened, Server};
-pub use tbf::Tbf;
-pub use tc::Counted;
 
 /// The ECN field of an IP packet (RFC 3168 section 5, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

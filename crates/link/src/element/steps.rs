@@ -55,7 +55,7 @@ impl<T: Copy> Steps<T> {
     }
 
     /// The value at a time, and when it ends.
-    pub(super) fn at(&self, now: Instant) -> (T, Instant) {
+    pub(crate) fn at(&self, now: Instant) -> (T, Instant) {
         let (round, within) = match self.period {
             Some(period) => (now.0 / period.0 * period.0, now.0 % period.0),
             None => (0, now.0),

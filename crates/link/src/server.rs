@@ -3,13 +3,16 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use crate::{Moment, Next, Packet, Queue};
+use crate::{Moment, Next, Packet, Queue, Serialisation};
 
 /// A queue and the link that empties it. `T` is what a packet carries for its owner.
 #[derive(Debug)]
 pub struct Server<T> {
     queue: Box<dyn Queue>,
     random: Pcg64Mcg,
+    serial: Serialisation,
+    /// The times of packets that follow each other are rounded up, not down.
+    rounds_up: bool,
     /// Whether the packet that is sent counts as waiting.
     in_service_counts: bool,
     /// Until when the link sends, in nanoseconds, and how many bytes.
@@ -33,10 +36,17 @@ pub enum Happened {
 
 impl<T> Server<T> {
     /// An idle link. The packet that is sent counts as waiting if `in_service_counts`.
-    pub fn new(queue: Box<dyn Queue>, random: Pcg64Mcg, in_service_counts: bool) -> Self {
+    pub fn new(
+        queue: Box<dyn Queue>,
+        rate_bps: u64,
+        random: Pcg64Mcg,
+        in_service_counts: bool,
+    ) -> Self {
         Self {
             queue,
             random,
+            serial: Serialisation::new(rate_bps),
+            rounds_up: false,
             in_service_counts,
             busy: (0, 0),
             asks_at: None,
@@ -44,6 +54,11 @@ impl<T> Server<T> {
             free_places: Vec::new(),
             dropped: Vec::new(),
         }
+    }
+
+    /// A packet leaves at the whole nanosecond after its time, counted from when the link was idle.
+    pub fn rounding_up(self) -> Self {
+        Self { rounds_up: true, ..self }
     }
 
     /// A packet arrives; [`Server::serve`] has been called up to now.
@@ -68,12 +83,12 @@ impl<T> Server<T> {
         self.report_drops(now, report);
     }
 
-    /// Sends what begins by `until`, and reports it. `ends` says when the link has sent so many
-    /// bytes that begin then.
+    /// Sends what begins by `until`, and reports it. `sent_at` may say when the link has sent so
+    /// many bytes that begin then, in nanoseconds; otherwise its rate does.
     pub fn serve(
         &mut self,
         until: u64,
-        ends: &mut dyn FnMut(u64, u64) -> u64,
+        sent_at: &mut dyn FnMut(u64, u64) -> Option<u64>,
         report: &mut dyn FnMut(T, Packet, Happened),
     ) {
         while let Some(now) = self.asks_at.filter(|at| *at <= until) {
@@ -84,7 +99,13 @@ impl<T> Server<T> {
                 Next::Empty => None,
                 Next::Wait(at) => Some(at.max(now + 1)),
                 Next::Send(packet) => {
-                    let end = ends(now, packet.bytes).max(now);
+                    if self.rounds_up && now > self.busy.0 {
+                        self.serial.round_up();
+                    }
+                    let end = match sent_at(packet.bytes, now) {
+                        Some(at) => at.max(now),
+                        None => now + self.serial.time(packet.bytes),
+                    };
                     self.busy = (end, packet.bytes);
                     if let Some(carries) = self.take(packet.id) {
                         report(carries, packet, Happened::Sent(now, end));
@@ -108,6 +129,20 @@ impl<T> Server<T> {
     /// Their bytes.
     pub fn waiting_bytes(&self) -> u64 {
         self.queue.bytes()
+    }
+
+    /// Packets held, the one in service included.
+    pub fn held(&self, now: u64) -> u64 {
+        self.waiting() + u64::from(self.busy.0 > now)
+    }
+
+    /// How long what is held takes to be sent at the link's rate, in nanoseconds.
+    pub fn waits(&self, now: u64) -> u64 {
+        let mut serial = self.serial.clone();
+        if self.rounds_up {
+            serial.round_up();
+        }
+        self.busy.0.saturating_sub(now) + serial.time(self.waiting_bytes())
     }
 
     /// Until when the link sends, in nanoseconds.
@@ -143,12 +178,10 @@ mod tests {
     };
 
     /// 1 byte takes a microsecond.
-    fn ends(start: u64, bytes: u64) -> u64 {
-        start + bytes * 1_000
-    }
+    const RATE_BPS: u64 = 8_000_000;
 
     fn server(queue: Box<dyn Queue>) -> Server<u64> {
-        Server::new(queue, Pcg64Mcg::new(3), false)
+        Server::new(queue, RATE_BPS, Pcg64Mcg::new(3), false)
     }
 
     type Report = Vec<(u64, Packet, Happened)>;
@@ -159,11 +192,11 @@ mod tests {
         let mut report = |number, packet, happened| all.push((number, packet, happened));
         for (number, (pause, bytes, flow, ecn)) in (0..).zip(arrivals) {
             at += pause;
-            server.serve(at, &mut ends, &mut report);
+            server.serve(at, &mut |_, _| None, &mut report);
             let (flow, ecn, bytes) = (*flow, *ecn, *bytes);
             let packet = Packet { id: 0, bytes, flow, ecn, marked: false, at };
             server.arrive(packet, number, &mut report);
-            server.serve(at, &mut ends, &mut report);
+            server.serve(at, &mut |_, _| None, &mut report);
         }
         all
     }
@@ -194,7 +227,7 @@ mod tests {
             (DropTail::of_bytes(25), false, &[]),
             (DropTail::of_bytes(25), true, &[2]),
         ] {
-            let mut server = Server::new(Box::new(queue), Pcg64Mcg::new(3), counts);
+            let mut server = Server::new(Box::new(queue), RATE_BPS, Pcg64Mcg::new(3), counts);
             let found = run(&mut server, &arrivals);
             let dropped = found.iter().filter(|it| matches!(it.2, Happened::Dropped(_)));
             let dropped: Vec<u64> = dropped.map(|it| it.0).collect();
