@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use firstflight_cli::calls::{self, Asked, Refused};
+use firstflight_answers::{Asked, Ran as Runs, run};
+use firstflight_cli::calls::{self, Refused};
 use firstflight_reproduce::Options as Papers;
 use firstflight_runner::{Options, Simulator, Transport as _};
 use firstflight_scenario::Scenario;
@@ -54,7 +55,7 @@ impl Call {
     }
 
     /// Runs the scenario again for its series.
-    pub(crate) fn again(py: Python<'_>, scenario: &Scenario, on: &str) -> PyResult<calls::Ran> {
+    pub(crate) fn again(py: Python<'_>, scenario: &Scenario, on: &str) -> PyResult<Runs> {
         Self { samples: None, progress: None }.simulate(py, scenario, on, Some(SAMPLES))
     }
 
@@ -64,7 +65,7 @@ impl Call {
         scenario: &Scenario,
         on: &str,
         samples: Option<u32>,
-    ) -> PyResult<calls::Ran> {
+    ) -> PyResult<Runs> {
         // What start-ups in Python share, they use in one order then.
         let serial = is_forked() || has_python(scenario);
         let faults = Arc::new(Faults::default());
@@ -79,7 +80,9 @@ impl Call {
                 serial,
                 ..Options::default()
             };
-            startup::with(&faults, || calls::run(scenario, on, &options))
+            startup::with(&faults, || -> Result<_, Refused> {
+                Ok(run(scenario, &*calls::transport(on)?, &options)?)
+            })
         };
         let ran = match on == "sim" && !serial && is_short(scenario) {
             true => self.within(py, &faults, work)?,
@@ -101,7 +104,11 @@ impl Call {
             let progress = |done, total| {
                 reached.note(done, total);
             };
-            startup::with(&faults, || calls::judge(asked, on, serial, stop, &progress))
+            let (stop, on_done) = (Some(stop), Some(&progress as _));
+            let options = Options { stop, on_done, serial, ..Options::default() };
+            startup::with(&faults, || -> Result<_, Refused> {
+                Ok(firstflight_answers::judge(asked, &*calls::transport(on)?, &options)?)
+            })
         })?;
         judged.map_err(error::refused)
     }
@@ -136,7 +143,7 @@ impl Call {
                 lab: None,
             })
         })?;
-        outcome.map(Reproduced::new).map_err(|problem| error::refused(Refused::from(problem)))
+        outcome.map(Reproduced::new).map_err(error::refused)
     }
 
     /// Does `work` in this thread, without the interpreter. Ctrl-C is heard when it ends.

@@ -18,7 +18,8 @@ pub(crate) fn input(message: &str) -> PyErr {
 }
 
 /// By the command's exit code: 2 is wrong input, 130 an interruption.
-pub(crate) fn refused(refused: Refused) -> PyErr {
+pub(crate) fn refused(refused: impl Into<Refused>) -> PyErr {
+    let refused = refused.into();
     match refused.code {
         2 => Error::new_err(refused.message),
         130 => PyKeyboardInterrupt::new_err(()),

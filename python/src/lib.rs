@@ -1,5 +1,5 @@
 //! The native half of the Python package `firstflight`: conversions only. What a call does is done
-//! by `firstflight_cli::calls`, so that defaults, checks and messages are the command's.
+//! by `firstflight_answers`, so that defaults, checks and messages are the command's.
 
 mod call;
 mod error;
@@ -14,7 +14,8 @@ mod view;
 
 use std::path::PathBuf;
 
-use firstflight_cli::calls::{self, Asked};
+use firstflight_answers::Asked;
+use firstflight_cli::calls::{self, Refused};
 use firstflight_scenario::{Document, PathFlags};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -33,7 +34,10 @@ fn compare(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Ran> {
     let path = flags::path(path)?;
-    let scenario = py.detach(|| calls::compare(&controls, &path, on)).map_err(error::refused)?;
+    let scenario = py.detach(|| -> Result<_, Refused> {
+        Ok(firstflight_answers::comparison(&controls, &path, &*calls::transport(on)?)?)
+    });
+    let scenario = scenario.map_err(error::refused)?;
     Call { samples, progress }.run(py, scenario, on)
 }
 
@@ -60,7 +64,10 @@ fn run(
             Document::load(file).map_err(|problem| error::input(&problem.to_string()))?
         }
     };
-    let scenario = py.detach(|| calls::scenario(document, &path, on)).map_err(error::refused)?;
+    let scenario = py.detach(|| -> Result<_, Refused> {
+        Ok(firstflight_answers::scenario(document, &path, &*calls::transport(on)?)?)
+    });
+    let scenario = scenario.map_err(error::refused)?;
     Call { samples, progress }.run(py, scenario, on)
 }
 
@@ -83,7 +90,8 @@ fn judge(
 /// The document of `predict --json`.
 #[pyfunction]
 fn predict(path: &Bound<'_, PyDict>) -> PyResult<String> {
-    calls::predict(&flags::path(path)?).map_err(error::refused)
+    let found = firstflight_answers::predict(&flags::path(path)?);
+    found.and_then(|found| found.to_json()).map_err(error::refused)
 }
 
 /// The document of `list --json`.

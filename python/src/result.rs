@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use firstflight_answers::Ran as Runs;
 use firstflight_cli::calls;
 use firstflight_reproduce::Outcome;
 use firstflight_results::table::{flows, series};
@@ -19,14 +20,14 @@ use crate::table::Table;
 pub(crate) struct Ran {
     scenario: Scenario,
     on: String,
-    ran: calls::Ran,
+    ran: Runs,
     has_series: bool,
     flows: OnceLock<Py<Table>>,
     series: OnceLock<Py<Table>>,
 }
 
 impl Ran {
-    pub(crate) fn new(scenario: Scenario, on: &str, ran: calls::Ran, has_series: bool) -> Self {
+    pub(crate) fn new(scenario: Scenario, on: &str, ran: Runs, has_series: bool) -> Self {
         let (flows, series) = (OnceLock::new(), OnceLock::new());
         Self { scenario, on: on.to_owned(), ran, has_series, flows, series }
     }

@@ -1,23 +1,22 @@
 //! `compare`: one path, several controls, side by side.
 
+use std::cmp::Ordering;
+
+use firstflight_answers::{COMPARED, Carried, comparison};
 use firstflight_report::terminal;
-use firstflight_runner::{Report, Transport};
-use firstflight_scenario::{PathFlags, Scenario};
+use firstflight_runner::{Report, Run};
 
 use crate::failure::{Failure, Status};
 use crate::page::About;
 use crate::shared::{Common, carry_out};
 use crate::{figures, output, reading, summary};
-use every::Every;
-
-mod every;
 
 /// Compare controls on one path, side by side, with a plot
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Controls such as astart, hoe+newreno or 'slow-start(iw=10pkt)'; see `firstflight list`
-    #[arg(value_name = "CONTROL", default_values = DEFAULTS)]
+    #[arg(value_name = "CONTROL", default_values = COMPARED)]
     controls: Vec<String>,
     /// Every start-up that the transport carries instead, each with its usual avoidance, and slow
     /// start with each of these, the best first; those it does not carry are listed with the reason
@@ -26,9 +25,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     common: Common,
 }
-
-/// The controls that the Astart paper compares, and what Linux runs today.
-const DEFAULTS: [&str; 5] = ["newreno", "hoe", "vegas", "astart", "hystart"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,45 +36,29 @@ Examples:
   firstflight compare --out report --duration 60s && xdg-open report/report.html
   firstflight compare astart --json | jq '.runs[0].flows[0].throughput_bps'";
 
-/// The scenario of the flags, which the transport can run.
-pub(crate) fn scenario(
-    controls: &[String],
-    path: &PathFlags,
-    transport: &dyn Transport,
-) -> Result<Scenario, Failure> {
-    let usual = || DEFAULTS.map(str::to_owned).to_vec();
-    let controls = if controls.is_empty() { usual() } else { controls.to_vec() };
-    let scenario = Scenario::from_flags(path, &controls)?;
-    for control in &scenario.controls {
-        transport.full_name(control)?;
-    }
-    transport.can(&scenario)?;
-    Ok(scenario)
-}
-
 /// Runs the command.
 pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     let transport = args.common.on.transport()?;
-    let every = args.all.then(|| Every::on(&*transport, &args.common.path.0)).transpose()?;
-    let controls = every.as_ref().map_or(&args.controls, |every| &every.controls);
-    let scenario = scenario(controls, &args.common.path.0, &*transport)?;
+    let all = args.all.then(|| Carried::on(&*transport, &args.common.path.0)).transpose()?;
+    let controls = all.as_ref().map_or(&args.controls, |all| &all.controls);
+    let scenario = comparison(controls, &args.common.path.0, &*transport)?;
     args.common.check_directories()?;
     let _held = args.common.hold()?;
-    let mut report = carry_out(&scenario, &*transport, args.common.purpose(every.is_none()), None)?;
-    report.refused = every.as_ref().map_or_else(Vec::new, |every| every.refused.clone());
+    let mut report = carry_out(&scenario, &*transport, args.common.purpose(all.is_none()), None)?;
+    report.refused = all.as_ref().map_or_else(Vec::new, |all| all.refused.clone());
     if args.common.json {
         output::print(&report.results().to_json()?)?;
     }
-    if every.is_some() {
-        every::best_first(&mut report);
+    if all.is_some() {
+        best_first(&mut report);
     }
     if !args.common.json && !args.common.csv_to_stdout() {
-        output::print(&text(&report, every.is_some()))?;
+        output::print(&text(&report, all.is_some()))?;
     }
     let mut names: Vec<&str> = report.runs.iter().map(|run| &*run.result.alias).collect();
     names.dedup();
     let about = About {
-        title: if every.is_some() { "Every start-up".to_owned() } else { names.join(", ") },
+        title: if all.is_some() { "Every start-up".to_owned() } else { names.join(", ") },
         subtitle: summary::conditions(&report),
         expectations: None,
     };
@@ -87,9 +67,9 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
 }
 
 /// What a terminal shows: a table, and above it the windows of a few controls.
-fn text(report: &Report, every: bool) -> String {
+fn text(report: &Report, all: bool) -> String {
     let screen = output::screen();
-    if every {
+    if all {
         return summary::rows(report, screen);
     }
     let table = summary::text_below_figure(report, screen);
@@ -98,4 +78,24 @@ fn text(report: &Report, every: bool) -> String {
     }
     let plot = figures::windows(report).map(|figure| terminal::figure(&figure, screen));
     plot.map_or_else(|| summary::text(report, screen), |plot| format!("{plot}\n{table}"))
+}
+
+/// Puts the runs of the best control first: those that are done soonest, or carry most, and of
+/// equal ones those that lose least.
+fn best_first(report: &mut Report) {
+    let runs = std::mem::take(&mut report.runs);
+    let groups = runs.chunk_by(|one, next| one.result.alias == next.result.alias);
+    let mut groups: Vec<([f64; 3], &[Run])> = groups
+        .map(|runs| {
+            let sum = |of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>();
+            let carried = sum(|run| run.result.total_throughput_bps);
+            let dropped = sum(|run| run.result.bottleneck.drops as f64);
+            ([reading::cost(report, runs), -carried, dropped], runs)
+        })
+        .collect();
+    groups.sort_by(|(one, _), (other, _)| {
+        let in_turn = one.iter().zip(other).map(|(one, other)| one.total_cmp(other));
+        in_turn.fold(Ordering::Equal, Ordering::then)
+    });
+    report.runs = groups.into_iter().flat_map(|(_, runs)| runs.to_vec()).collect();
 }

@@ -9,7 +9,6 @@ pub mod calls;
 mod compare;
 mod completions;
 mod endpoints;
-mod expectations;
 mod failure;
 mod figures;
 mod judge;

@@ -6,6 +6,7 @@ mod named;
 
 use std::fmt::Write as _;
 
+use firstflight_answers::json;
 use firstflight_report::wrapped;
 
 use crate::failure::{Failure, Status};
@@ -52,11 +53,6 @@ pub(crate) fn catalogue(name: Option<&str>) -> Result<Catalogue, Failure> {
         catalogue.narrow(name)?;
     }
     Ok(catalogue)
-}
-
-/// The document of `--json`.
-pub(crate) fn json(catalogue: &Catalogue) -> Result<String, Failure> {
-    Ok(serde_json::to_string_pretty(catalogue)? + "\n")
 }
 
 /// A line for each name; what a line has no room for is in `list NAME`.

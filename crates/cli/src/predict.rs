@@ -1,23 +1,16 @@
 //! `predict`: the closed-form model of slow start applied to a path, and which control to take.
 
-mod which;
-
 use std::fmt::Write as _;
 
-use firstflight_model::{Conditions, MiniCycle, ModelError, Prediction, predict as apply};
+use firstflight_answers::{Nearest, Outcome, Predicted, Which, predict as ask};
+use firstflight_model::{MiniCycle, Prediction};
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, short, wrapped};
-use firstflight_scenario::{
-    Loss, PathFlags, Rate, Recovery, Resolved, ResolvedBuffer, Scenario, Size, Time,
-};
-
-use serde::Serialize;
+use firstflight_scenario::{Rate, Size, Time};
 
 use crate::failure::{Failure, Status};
 use crate::output;
 use crate::path_args::PathArgs;
-use crate::socket_buffers::Needed;
-use which::Which;
 
 /// Predict how slow start ends on a path, from the closed-form model; and which control to take
 #[derive(Debug, clap::Args)]
@@ -45,137 +38,62 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
-    let (resolved, conditions, prediction) = prediction(&args.path.0)?;
-    if resolved.links[0].loss != Loss::default() {
-        output::note(
-            "the model knows no random loss: --loss decides only which measured path is nearest",
-        );
-    }
-    if let Some(key) = resolved.links[0].beyond_drop_tail() {
-        output::note(&format!("the model knows a drop-tail buffer alone: --{key} changes nothing"));
-    }
-    if resolved.endpoint.switches.pacing {
-        output::note("the model knows no pacing: --pacing changes nothing here");
-    }
-    let text = if args.json {
-        json(&resolved, &conditions, &prediction)?
-    } else {
-        let screen = output::screen();
-        let which_control = Which::of(path(&resolved, &conditions))?;
-        let model = page(&resolved, &conditions, &prediction, screen);
-        let buffers = wrapped(&buffers(&conditions).sentence(), screen.width, "  ");
-        format!("{model}\n{}{buffers}", which_control.text(screen))
-    };
-    output::print(&text)?;
+    let found = ask(&args.path.0)?;
+    found.cautions().iter().for_each(|caution| output::note(caution));
+    output::print(&if args.json { found.to_json()? } else { page(&found, output::screen()) })?;
     Ok(Status::Done)
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    prediction: &'a Prediction,
-    which_control: Which,
-    socket_buffers: Needed,
-}
-
-/// What the path needs of the hosts at its ends.
-fn buffers(path: &Conditions) -> Needed {
-    Needed::of(path.rate_bps as f64, path.rtt_ns as f64 / 1e9, path.transfer_bytes)
-}
-
-/// The path as controls were measured on it.
-fn path(resolved: &Resolved, conditions: &Conditions) -> which::Path {
-    let rtt_s = conditions.rtt_ns as f64 / 1e9;
-    let wire_bits = conditions.wire_bytes as f64 * 8.0;
-    let bdp_packets = conditions.rate_bps as f64 * rtt_s / wire_bits;
-    which::Path {
-        rate_bps: conditions.rate_bps as f64,
-        rtt_s,
-        // A packet in service at least.
-        buffer_bdp: conditions.buffer_packets.max(1) as f64 / bdp_packets,
-        loss: resolved.links[0].loss.mean().ppb() as f64 / 1e9,
-        size_bytes: conditions.transfer_bytes,
-        flows: conditions.flows,
-    }
-}
-
-/// What the model says of the path that the flags make.
-pub(crate) fn prediction(path: &PathFlags) -> Result<(Resolved, Conditions, Prediction), Failure> {
-    let scenario = Scenario::from_flags(path, &["slow-start".to_owned()])?;
-    let resolved = scenario.resolve()?;
-    let conditions = conditions(&resolved);
-    let prediction = apply(&conditions).map_err(refused)?;
-    Ok((resolved, conditions, prediction))
-}
-
-/// The document of `--json`.
-pub(crate) fn json(
-    resolved: &Resolved,
-    conditions: &Conditions,
-    prediction: &Prediction,
-) -> Result<String, Failure> {
-    let which_control = Which::of(path(resolved, conditions))?;
-    let socket_buffers = buffers(conditions);
-    let document = Document { prediction, which_control, socket_buffers };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
-}
-
-fn refused(error: ModelError) -> Failure {
-    let flag = match error {
-        ModelError::Aggressiveness { .. } => "--delayed-ack: ",
-        ModelError::Zero { .. } => "",
-    };
-    Failure::Usage(format!("{flag}{error}"))
-}
-
-/// What the model needs of the scenario that path flags make: one link, one group of flows.
-fn conditions(resolved: &Resolved) -> Conditions {
-    let (link, flow) = (&resolved.links[0], &resolved.flows[0]);
-    let places = match link.buffer {
-        ResolvedBuffer::Packets(packets) => packets,
-        ResolvedBuffer::Bytes(bytes) => bytes / resolved.wire_bytes().max(1),
-    };
-    // QUIC's senders count packets, whatever else is said.
-    let quic = flow.recovery.value == Recovery::Quic;
-    let counts_acks = resolved.endpoint.switches.segment_per_ack && !quic;
-    let in_service = u64::from(resolved.endpoint.switches.buffer_counts_in_service);
-    Conditions {
-        rate_bps: link.rate_bps,
-        rtt_ns: flow.rtt_ns,
-        wire_bytes: resolved.wire_bytes(),
-        payload_bytes: resolved.packet_bytes,
-        buffer_packets: places.saturating_sub(in_service),
-        ssthresh_bytes: flow.ssthresh_bytes.value,
-        initial_window_bytes: flow.iw_bytes.value,
-        packets_per_ack: if counts_acks { flow.delayed_ack.value } else { 1 },
-        flows: resolved.flow_count(),
-        transfer_bytes: flow.size_bytes,
-    }
-}
-
-fn page(resolved: &Resolved, path: &Conditions, found: &Prediction, screen: Screen) -> String {
-    let mut text = wrapped(&heading(resolved, path, found), screen.width, "  ");
-    let _ = writeln!(text, "{}", terminal::table(&numbers(found), screen));
-    let _ = writeln!(text, "{}", terminal::table(&rounds(found), screen));
-    for line in found.advice.lines() {
+fn page(found: &Predicted, screen: Screen) -> String {
+    let mut text = wrapped(&heading(found), screen.width, "  ");
+    let model = &found.prediction;
+    let _ = writeln!(text, "{}", terminal::table(&numbers(model), screen));
+    let _ = writeln!(text, "{}", terminal::table(&rounds(model), screen));
+    let buffers = found.socket_buffers.sentence();
+    for line in model.advice.lines() {
         text.push_str(&wrapped(line, screen.width, "  "));
     }
-    text
+    let which = which(&found.which_control, screen);
+    format!("{text}\n{which}{}", wrapped(&buffers, screen.width, "  "))
 }
 
 /// The path in a line.
-fn heading(resolved: &Resolved, path: &Conditions, found: &Prediction) -> String {
+fn heading(found: &Predicted) -> String {
+    let Predicted { resolved, conditions: path, prediction, .. } = found;
     let mut parts = vec![
         Rate::from_bps(path.rate_bps).to_string(),
         Time::from_ns(path.rtt_ns).to_string(),
         format!("buffer {} packets of {}", path.buffer_packets, Size::from_bytes(path.wire_bytes)),
-        format!("d = {}", short(found.d)),
+        format!("d = {}", short(prediction.d)),
     ];
-    if found.flows > 1 {
-        parts.push(format!("{} flows", found.flows));
+    if prediction.flows > 1 {
+        parts.push(format!("{} flows", prediction.flows));
     }
     format!("{}; {}\n", parts.join(", "), resolved.endpoints())
+}
+
+/// What to take, and what to know before.
+fn which(found: &Which, screen: Screen) -> String {
+    let caveats = found.caveats.iter().map(|caveat| wrapped(caveat, screen.width, "  "));
+    let caveats: String = caveats.collect();
+    if !found.near {
+        return caveats;
+    }
+    let Nearest { rate, rtt, buffer, loss, .. } = &found.nearest;
+    let title = format!(
+        "Which control, by transfers measured at {rate}, {rtt}, buffer {buffer}, loss {loss} \
+         (dropped packets in brackets)"
+    );
+    let columns = ["over", "transfer", "take", "the stack's own", "quickest"];
+    let mut table = Table::new("which", title, columns.map(Column::text));
+    for choice in &found.choices {
+        let outcomes = [&choice.take, &choice.own, &choice.quickest];
+        let [take, own, quickest] = outcomes
+            .map(|outcome| outcome.as_ref().map_or_else(|| "-".to_owned(), Outcome::text).into());
+        let (on, size) = (choice.on.as_str().into(), choice.size.as_str().into());
+        table.push([on, size, take, own, quickest]);
+    }
+    format!("{}\n{caveats}", terminal::table(&table, screen))
 }
 
 /// The numbers, in packets and in BDP.

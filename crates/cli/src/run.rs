@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
-use firstflight_report::terminal;
+use firstflight_answers::{Checked, check, scenario};
+use firstflight_report::{Column, Table, Verdict, terminal};
 use firstflight_results::RunResult;
-use firstflight_runner::{Logs, Transport};
-use firstflight_scenario::{Document, PathFlags, Scenario};
+use firstflight_runner::Logs;
+use firstflight_scenario::Document;
 
 use crate::failure::{Failure, Status};
 use crate::page::About;
 use crate::shared::{Common, carry_out};
-use crate::{expectations, output, summary};
+use crate::{output, summary};
 
 /// Run a scenario file
 #[derive(Debug, clap::Args)]
@@ -66,15 +67,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let has_room = || logs.as_ref().map_or(Ok(()), |logs| Ok(logs.check_room()?));
     let report = report.or_else(|failure| has_room().and(Err(failure)))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
-    let checked = expectations::check(&scenario, &runs);
+    let checked = check(&scenario, &runs);
+    let expected = checked.as_ref().map(expected);
     let failed = checked.as_ref().is_some_and(|checked| !checked.unmet.is_empty());
     if args.common.json {
         output::print(&report.results().to_json()?)?;
     } else if !args.common.csv_to_stdout() {
         let screen = output::screen();
         let mut text = summary::text(&report, screen);
-        if let Some(checked) = &checked {
-            text = format!("{text}\n{}", terminal::table(&checked.table, screen));
+        if let Some(table) = &expected {
+            text = format!("{text}\n{}", terminal::table(table, screen));
         }
         output::print(&text)?;
     }
@@ -89,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                 Some(source) => format!("{source}; {}", summary::conditions(&report)),
                 None => summary::conditions(&report),
             },
-            expectations: checked.as_ref().map(|checked| &checked.table),
+            expectations: expected.as_ref(),
         },
     )?;
     if let Some(logs) = &logs {
@@ -103,14 +105,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     })
 }
 
-/// The scenario with the flags in it, which the transport can run.
-pub(crate) fn scenario(
-    mut document: Document,
-    path: &PathFlags,
-    transport: &dyn Transport,
-) -> Result<Scenario, Failure> {
-    document.apply(path)?;
-    let scenario = document.scenario()?;
-    transport.can(&scenario)?;
-    Ok(scenario)
+/// The conditions, a row each.
+fn expected(checked: &Checked) -> Table {
+    let columns = ["control", "field", "expected", "measured", "verdict"].map(Column::text);
+    let mut table = Table::new("expectations", "Expected of the results", columns);
+    for one in &checked.expectations {
+        let verdict = if one.holds { Verdict::Pass } else { Verdict::Fail };
+        let texts = [&one.control, &one.field, &one.expected, &one.measured];
+        table.push(texts.map(|text| text.clone().into()).into_iter().chain([verdict.into()]));
+    }
+    table
 }

@@ -1,22 +1,21 @@
 //! `show`: a connection's start-up, drawn from its qlog, a capture, a record of `ss` or of iperf3,
 //! and judged where its path is known.
 
-mod beside;
 mod drawing;
-mod subject;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use firstflight_qlog::{Connection, Evidence, Limited, Listed, Summary};
-use firstflight_record::{Form, Recorded};
-use firstflight_report::{Cell, Column, Page, Section, Table, terminal, write_dir};
+use firstflight_answers::show::{Document, Listing, cautions, check, named};
+use firstflight_answers::{Judged, KnownPath, json};
+use firstflight_qlog::{Connection, Evidence, Summary};
+use firstflight_record::{Recorded, open};
+use firstflight_report::{Cell, Column, Page, Section, Table, digits, terminal, write_dir};
 use firstflight_scenario::Time;
-use serde::Serialize;
-
-use beside::Judged;
+use firstflight_transports::SIM;
 
 use crate::failure::{Failure, Status};
+use crate::shared::{Use, carry_out};
 use crate::words::whole;
 use crate::{command_line, output};
 
@@ -40,8 +39,15 @@ pub(crate) struct Args {
     /// Draw the connection to its end
     #[arg(long, conflicts_with = "until")]
     all: bool,
-    #[command(flatten)]
-    path: beside::PathArgs,
+    /// Judge the start-up on a bottleneck of this rate
+    #[arg(long, value_name = "RATE", requires = "rtt")]
+    rate: Option<String>,
+    /// The path's RTT without a queue
+    #[arg(long, value_name = "TIME", requires = "rate")]
+    rtt: Option<String>,
+    /// The bottleneck's buffer [default: 1bdp]
+    #[arg(long, value_name = "BUFFER", requires = "rate")]
+    buffer: Option<String>,
     /// Print the start-up as one JSON document
     #[arg(long)]
     json: bool,
@@ -77,45 +83,6 @@ Examples:
   firstflight show ss.txt --rate 50Mbps --rtt 40ms
   firstflight show client.sqlog --json | jq .startup.exit";
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    file: String,
-    /// `qlog`, `pcap`, `ss` or `iperf3`.
-    form: &'static str,
-    qlog_version: &'a str,
-    title: &'a str,
-    vantage: &'a str,
-    connection: usize,
-    connections: usize,
-    skipped_records: u64,
-    truncated: bool,
-    /// Where a capture was taken, and how that is known.
-    taken: Option<&'a str>,
-    /// Why the record cannot show the start-up; `null` if it can.
-    hidden: Option<&'a str>,
-    startup: &'a Summary,
-    /// What limited the sender other than its window, and when.
-    limits: &'a [Limited],
-    /// The comparison with the references; there is none unless a path was named.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judged: Option<&'a Judged>,
-}
-
-const SCHEMA: &str = "firstflight/show@1";
-
-/// What `--list --json` prints.
-#[derive(Serialize)]
-struct ListDocument<'a> {
-    schema: &'static str,
-    file: String,
-    form: &'static str,
-    connections: &'a [Listed],
-}
-
-const LIST_SCHEMA: &str = "firstflight/show-list@1";
-
 /// Runs the command.
 pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     if let Some(out) = &args.out {
@@ -126,21 +93,22 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
         return list(args);
     }
     let file = args.file.display().to_string();
-    let recorded = subject::open(&args.file, args.connection)?;
+    let recorded = open(&args.file, args.connection)?;
+    cautions(&file, &recorded).iter().for_each(|caution| output::complain(caution));
+    check(&file, &recorded)?;
     let connection = &recorded.connection;
-    let judged = args.path.judge(&file, &recorded)?;
-    let document = document(&file, &recorded, judged.as_ref());
-    let json = format!("{}\n", serde_json::to_string_pretty(&document)?);
+    let judged = judge(args, &file, &recorded)?;
+    let json = json(&Document::of(&file, &recorded, judged.as_ref()))?;
     let heading = heading(&args.file, connection);
     let figure = drawing::figure(&heading, connection, until(args, &connection.summary));
-    let beside = judged.as_ref().and_then(Judged::table);
+    let beside = judged.as_ref().and_then(beside);
     let tables = [Some(drawing::table(connection)), drawing::limits(connection), beside];
     let words = judged.as_ref().map_or(String::new(), Judged::words);
     if args.json {
         output::print(&json)?;
     } else {
         let screen = output::screen();
-        let mut text = format!("{}\n", subject::named(&recorded));
+        let mut text = format!("{}\n", named(&recorded));
         if let Some(taken) = &recorded.taken {
             let _ = writeln!(text, "The capture was taken {taken}");
         }
@@ -156,7 +124,7 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
         let section = Section::new("connection", "The connection").figure(figure);
         let section = tables.into_iter().flatten().fold(section, Section::table).text(words);
         let page = Page::new(&heading)
-            .subtitle(subject::named(&recorded))
+            .subtitle(named(&recorded))
             .section(section)
             .command(command)
             .fact("version", env!("CARGO_PKG_VERSION"));
@@ -170,35 +138,12 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-fn document<'a>(file: &str, recorded: &'a Recorded, judged: Option<&'a Judged>) -> Document<'a> {
-    let connection = &recorded.connection;
-    Document {
-        schema: SCHEMA,
-        file: file.to_owned(),
-        form: recorded.form.name(),
-        qlog_version: if recorded.form == Form::Qlog { &recorded.version } else { "" },
-        title: &connection.title,
-        vantage: &connection.vantage,
-        connection: recorded.number,
-        connections: recorded.all.len(),
-        skipped_records: recorded.skipped.count,
-        truncated: recorded.truncated,
-        taken: recorded.taken.as_deref(),
-        hidden: connection.hidden.as_deref(),
-        startup: &connection.summary,
-        limits: connection.limits.intervals(),
-        judged,
-    }
-}
-
 /// The connections of a file.
 fn list(args: &Args) -> Result<Status, Failure> {
-    let recorded = firstflight_record::open(&args.file, None)?;
+    let recorded = open(&args.file, None)?;
     let file = args.file.display().to_string();
     if args.json {
-        let (form, connections) = (recorded.form.name(), &recorded.all[..]);
-        let document = ListDocument { schema: LIST_SCHEMA, file, form, connections };
-        output::print(&format!("{}\n", serde_json::to_string_pretty(&document)?))?;
+        output::print(&json(&Listing::of(&file, &recorded))?)?;
         return Ok(Status::Done);
     }
     let columns = [
@@ -222,6 +167,37 @@ fn list(args: &Args) -> Result<Status, Failure> {
     }
     output::print(&terminal::table(&table, output::screen()))?;
     Ok(Status::Done)
+}
+
+/// The connection beside the references, if a path was named.
+fn judge(args: &Args, file: &str, recorded: &Recorded) -> Result<Option<Judged>, Failure> {
+    let (Some(rate), Some(rtt)) = (&args.rate, &args.rtt) else { return Ok(None) };
+    let path = KnownPath { rate, rtt, buffer: args.buffer.as_deref() };
+    let run = |scenario: &_| carry_out(scenario, &SIM, Use::Numbers, None);
+    let judged = path.judge(file, recorded, &SIM, run)?;
+    judged.caution.iter().for_each(|caution| output::complain(caution));
+    Ok(Some(judged))
+}
+
+/// The log and the references, a row each; nothing where they were not run.
+fn beside(judged: &Judged) -> Option<Table> {
+    judged.size_bytes?;
+    let columns = [
+        Column::text("on this path"),
+        Column::number("time", "s"),
+        Column::number("end of start-up", "s"),
+        Column::number("cwnd then", "BDP"),
+        Column::number("lost", "packets"),
+    ];
+    let mut table = Table::new("beside", "Beside the references", columns);
+    let told = |value: Option<f64>| value.map_or("-".to_owned(), |value| digits(value, 3));
+    for row in std::iter::once(&judged.log).chain(&judged.references) {
+        let lost = row.lost_packets.map_or("-".to_owned(), |packets| packets.to_string());
+        let cells = [told(row.time_s), told(row.exit_time_s), told(row.exit_window_over_bdp)];
+        let cells = cells.into_iter().chain([lost]).map(Cell::from);
+        table.push(std::iter::once(Cell::from(row.name.clone())).chain(cells));
+    }
+    Some(table)
 }
 
 /// Until when to draw: start-up, and as much again and again to see what came of it.

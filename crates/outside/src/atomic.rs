@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -93,7 +92,14 @@ impl AtomicFile {
 
 /// Makes a file where there is none, nor a link to one (`O_EXCL`).
 fn open_new(path: &Path, mode: u32) -> io::Result<File> {
-    File::options().create_new(true).write(true).mode(mode).open(path)
+    let mut options = File::options();
+    options.create_new(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    // A page in a browser has neither modes nor files.
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(path)
 }
 
 /// Whether a file of this name is one that a program left unfinished when it was killed.

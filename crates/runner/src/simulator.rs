@@ -1,7 +1,7 @@
 //! The packet simulator as a transport, alone or with another stack's flows in its network.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use firstflight_control::Control;
 use firstflight_core::units::Span;
@@ -44,10 +44,11 @@ impl Simulator<'_> {
         let network = network::build(resolved, controls, sample_every);
         let (ends, transport) = foreign::all_ends(resolved, plan, &network, *self, options.logs)?;
         let never = AtomicBool::new(false);
-        let before = Instant::now();
+        // A page in a browser has no clock of the machine.
+        let before = (!cfg!(target_family = "wasm")).then(Instant::now);
         let outcome = run_with(&network, ends, FastPaths::On, options.stop.unwrap_or(&never))
             .map_err(|Interrupted| RunError::Interrupted)?;
-        let wall = before.elapsed();
+        let wall = before.map_or(Duration::ZERO, |before| before.elapsed());
         let mut result = outcome::result(resolved, plan, controls, &network, &outcome, wall);
         result.transport = transport;
         let notes = [result.note.take(), foreign::cautions(&plan.controls, &resolved.flows, *self)];

@@ -239,8 +239,8 @@ fn cell(run: &Value) -> String {
 }
 
 const DOCUMENT: &str = "docs/which-control.md";
-/// In the command's crate, so that its package has it.
-const DATA: &str = "crates/cli/src/predict/measured.json";
+/// In the crate that answers `predict`, so that its package has it.
+const DATA: &str = "crates/answers/src/predict/measured.json";
 const END: &str = "<!-- end of what is measured -->";
 const PROGRAMS: &str = "firstflight-out/choice";
 

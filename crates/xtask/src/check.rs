@@ -37,8 +37,26 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
         let plain = ["clippy", "--package", "firstflight-cli", "--all-targets"];
         run(cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
     }
-    run(example::command(root, "clippy")?.args(["--all-targets", "--", "--deny", "warnings"]))
+    run(example::command(root, "clippy")?.args(["--all-targets", "--", "--deny", "warnings"]))?;
+    let step = steps.begin();
+    if !has_wasm() {
+        println!("skipped: {NO_WASM}");
+        return Ok(());
+    }
+    let words = ["check", "--package", "firstflight-answers", "--target", WASM];
+    succeed(step, &mut cargo(root, &words))
 }
+
+/// Whether the standard library for a page in a browser is here.
+pub(crate) fn has_wasm() -> bool {
+    let mut ask = Command::new("rustc");
+    let said = ask.args(["--print", "target-libdir", "--target", WASM]).output();
+    said.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
+}
+
+const WASM: &str = "wasm32-unknown-unknown";
+pub(crate) const NO_WASM: &str =
+    "what commands answer in a browser: no target (rustup target add wasm32-unknown-unknown)";
 
 /// What is made of the sources for others: the documentation and the packages. `tested` is whether
 /// the tests have compiled the C, so that this need not show that it compiles.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use crate::check::{NO_WASM, has_wasm};
 use crate::python;
 use crate::step::{cargo, no_kernel, target, which};
 
@@ -36,7 +37,7 @@ impl Task {
         }
         let mut names = vec!["rustfmt", "tidy", "cargo-deny", "clippy"];
         names.extend(kernel.then_some("clippy, without controls in the kernel"));
-        names.push("clippy of examples/own-startup");
+        names.extend(["clippy of examples/own-startup", "answers in a browser"]);
         if self == Self::Test {
             names.extend(["tests", "tests of examples/own-startup", "readings"]);
         }
@@ -134,6 +135,9 @@ fn skipped(root: &Path, kernel: bool, tests: bool) -> Vec<String> {
     let mut skipped = Vec::new();
     if !succeeds(&mut cargo(root, &["deny", "--version"])) {
         skipped.push("licences and sources: no cargo-deny (cargo install cargo-deny)".to_owned());
+    }
+    if !has_wasm() {
+        skipped.push(NO_WASM.to_owned());
     }
     if !kernel {
         skipped.push(no_kernel("controls in the kernel"));

@@ -9,7 +9,7 @@ use super::status::{Document, Loaded};
 use super::{Load, Wanted};
 use crate::failure::{Failure, Status};
 use crate::output;
-use crate::socket_buffers::Allowed;
+use crate::socket_buffers::allowed;
 
 /// Loads all of these, or none.
 pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> {
@@ -25,7 +25,7 @@ pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> 
         prepared.push(Prepared::load(&control, &options)?);
     }
     let loaded: Vec<Loaded> = pinned::pin(prepared)?.into_iter().map(Loaded::unused).collect();
-    let buffers = Allowed::here();
+    let buffers = allowed();
     if args.json {
         output::print(&Document::new(loaded, &[]).beside(buffers).text()?)?;
         return Ok(Status::Done);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use firstflight_answers::Allowed;
 use firstflight_kernel::catalogue::available;
 use firstflight_kernel::pinned::{self, Pinned};
 use firstflight_kernel::requirements;
@@ -12,7 +13,6 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Status};
 use crate::output;
-use crate::socket_buffers::Allowed;
 
 /// What `--json` prints.
 #[derive(Serialize)]

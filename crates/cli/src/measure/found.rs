@@ -1,5 +1,6 @@
 //! What `measure` found: a table, a document, a page.
 
+use firstflight_answers::Allowed;
 use firstflight_report::{
     Axis, Column, Figure, Page, Panel, Section, Series, Table, terminal, wrapped, write_dir,
 };
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::median::Median;
 use super::{Args, ControlRuns, Sender, in_order, is_whole, results};
 use crate::failure::Failure;
-use crate::socket_buffers::Allowed;
+use crate::socket_buffers::allowed;
 use crate::{command_line, output};
 
 /// The shared schema of results, and beside its keys the medians.
@@ -102,7 +103,7 @@ impl Buffers {
             flow.peak_cwnd_packets * flow.delivered_bytes / flow.delivered_packets.max(1)
         };
         let largest_window_bytes = flows.map(window).max().filter(|window| *window > 0)?;
-        Some(Self { largest_window_bytes, allowed: Allowed::here()? })
+        Some(Self { largest_window_bytes, allowed: allowed()? })
     }
 
     fn sentence(&self) -> String {

@@ -1,24 +1,41 @@
 //! What a scenario expects, condition by condition, with verdicts.
 
-use firstflight_report::{Column, Table, Verdict, short};
+use firstflight_outside::short;
 use firstflight_results::RunResult;
 use firstflight_scenario::expect::measured;
 use firstflight_scenario::{Expect, Scenario, Unmet};
 use serde_json::Value;
 
 /// Every condition on every run it is for.
-pub(crate) struct Checked {
-    /// One row per condition and run.
-    pub(crate) table: Table,
-    /// The conditions that do not hold.
-    pub(crate) unmet: Vec<Unmet>,
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Condition by condition, and for each control by control.
+    pub expectations: Vec<Expectation>,
+    /// The conditions that do not hold, run by run.
+    pub unmet: Vec<Unmet>,
+}
+
+/// A condition on the runs of one control.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Expectation {
+    /// The control.
+    pub control: String,
+    /// What is measured, by the name of its column.
+    pub field: String,
+    /// The condition as written.
+    pub expected: String,
+    /// The value, or the smallest and the largest of several.
+    pub measured: String,
+    /// It holds in all runs.
+    pub holds: bool,
 }
 
 /// Checks every condition on every run; `None` if the scenario expects nothing. The runs of one
-/// control share a row, with what was measured in all of them.
-pub(crate) fn check(scenario: &Scenario, runs: &[&RunResult]) -> Option<Checked> {
-    let columns = ["control", "field", "expected", "measured", "verdict"].map(Column::text);
-    let mut table = Table::new("expectations", "Expected of the results", columns);
+/// control share one, with what was measured in all of them.
+pub fn check(scenario: &Scenario, runs: &[&RunResult]) -> Option<Checked> {
+    let mut expectations = Vec::new();
     let mut all = Vec::new();
     let mut alone = Scenario::default();
     for (expect, field) in scenario.expect.iter().flat_map(conditions) {
@@ -36,22 +53,21 @@ pub(crate) fn check(scenario: &Scenario, runs: &[&RunResult]) -> Option<Checked>
                 unmet.measured =
                     number.map_or_else(|_| unmet.measured.clone(), |n| shown(&unmet.field, n));
             });
-            let verdict = if unmet.is_empty() { Verdict::Pass } else { Verdict::Fail };
             let values = runs.iter().flat_map(|run| measured(run, &field).unwrap_or_default());
             let values: Vec<(String, Value)> = values.collect();
             let expected = serde_json::to_value(&alone.expect[0].fields[&field]);
             let expected = expected.ok().and_then(|text| Some(text.as_str()?.to_owned()));
-            table.push([
-                run.alias.clone().into(),
-                field.clone().into(),
-                expected.unwrap_or_default().into(),
-                in_short(&field, &values).into(),
-                verdict.into(),
-            ]);
+            expectations.push(Expectation {
+                control: run.alias.clone(),
+                field: field.clone(),
+                expected: expected.unwrap_or_default(),
+                measured: in_short(&field, &values),
+                holds: unmet.is_empty(),
+            });
             all.extend(unmet);
         }
     }
-    (!table.rows.is_empty()).then_some(Checked { table, unmet: all })
+    (!expectations.is_empty()).then_some(Checked { expectations, unmet: all })
 }
 
 /// The conditions that one of the runs of a control does not meet; of several its seed is said.

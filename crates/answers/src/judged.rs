@@ -1,38 +1,33 @@
-//! A connection's log beside the references, which the simulator runs on the path that was named.
+//! A connection's record beside the references, which run on the path that was named.
 
 use std::fmt::Write as _;
 
 use firstflight_judge::REFERENCES;
 use firstflight_judge::own_log::{Found, Seen, findings};
+use firstflight_outside::digits;
 use firstflight_qlog::{Curve, Summary};
 use firstflight_record::{Form, Recorded};
-use firstflight_report::{Cell, Column, Table, digits};
-use firstflight_runner::Run;
-use firstflight_scenario::{PathFlags, Rate, Resolved, ResolvedBuffer};
-use firstflight_transports::SIM;
+use firstflight_runner::{Report, Run, RunError, Transport};
+use firstflight_scenario::{PathFlags, Rate, Resolved, ResolvedBuffer, Scenario};
 use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::shared::{Use, carry_out};
-use crate::{compare, output};
+use crate::comparison;
 
-/// The path on which the connection was.
-#[derive(Debug, clap::Args)]
-pub(super) struct PathArgs {
-    /// Judge the start-up on a bottleneck of this rate
-    #[arg(long, value_name = "RATE", requires = "rtt")]
-    rate: Option<String>,
-    /// The path's RTT without a queue
-    #[arg(long, value_name = "TIME", requires = "rate")]
-    rtt: Option<String>,
-    /// The bottleneck's buffer [default: 1bdp]
-    #[arg(long, value_name = "BUFFER", requires = "rate")]
-    buffer: Option<String>,
+/// The path on which a connection was recorded, as a user names it.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownPath<'a> {
+    /// The bottleneck's rate.
+    pub rate: &'a str,
+    /// The path's RTT without a queue.
+    pub rtt: &'a str,
+    /// The bottleneck's buffer; 1 BDP if none is named.
+    pub buffer: Option<&'a str>,
 }
 
-/// A log beside the references.
+/// A record beside the references.
 #[derive(Debug, Serialize)]
-pub(super) struct Judged {
+#[non_exhaustive]
+pub struct Judged {
     /// The path's bandwidth-delay product, bytes.
     bdp_bytes: u64,
     /// Its buffer, bytes.
@@ -40,87 +35,105 @@ pub(super) struct Judged {
     /// What the references carry: what the log has sent and not declared lost, or as much as the
     /// path carries in its time where the log does not tell that, bytes. `None` if they were not
     /// run, because the record cannot show the start-up.
-    size_bytes: Option<u64>,
+    pub size_bytes: Option<u64>,
     /// What was found.
     findings: Vec<Found>,
     /// The log.
-    log: Beside,
+    pub log: StartUp,
     /// The log tells how many bytes arrived.
     #[serde(skip)]
     is_told: bool,
+    /// What the log says against the path that was named.
+    #[serde(skip)]
+    pub caution: Option<String>,
     /// The references, in order.
-    references: Vec<Beside>,
+    pub references: Vec<StartUp>,
 }
 
-/// One column of the table.
+/// The start-up of the log or of a reference.
 #[derive(Debug, Serialize)]
-struct Beside {
-    name: String,
+#[non_exhaustive]
+pub struct StartUp {
+    /// The reference, or `this log`.
+    pub name: String,
     /// When the last byte had arrived, or the log ended, seconds.
-    time_s: Option<f64>,
+    pub time_s: Option<f64>,
     /// When start-up ended, seconds.
-    exit_time_s: Option<f64>,
+    pub exit_time_s: Option<f64>,
     /// The window then over the BDP.
-    exit_window_over_bdp: Option<f64>,
+    pub exit_window_over_bdp: Option<f64>,
     /// Packets lost.
-    lost_packets: Option<u64>,
+    pub lost_packets: Option<u64>,
 }
 
-impl PathArgs {
-    /// Judges the connection, if a path was named.
+impl KnownPath<'_> {
+    /// Judges a connection of a file beside the references, which `run` runs on the transport.
     ///
     /// # Errors
-    /// A quantity that is none, and an interruption.
-    pub(super) fn judge(&self, file: &str, recorded: &Recorded) -> Result<Option<Judged>, Failure> {
-        let (Some(rate), Some(rtt)) = (&self.rate, &self.rtt) else { return Ok(None) };
+    /// A quantity that is none, what `run` says, and an interruption.
+    pub fn judge<E: From<RunError>>(
+        &self,
+        file: &str,
+        recorded: &Recorded,
+        transport: &dyn Transport,
+        run: impl FnOnce(&Scenario) -> Result<Report, E>,
+    ) -> Result<Judged, E> {
         if recorded.udp {
-            return Err(Failure::Usage(format!(
+            let problem = format!(
                 "--rate: {file} is a capture of UDP, which shows bytes over time and no start-up; \
                  accepted: a capture of TCP, or the qlog of a QUIC stack"
-            )));
+            );
+            return Err(RunError::Input(problem).into());
         }
         let summary = &recorded.connection.summary;
         let arrived = arrived(summary);
-        let size_bytes = arrived.unwrap_or_else(|| carried(rate, summary.duration_s));
-        let size = format!("{size_bytes}B");
-        let buffer = self.buffer.as_deref().unwrap_or("1bdp");
-        let packet = recorded.mss.map(|bytes| format!("{bytes}B"));
-        let flags = [
-            // A qlog is QUIC's.
-            ("--profile", if recorded.form == Form::Qlog { "quic" } else { "linux" }),
-            ("--rate", rate),
-            ("--rtt", rtt),
-            ("--buffer", buffer),
-            ("--size", &size),
-            ("--duration", LONGEST),
-        ];
-        let of_tcp = packet.iter().flat_map(|packet| [("--packet", &**packet), HEADERS]);
-        let flags: Vec<(&str, &str)> = flags.into_iter().chain(of_tcp).collect();
-        let controls = REFERENCES.map(str::to_owned);
-        let flags = PathFlags::from_iter(flags);
-        let scenario = compare::scenario(&controls, &flags, &SIM)?;
+        let size_bytes = arrived.unwrap_or_else(|| carried(self.rate, summary.duration_s));
+        let scenario = self.references(recorded, size_bytes, transport)?;
         let hidden = recorded.connection.hidden.is_some();
         let (resolved, runs) = if hidden {
-            (scenario.resolve()?, Vec::new())
+            (scenario.resolve().map_err(RunError::from)?, Vec::new())
         } else {
-            let report = carry_out(&scenario, &SIM, Use::Numbers, None)?;
+            let report = run(&scenario)?;
             if report.interrupted {
-                return Err(Failure::Interrupted);
+                return Err(RunError::Interrupted.into());
             }
             (report.resolved, report.runs)
         };
-        warn_of_another_path(&resolved, summary);
-        let references: Vec<Beside> = runs.iter().map(Beside::reference).collect();
+        let references: Vec<StartUp> = runs.iter().map(StartUp::reference).collect();
         let seen = seen(recorded, &resolved, &references);
-        Ok(Some(Judged {
+        Ok(Judged {
             bdp_bytes: whole(seen.bdp),
             buffer_bytes: whole(seen.buffer),
             size_bytes: (!hidden).then_some(size_bytes),
             findings: findings(&seen),
-            log: Beside::log(summary, whole(seen.bdp)),
+            log: StartUp::log(summary, whole(seen.bdp)),
             is_told: arrived.is_some(),
+            caution: another_path(&resolved, summary),
             references,
-        }))
+        })
+    }
+
+    /// The references on this path, with as many bytes.
+    fn references(
+        &self,
+        recorded: &Recorded,
+        size_bytes: u64,
+        transport: &dyn Transport,
+    ) -> Result<Scenario, RunError> {
+        let size = format!("{size_bytes}B");
+        let packet = recorded.mss.map(|bytes| format!("{bytes}B"));
+        let flags = [
+            // A qlog is QUIC's.
+            ("--profile", if recorded.form == Form::Qlog { "quic" } else { "linux" }),
+            ("--rate", self.rate),
+            ("--rtt", self.rtt),
+            ("--buffer", self.buffer.unwrap_or("1bdp")),
+            ("--size", &size),
+            ("--duration", LONGEST),
+        ];
+        let of_tcp = packet.iter().flat_map(|packet| [("--packet", &**packet), HEADERS]);
+        let flags = PathFlags::from_iter(flags.into_iter().chain(of_tcp));
+        comparison(&REFERENCES.map(str::to_owned), &flags, transport)
     }
 }
 
@@ -152,7 +165,7 @@ fn holds(resolved: &Resolved) -> (u64, u64) {
 }
 
 /// What the log tells, with its windows up to the end of start-up.
-fn seen(recorded: &Recorded, resolved: &Resolved, references: &[Beside]) -> Seen {
+fn seen(recorded: &Recorded, resolved: &Resolved, references: &[StartUp]) -> Seen {
     let (connection, summary) = (&recorded.connection, &recorded.connection.summary);
     let (bdp, buffer) = holds(resolved);
     let exit = summary.exit.as_ref();
@@ -183,21 +196,22 @@ fn whole(bytes: f64) -> u64 {
     bytes as u64
 }
 
-/// Says so where the log's own RTT contradicts the path that was named.
-fn warn_of_another_path(resolved: &Resolved, summary: &Summary) {
+/// Whether the log's own RTT contradicts the path that was named.
+fn another_path(resolved: &Resolved, summary: &Summary) -> Option<String> {
     let named_ms = resolved.flows.first().map_or(0, |flow| flow.rtt_ns) as f64 / 1e6;
-    let Some(least_ms) = summary.min_rtt_ms else { return };
-    if !(named_ms / OTHER_PATH..=named_ms * OTHER_PATH).contains(&least_ms) {
-        output::complain(&format!(
+    let least_ms = summary.min_rtt_ms?;
+    let is_it = (named_ms / OTHER_PATH..=named_ms * OTHER_PATH).contains(&least_ms);
+    (!is_it).then(|| {
+        format!(
             "the log's smallest RTT is {} ms, --rtt says {} ms: the verdict is of the path that \
              was named",
             digits(least_ms, 2),
             digits(named_ms, 2)
-        ));
-    }
+        )
+    })
 }
 
-impl Beside {
+impl StartUp {
     fn reference(run: &Run) -> Self {
         let flow = run.result.flows.first();
         let startup = flow.map(|flow| &flow.startup);
@@ -224,29 +238,8 @@ impl Beside {
 }
 
 impl Judged {
-    /// The log and the references, a row each; nothing where they were not run.
-    pub(super) fn table(&self) -> Option<Table> {
-        self.size_bytes?;
-        let columns = [
-            Column::text("on this path"),
-            Column::number("time", "s"),
-            Column::number("end of start-up", "s"),
-            Column::number("cwnd then", "BDP"),
-            Column::number("lost", "packets"),
-        ];
-        let mut table = Table::new("beside", "Beside the references", columns);
-        let told = |value: Option<f64>| value.map_or("-".to_owned(), |value| digits(value, 3));
-        for row in std::iter::once(&self.log).chain(&self.references) {
-            let lost = row.lost_packets.map_or("-".to_owned(), |packets| packets.to_string());
-            let cells = [told(row.time_s), told(row.exit_time_s), told(row.exit_window_over_bdp)];
-            let cells = cells.into_iter().chain([lost]).map(Cell::from);
-            table.push(std::iter::once(Cell::from(row.name.clone())).chain(cells));
-        }
-        Some(table)
-    }
-
     /// What the references carried, and the findings, a line each.
-    pub(super) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let first = self.size_bytes.map_or(String::new(), |bytes| {
             let why = match self.is_told {
                 true => "as the log",

@@ -3,12 +3,12 @@
 //! `cargo xtask choice` measures, and writes `measured.json` and the tables of
 //! `docs/which-control.md` from it. The model of slow start has no part in this answer.
 
-use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Column, Table, short, wrapped};
+use firstflight_outside::short;
+use firstflight_runner::RunError;
 use firstflight_scenario::{Loss, Rate, Size, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
+use crate::unsaid;
 
 /// A path as far as it decides among controls.
 #[derive(Clone, Copy, Debug)]
@@ -27,53 +27,67 @@ pub(super) struct Path {
 
 /// The answer, as `--json` has it.
 #[derive(Debug, Serialize)]
-pub(super) struct Which {
+#[non_exhaustive]
+pub struct Which {
     /// The measured path that is nearest to the one asked about.
-    nearest: Nearest,
+    pub nearest: Nearest,
     /// Whether it is near in everything. Where it is not, no control is named.
-    near: bool,
+    pub near: bool,
     /// For every transport and size that was measured there, if it is near.
-    choices: Vec<Choice>,
+    pub choices: Vec<Choice>,
     /// What to know before taking one.
-    caveats: Vec<String>,
+    pub caveats: Vec<String>,
 }
 
+/// A measured path, beside the one asked about.
 #[derive(Debug, Serialize)]
-struct Nearest {
-    rate: String,
-    rtt: String,
-    buffer: String,
-    loss: String,
+#[non_exhaustive]
+pub struct Nearest {
+    /// The bottleneck's rate.
+    pub rate: String,
+    /// The RTT without a queue.
+    pub rtt: String,
+    /// The bottleneck's buffer.
+    pub buffer: String,
+    /// The random loss.
+    pub loss: String,
     /// The rate of the path asked about over that of this one.
-    rate_ratio: f64,
+    pub rate_ratio: f64,
     /// The RTT of the path asked about over that of this one.
-    rtt_ratio: f64,
+    pub rtt_ratio: f64,
     /// The buffer of the path asked about over that of this one.
-    buffer_ratio: f64,
+    pub buffer_ratio: f64,
     /// The random loss of the path asked about over that of this one; 1 where neither loses, and
     /// `None` where this one alone does not.
-    loss_ratio: Option<f64>,
+    pub loss_ratio: Option<f64>,
 }
 
+/// What to take for a transfer, and what there is beside it.
 #[derive(Debug, Serialize)]
-struct Choice {
-    on: String,
-    size: String,
+#[non_exhaustive]
+pub struct Choice {
+    /// The transport.
+    pub on: String,
+    /// The size of the transfer.
+    pub size: String,
     /// The quickest that lost little; `None` if all lost more.
-    take: Option<Outcome>,
+    pub take: Option<Outcome>,
     /// What the stack takes by itself.
-    own: Option<Outcome>,
+    pub own: Option<Outcome>,
     /// Whatever it lost.
-    quickest: Option<Outcome>,
+    pub quickest: Option<Outcome>,
 }
 
+/// What was measured of a control.
 #[derive(Clone, Debug, Serialize)]
-struct Outcome {
-    control: String,
+#[non_exhaustive]
+pub struct Outcome {
+    /// The control.
+    pub control: String,
     /// Time until all was acknowledged; `None` if that took longer than was measured.
-    seconds: Option<f64>,
+    pub seconds: Option<f64>,
     /// Packets that the bottleneck dropped.
-    drops: u64,
+    pub drops: u64,
 }
 
 /// A line of the measurements.
@@ -100,12 +114,12 @@ impl Which {
     ///
     /// # Errors
     /// The measurements cannot be read, which a test excludes.
-    pub(super) fn of(path: Path) -> Result<Self, Failure> {
-        let measured: Vec<MeasuredRun> = serde_json::from_str(MEASURED)?;
+    pub(super) fn of(path: Path) -> Result<Self, RunError> {
+        let measured: Vec<MeasuredRun> = serde_json::from_str(MEASURED).map_err(unsaid)?;
         let ranked = measured.iter().filter_map(|run| Some((run.asked.distance(&path)?, run)));
         let nearest = ranked.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, run)| run);
         let Some(nearest) = nearest.map(|run| &run.asked) else {
-            return Err(Failure::Broke("no path was measured".to_owned()));
+            return Err(RunError::Failed("no path was measured".to_owned()));
         };
         let there: Vec<&MeasuredRun> =
             measured.iter().filter(|run| run.asked.is_over(nearest)).collect();
@@ -116,35 +130,6 @@ impl Which {
         let choices = rows.iter().filter(|asked| near && asked.is_of(&rows, path.size_bytes));
         let choices = choices.map(|asked| choice(asked, &there, &measured)).collect();
         Ok(Self { caveats: caveats(&nearest, &path), nearest, near, choices })
-    }
-
-    /// For a terminal.
-    pub(super) fn text(&self, screen: Screen) -> String {
-        let caveats = self.caveats.iter().map(|caveat| wrapped(caveat, screen.width, "  "));
-        let caveats: String = caveats.collect();
-        if !self.near {
-            return caveats;
-        }
-        let Nearest { rate, rtt, buffer, loss, .. } = &self.nearest;
-        let title = format!(
-            "Which control, by transfers measured at {rate}, {rtt}, buffer {buffer}, loss {loss} \
-             (dropped packets in brackets)"
-        );
-        let columns = ["over", "transfer", "take", "the stack's own", "quickest"];
-        let mut table = Table::new("which", title, columns.map(Column::text));
-        for choice in &self.choices {
-            let cells = [&choice.take, &choice.own, &choice.quickest]
-                .map(|outcome| outcome.as_ref().map_or_else(|| "-".to_owned(), Outcome::text));
-            let [take, own, quickest] = cells;
-            table.push([
-                choice.on.as_str().into(),
-                choice.size.as_str().into(),
-                take.into(),
-                own.into(),
-                quickest.into(),
-            ]);
-        }
-        format!("{}\n{caveats}", terminal::table(&table, screen))
     }
 }
 
@@ -279,7 +264,8 @@ impl MeasuredRun {
 }
 
 impl Outcome {
-    fn text(&self) -> String {
+    /// `cubic 1.53 s (12)`.
+    pub fn text(&self) -> String {
         let time = self.seconds.map_or("over 120 s".to_owned(), |time| format!("{time:.2} s"));
         format!("{} {time} ({})", self.control, self.drops)
     }
@@ -365,8 +351,7 @@ mod tests {
         ] {
             let found = which(rate_bps, rtt_s, buffer_bdp, loss);
             assert!(!found.near && found.choices.is_empty(), "{found:?}");
-            let text = found.text(Screen::plain(100)).replace("\n  ", " ");
-            assert!(text.contains(told) && !text.contains("take"), "{text}");
+            assert!(found.caveats[0].contains(told), "{found:?}");
         }
         for loss in [0.0025, 0.005, 0.01] {
             let found = which(12e6, 0.6, 1.0, loss);

@@ -1,0 +1,124 @@
+//! What the closed-form model of slow start says of a path, which control to take there, and what
+//! the hosts at its ends need.
+
+mod which;
+
+use firstflight_model::{Conditions, ModelError, Prediction};
+use firstflight_runner::RunError;
+use firstflight_scenario::{Loss, PathFlags, Recovery, Resolved, ResolvedBuffer, Scenario};
+use serde::Serialize;
+
+use crate::{Needed, json};
+pub use which::{Choice, Nearest, Outcome, Which};
+
+/// The answer of `predict`. Written, it is the document of `--json`.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Predicted {
+    /// The path and its endpoints in base units.
+    #[serde(skip)]
+    pub resolved: Resolved,
+    /// What the model was told of them.
+    #[serde(skip)]
+    pub conditions: Conditions,
+    /// What the model says.
+    #[serde(flatten)]
+    pub prediction: Prediction,
+    /// Which control to take, which is not the model's.
+    pub which_control: Which,
+    /// What the hosts must allow.
+    pub socket_buffers: Needed,
+}
+
+/// What the model says of the path that the flags make, and what was measured on a near one.
+///
+/// # Errors
+/// A flag that is wrong, or what the model cannot be applied to.
+pub fn predict(path: &PathFlags) -> Result<Predicted, RunError> {
+    let scenario = Scenario::from_flags(path, &["slow-start".to_owned()])?;
+    let resolved = scenario.resolve()?;
+    let conditions = conditions(&resolved);
+    let prediction = firstflight_model::predict(&conditions).map_err(refused)?;
+    let rtt_s = conditions.rtt_ns as f64 / 1e9;
+    let size_bytes = conditions.transfer_bytes;
+    Ok(Predicted {
+        which_control: Which::of(measurable(&resolved, &conditions))?,
+        socket_buffers: Needed::of(conditions.rate_bps as f64, rtt_s, size_bytes),
+        resolved,
+        conditions,
+        prediction,
+    })
+}
+
+impl Predicted {
+    /// What the model does not know of the path, a sentence each.
+    pub fn cautions(&self) -> Vec<String> {
+        let link = &self.resolved.links[0];
+        let loss = "the model knows no random loss: --loss decides only which measured path is \
+                    nearest";
+        let loss = (link.loss != Loss::default()).then(|| loss.to_owned());
+        let queue = link.beyond_drop_tail().map(|key| {
+            format!("the model knows a drop-tail buffer alone: --{key} changes nothing")
+        });
+        let pacing = "the model knows no pacing: --pacing changes nothing here";
+        let pacing = self.resolved.endpoint.switches.pacing.then(|| pacing.to_owned());
+        [loss, queue, pacing].into_iter().flatten().collect()
+    }
+
+    /// The document of `--json`.
+    ///
+    /// # Errors
+    /// A number that is none.
+    pub fn to_json(&self) -> Result<String, RunError> {
+        json(self)
+    }
+}
+
+/// The path as controls were measured on it.
+fn measurable(resolved: &Resolved, conditions: &Conditions) -> which::Path {
+    let rtt_s = conditions.rtt_ns as f64 / 1e9;
+    let wire_bits = conditions.wire_bytes as f64 * 8.0;
+    let bdp_packets = conditions.rate_bps as f64 * rtt_s / wire_bits;
+    which::Path {
+        rate_bps: conditions.rate_bps as f64,
+        rtt_s,
+        // A packet in service at least.
+        buffer_bdp: conditions.buffer_packets.max(1) as f64 / bdp_packets,
+        loss: resolved.links[0].loss.mean().ppb() as f64 / 1e9,
+        size_bytes: conditions.transfer_bytes,
+        flows: conditions.flows,
+    }
+}
+
+fn refused(error: ModelError) -> RunError {
+    let flag = match error {
+        ModelError::Aggressiveness { .. } => "--delayed-ack: ",
+        ModelError::Zero { .. } => "",
+    };
+    RunError::Input(format!("{flag}{error}"))
+}
+
+/// What the model needs of the scenario that path flags make: one link, one group of flows.
+fn conditions(resolved: &Resolved) -> Conditions {
+    let (link, flow) = (&resolved.links[0], &resolved.flows[0]);
+    let places = match link.buffer {
+        ResolvedBuffer::Packets(packets) => packets,
+        ResolvedBuffer::Bytes(bytes) => bytes / resolved.wire_bytes().max(1),
+    };
+    // QUIC's senders count packets, whatever else is said.
+    let quic = flow.recovery.value == Recovery::Quic;
+    let counts_acks = resolved.endpoint.switches.segment_per_ack && !quic;
+    let in_service = u64::from(resolved.endpoint.switches.buffer_counts_in_service);
+    Conditions {
+        rate_bps: link.rate_bps,
+        rtt_ns: flow.rtt_ns,
+        wire_bytes: resolved.wire_bytes(),
+        payload_bytes: resolved.packet_bytes,
+        buffer_packets: places.saturating_sub(in_service),
+        ssthresh_bytes: flow.ssthresh_bytes.value,
+        initial_window_bytes: flow.iw_bytes.value,
+        packets_per_ack: if counts_acks { flow.delayed_ack.value } else { 1 },
+        flows: resolved.flow_count(),
+        transfer_bytes: flow.size_bytes,
+    }
+}
