@@ -195,9 +195,9 @@ fn jump_start_sends_its_jump_in_one_rtt_without_a_queue() {
     assert!((245..255).contains(&(done.0 / 1_000_000)), "{done:?}");
 }
 
-/// 54 packets of 1200 bytes (halfback: 117) over a path and a buffer that hold 31, as in an audit
-/// that saw 52 of them in flight for twenty round trips: the losses are taken off the window, so
-/// that from the first on no more leaves than arrives, and it lands at half of what was delivered.
+/// 54 packets of 1200 bytes (halfback: 117) over a path and a buffer that hold 31. Every loss is
+/// taken off the window, so that from the first on no more leaves than arrives; otherwise 52 of
+/// them stay in flight for twenty round trips. It lands at half of what was delivered.
 #[test]
 fn a_jump_that_does_not_fit_is_repaired_packet_by_packet_and_lands_at_half() {
     use Recovery::{Quic, Rack, Sack};

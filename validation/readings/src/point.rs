@@ -154,7 +154,7 @@ const FAST: Path = Path {
 
 const START: &[What] = &[What::Rounds, What::Exit];
 
-/// All points. The first are the audit's of which this judge was made.
+/// All points. The first are those on which this comparison began.
 pub(crate) const POINTS: &[Point] = &[
     Point {
         name: "hystart-pp-bursts",

@@ -96,7 +96,7 @@ impl Chirps {
     /// The gap that packet `at` of a chirp of `g` leaves before the next.
     fn gap_after(number: u64, g: Span, at: usize) -> Span {
         // `paced_chirping.c`: with its geometry of 2 the gaps fall from 2 g evenly, so that they
-        // are g in the mean.
+        // are g on average.
         let packets = Self::packets(number) as u64;
         (g * 2).scaled(packets.saturating_sub(at as u64), packets)
     }

@@ -265,7 +265,7 @@ mod tests {
     }
 
     /// Held at 60,000 bytes, halfway, with a probability of 1 %: between two drops uniformly many
-    /// packets, 1 to 1/p (Floyd and Jacobson, section 7), 50 in the mean.
+    /// packets, 1 to 1/p (Floyd and Jacobson, section 7), 50 on average.
     #[test]
     fn halfway_between_the_thresholds_half_of_the_probability_holds() {
         let mut bench = Bench::new(Red::new(rules(), 10_000_000));

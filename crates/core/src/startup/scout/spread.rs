@@ -62,7 +62,7 @@ impl Spread {
         arrived.per(view.now.since(self.began)).over(view.rtt.min)
     }
 
-    /// What an ACK acknowledges in the mean: a train is to be long enough for several.
+    /// What an ACK acknowledges on average: a train is to be long enough for several.
     pub(super) fn per_ack(&self, mss: Bytes) -> Bytes {
         (self.acked / self.acks.max(1)).max(mss)
     }
