@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn no_claim_of_todays_start_ups_is_missing() {
-        let wanted = "HP1 SE1 SE2 SE3 SE4 SU1 SU2 SU3 SU4 BB1 BB2 BB3 RS1 RS2 RS3 RS4 CR1 CR2 CR3 \
-            CR4 CR5 PQ1 PQ2 PQ3 PQ4 PQ5 PQ6 C41 CO1 JS1";
+        let wanted = "HP1 SE1 SE2 SE3 SE4 SU1 SU2 SU3 SU4 BB1 BB2 BB3 RS1 RS2 RS3 RS4 RS5 CR1 CR2 \
+            CR3 CR4 CR5 PQ1 PQ2 PQ3 PQ4 PQ5 PQ6 C41 CO1 JS1";
         assert_eq!(claims(&paper("S5")), ids(wanted, "I1 I2 I3 I4"));
     }
 
