@@ -2,7 +2,8 @@
 //!
 //! Only the program text is taken: neither the crate's Rust code nor its `MathJax` reaches the
 //! final binary. Compressed it is 1.9 MB of base64 instead of 4.7 MB, and every browser since 2023
-//! can unpack it (`DecompressionStream`).
+//! can unpack it (`DecompressionStream`). The basic bundle, which has all that a page draws and
+//! would be 0.5 MB, is a package of npm and, as far as we know, in no crate.
 
 use std::{env, error::Error, fs, io::Write, path::Path};
 
