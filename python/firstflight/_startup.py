@@ -48,16 +48,16 @@ class Startup:
     is the same on every run as long as no method looks at a clock or draws at random.
     """
 
-    #: How results call it; without it the name of the class in lower case with hyphens.
     name: str | None = None
-    #: The avoidance that follows it.
+    """How results call it; without it the name of the class in lower case with hyphens."""
     partner: str = "cubic"
-    #: What it does, in one line.
+    """The avoidance that follows it."""
     summary: str = "a start-up in Python"
-    #: By what factor it grows a window per round: the flight justifies no more than that.
+    """What it does, in one line."""
     growth: int = 2
-    #: Whether it sets `Step.pacing_bps`.
+    """By what factor it grows a window per round: the flight justifies no more than that."""
     paces: bool = False
+    """Whether it sets `Step.pacing_bps`."""
 
     def begin(self, view) -> Any:
         """The first data is about to leave: the window to begin with; None for the profile's."""

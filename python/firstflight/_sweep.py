@@ -29,7 +29,8 @@ class Sweep:
     """A finished sweep: a folder, and the tables in it, which are read when they are asked for."""
 
     def __init__(self, path: Path, points: int, table: Path) -> None:
-        self.path = path
+        self.path: Path = path
+        """The folder."""
         self._points, self._table = points, table
 
     @property

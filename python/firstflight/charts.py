@@ -27,7 +27,7 @@ def _drawn(figure):
 
     @functools.wraps(figure)
     def draw(*given, **named):
-        return chart(figure(*given, **named))
+        return _chart(figure(*given, **named))
 
     return draw
 
@@ -42,7 +42,7 @@ exits = _drawn(figures.exits)
 harm = _drawn(figures.harm)
 
 
-def chart(figure: figures.Figure) -> Any:
+def _chart(figure: figures.Figure) -> Any:
     """A figure as a chart of Altair."""
     try:
         import altair as alt

@@ -1,13 +1,11 @@
-"""Builds the documentation site and checks it: python build.py [FOLDER] [--zensical] [--serve]
+"""Builds the documentation site and checks it: python build.py [FOLDER] [--serve]
 
 The interpreter has this repository's package and its extra `docs` installed; `cargo xtask site`
 sees to that. FOLDER is target/site unless it is named.
 """
 
 import argparse
-import functools
 import html.parser
-import http.server
 import os
 import re
 import shutil
@@ -17,57 +15,33 @@ import tempfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from site_pages import ROOT, SOURCES
+import site_pages
+from site_pages import ROOT
+from site_reference import reference
 
 
-def build(folder, zensical=False, gallery=None):
-    """The site in `folder`, its figures and the files it links to; a problem is an exception.
-
-    gallery: a folder that has the figures already.
-    """
-    pages(folder, zensical)
-    with tempfile.TemporaryDirectory() as made:
-        if gallery is None:
-            script = [sys.executable, ROOT / "python/examples/gallery.py", made]
-            subprocess.run(script, check=True, stdout=subprocess.DEVNULL)
-        (folder / "gallery").mkdir()
-        for path in Path(gallery or made).iterdir():
-            if path.suffix in (".png", ".pdf"):
-                shutil.copyfile(path, folder / "gallery" / path.name)
+def build(folder):
+    """The site in `folder`; what is wrong with it is an exception."""
+    shutil.rmtree(folder, ignore_errors=True)
+    # Zensical reads and writes within the folder of its configuration only.
+    with tempfile.TemporaryDirectory() as project:
+        project = Path(project)
+        site_pages.write(project / "docs", reference)
+        gallery = [sys.executable, ROOT / "python/examples/gallery.py", project / "gallery"]
+        subprocess.run(gallery, check=True, stdout=subprocess.DEVNULL)
+        (project / "docs/gallery").mkdir()
+        for path in project.glob("gallery/*.p[nd][gf]"):
+            path.rename(project / "docs/gallery" / path.name)
+        shutil.copyfile(ROOT / "zensical.toml", project / "zensical.toml")
+        words = [sys.executable, "-m", "zensical", "build", "--strict"]
+        env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        subprocess.run(words, check=True, cwd=project, env=env)
+        shutil.copytree(project / "site", folder)
     found = {page: read(page) for page in folder.rglob("*.html")}
-    for target in {target for page in found.values() for target in page.links}:
-        if target.startswith(f"{SOURCES}/"):
-            path = folder / unquote(target)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / path.relative_to(folder / SOURCES).with_suffix(""), path)
     wrong = problems(folder, found)
     if wrong:
         raise SystemExit("\n".join(wrong))
     return found
-
-
-def pages(folder, zensical=False):
-    """The pages alone, by MkDocs or Zensical."""
-    shutil.rmtree(folder, ignore_errors=True)
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "NO_MKDOCS_2_WARNING": "1"}
-    if not zensical:
-        # Not --quiet, with which warnings are no errors.
-        words = ["mkdocs", "build", "--strict", "--site-dir", folder]
-        subprocess.run([sys.executable, "-m", *words], check=True, cwd=ROOT, env=env)
-        return
-    # It writes within the folder of its configuration only. Not --strict: it looks for links in the
-    # sources, before they are led to where the site has them. `problems` looks at the result.
-    with tempfile.TemporaryDirectory() as project:
-        project = Path(project)
-        shutil.copytree(ROOT / "docs", project / "docs")
-        text = (ROOT / "mkdocs.yml").read_text()
-        text = re.sub("^site_dir: .*$", "site_dir: site", text, flags=re.MULTILINE)
-        # It calls no hooks.
-        text = text.replace("markdown_extensions:\n", "markdown_extensions:\n  - site_pages\n")
-        (project / "mkdocs.yml").write_text(text)
-        words = ["zensical", "build"]
-        subprocess.run([sys.executable, "-m", *words], check=True, cwd=project, env=env)
-        shutil.copytree(project / "site", folder)
 
 
 class read(html.parser.HTMLParser):
@@ -113,17 +87,6 @@ def problems(folder, found):
     return wrong
 
 
-def serve(folder):
-    """The built site on this machine's port 8000, until Ctrl-C."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 8000), handler) as server:
-        print("http://127.0.0.1:8000/ (Ctrl-C ends it)", flush=True)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            print()
-
-
 # What names something that a browser fetches, on any element.
 FETCHED = ("src", "srcset", "data", "poster")
 URL = re.compile(r"""(?:url\(\s*|@import\s+)['"]?([^'")\s]+)""")
@@ -131,10 +94,10 @@ URL = re.compile(r"""(?:url\(\s*|@import\s+)['"]?([^'")\s]+)""")
 if __name__ == "__main__":
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("folder", nargs="?", type=Path, default=ROOT / "target/site")
-    words.add_argument("--zensical", action="store_true", help="with Zensical instead of MkDocs")
     words.add_argument("--serve", action="store_true", help="serve it on 127.0.0.1:8000")
     given = words.parse_args()
     place = given.folder.resolve()
-    print(f"{len(build(place, given.zensical))} pages in {place}")
+    print(f"{len(build(place))} pages in {place}", flush=True)
     if given.serve:
-        serve(place)
+        serve = ["-m", "http.server", "8000", "--bind", "127.0.0.1", "--directory", place]
+        os.execv(sys.executable, [sys.executable, *serve])

@@ -6,7 +6,7 @@ others are what these print; `...` stands for any lines. A comment in the line b
 what else it is:
 
     <!-- not run: WHY -->      nothing runs it here
-    <!-- tested: FILE -->      that test reads the page, or what the page includes
+    <!-- tested: FILE -->      that test reads the page, or a file to which the page links
     <!-- output: WHOSE -->     the code before it prints this
 
 A fence with a title, such as ```toml title="loss.toml", is kept under that name, for what comes
@@ -16,13 +16,14 @@ after it.
 import contextlib
 import io
 import os
+import posixpath
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from site_pages import DOCS, INCLUDE, REFERENCE, ROOT, expanded
+from site_pages import PAGES, ROOT, linked, text_of
 
 
 @dataclass
@@ -35,8 +36,8 @@ class Block:
 
 
 def of_page(name):
-    """The blocks of a page of docs/ and of what it includes."""
-    text = expanded(REFERENCE.sub("", (DOCS / name).read_text()))
+    """The blocks of a page of the site."""
+    text = text_of(name)
     found = [Block(*fence) for fence in FENCE.findall(text)]
     fences = re.findall(r"^\s*(?:```|~~~)", text, re.MULTILINE)
     assert len(fences) == 2 * len(found), f"{name}: a fence that this does not read"
@@ -47,7 +48,7 @@ def run(name, folder):
     """Runs a page's blocks in their order; what is wrong is an AssertionError."""
     for link in ("scenarios", "papers", "python"):
         (folder / link).symlink_to(ROOT / link)
-    blocks, names, printed = of_page(name), {}, ""
+    of, blocks, names, printed = text_of(name), of_page(name), {}, ""
     for at, block in enumerate(blocks):
         if block.title:
             (folder / block.title).write_text(block.text)
@@ -55,7 +56,10 @@ def run(name, folder):
             assert block.title in later, f"{block.title} is not used after its block"
         elif block.mark == "tested":
             text = (ROOT / block.value).read_text()
-            read = [name, *(Path(one).name for one in INCLUDE.findall((DOCS / name).read_text()))]
+            read = [
+                Path(file).name
+                for file in (PAGES[name], *linked(of, posixpath.dirname(PAGES[name]))[1])
+            ]
             assert any(one in text for one in read), f"{block.value} reads none of {read}"
         elif block.mark == "output":
             assert matches(block.text, printed), f"printed\n{printed}\nnot\n{block.text}"

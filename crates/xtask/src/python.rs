@@ -38,9 +38,6 @@ pub(crate) struct Site {
     /// Shows it on 127.0.0.1:8000
     #[arg(long)]
     serve: bool,
-    /// Takes Zensical, not MkDocs
-    #[arg(long)]
-    zensical: bool,
 }
 
 /// Builds the documentation site into `target/site`, as `python/site/build.py` says.
@@ -52,8 +49,7 @@ pub(crate) fn site(root: &Path, asked: &Site) -> Result<(), Stop> {
     announce("the site, in target/site");
     let mut build = Command::new(python);
     build.arg("python/site/build.py").current_dir(root);
-    build.args(asked.serve.then_some("--serve")).args(asked.zensical.then_some("--zensical"));
-    succeed("site", &mut build)
+    succeed("site", build.args(asked.serve.then_some("--serve")))
 }
 
 /// The interpreter of the environment, with the wheel of these sources in it.
@@ -95,11 +91,11 @@ fn check_lock(root: &Path) -> Result<(), Stop> {
 /// What this machine lacks, in a line; nothing where the tests can run.
 pub(crate) fn lacks() -> Option<String> {
     let found = Command::new(PYTHON)
-        .args(["-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))"])
+        .args(["-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    let why = "the Python package: no python3 of 3.10 or later with venv (Debian: python3-venv)";
+    let why = "the Python package: no python3 of 3.11 or later with venv (Debian: python3-venv)";
     (!found.is_ok_and(|status| status.success())).then(|| why.to_owned())
 }
 
@@ -160,8 +156,8 @@ mod tests {
     fn the_environment_has_what_builds_and_what_tests() {
         let text = "[build-system]\nrequires = ['maturin']\n\
             [project.optional-dependencies]\nplots = ['x']\ntest = ['pytest', 'polars>=1']\n\
-            docs = ['mkdocs']";
+            docs = ['zensical']";
         let packages = packages(&toml::from_str(text).unwrap());
-        assert_eq!(packages, ["maturin", "pytest", "polars>=1", "mkdocs"]);
+        assert_eq!(packages, ["maturin", "pytest", "polars>=1", "zensical"]);
     }
 }
