@@ -1,4 +1,5 @@
-//! Short names of the controls of one table: of several that differ only in knobs, these knobs.
+//! Short names of the controls of one table. Controls that differ only in knobs are named by these
+//! knobs.
 
 use firstflight_control::{ControlSpec, NamedPolicy};
 

@@ -1,4 +1,4 @@
-//! A window as a program keeps it that counts segments in IEEE 754 double precision, in integers.
+//! The window of a program that counts segments in IEEE 754 double precision, in integers.
 //!
 //! ns-2.35's Vegas adds the same `1 / cwnd` on every ACK of a round. Nine times the double nearest
 //! to 1/9, added to 9, falls short of 10, and a window of 9.99... lets nine segments leave; from 8

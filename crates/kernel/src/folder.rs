@@ -1,9 +1,9 @@
-//! The folder of the pins, and who can change it: whoever may rename or replace a pin decides what
-//! is unloaded, and whoever makes the folder first owns what is put there.
+//! The folder of the pins. Who may rename or replace a pin decides what is unloaded, and who makes
+//! the folder first owns what is put there.
 //!
-//! The folder has mode 0700, is of this program's user, and lies in a directory of root in which
-//! nobody else can rename it. Both are looked at each time before anything is read or written; what
-//! is as it should be then can be changed by its owner only.
+//! The folder has mode 0700, belongs to this program's user, and lies in a directory of root in
+//! which nobody else can rename it. Both are checked each time before anything is read or written;
+//! after that only its owner can change it.
 
 use std::fs::{self, DirBuilder, File, Metadata, Permissions};
 use std::io;

@@ -1,5 +1,5 @@
 //! Knobs as the C code reads them: `struct ff_knob_values`, which `build.rs` writes from the cards.
-//! What they are, presets included, the policies say themselves.
+//! Each policy gives the values, those of its presets included.
 
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::card::Card;

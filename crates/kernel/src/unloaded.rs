@@ -2,8 +2,8 @@
 //! of its load until they end, and so does a network namespace whose default it was; a later load
 //! under the same name changes nothing for them.
 //!
-//! The kernel keeps the maps of such a control as long as something uses it, and no longer. The one
-//! with its knobs has its text and its name in front.
+//! The kernel keeps the maps of such a control as long as something uses it. The map with its knobs
+//! begins with its text and its name.
 
 use std::fs;
 

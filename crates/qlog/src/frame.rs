@@ -106,7 +106,7 @@ struct Records<R> {
     source: R,
     separator: u8,
     piece: Vec<u8>,
-    /// The file ends with the newest piece, without a separator behind it.
+    /// The file ends with the newest piece, without a separator after it.
     at_end: bool,
 }
 

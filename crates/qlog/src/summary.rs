@@ -8,8 +8,8 @@
 //! 3. the first cut of the window near a loss.
 //!
 //! A log with states is judged by its states alone: Astart has a threshold and goes on above it. A
-//! cut belongs to a loss within an RTT; where the window is told seldom, to one within an RTT of
-//! the time in which it was cut.
+//! cut belongs to a loss within an RTT. Where the log rarely has the window, it belongs to a loss
+//! within an RTT of the time in which the window was cut.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! Which words of a scenario hold for a flow of quinn's. What is TCP's is refused rather than
-//! ignored, so that nobody takes a result for that of a key that had no effect.
+//! Which keys of a scenario have an effect on quinn's flows. A key that only TCP has is refused, so
+//! that nobody takes a result for that of a key without effect.
 
 use firstflight_scenario::keys::Stack;
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};

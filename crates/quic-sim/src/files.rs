@@ -1,5 +1,5 @@
-//! A source of files over QUIC: one after the other, all on one connection, or each on one of its
-//! own, which is told what the one before has learned of the path.
+//! A source of files over QUIC: one after the other on one connection, or each on a connection of
+//! its own, which gets what the one before learned of the path.
 
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::sender::StartupExit;

@@ -1,5 +1,5 @@
-//! What a file is, by its first bytes. What is nearly a record is refused by its name, with the way
-//! out.
+//! What a file is, by its first bytes. A file that is nearly a record is refused by the name of its
+//! format, with the command that makes a record of it.
 
 use crate::error::ACCEPTED;
 use crate::sockets;

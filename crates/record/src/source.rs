@@ -1,5 +1,5 @@
-//! Where the bytes come from: a file, or what is read once and whole into a temporary one, because
-//! it comes through a pipe or is packed.
+//! Where the bytes come from: a file, or a temporary one into which a pipe or a packed file was
+//! read.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Seek, Write as _};

@@ -34,7 +34,7 @@ pub fn figure(figure: &Figure) -> Result<String, ReportError> {
 }
 
 /// The rows of a table; numbers in full, verdicts as words, links as the figure's id. A column with
-/// means of several runs has two more behind it: half the width of the confidence interval, and how
+/// means of several runs has two more after it: half the width of the confidence interval, and how
 /// many runs have a value.
 ///
 /// # Errors

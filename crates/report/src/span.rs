@@ -70,7 +70,7 @@ impl Span {
         }
     }
 
-    /// Round values inside the range, about `count` of them and seldom more.
+    /// Round values inside the range, about `count` of them, rarely more.
     pub(crate) fn ticks(&self, count: usize) -> Vec<f64> {
         match self.scale {
             Scale::Linear => self.even_ticks(count),

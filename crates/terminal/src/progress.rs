@@ -1,5 +1,5 @@
-//! How far work has come, on standard error and only of work that lasts: a bar on a terminal, and
-//! a line now and then elsewhere.
+//! Shows on standard error how far long work has come: as a bar on a terminal, else as a line now
+//! and then.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};

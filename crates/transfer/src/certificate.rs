@@ -1,7 +1,7 @@
-//! Who one talks to: self-signed certificates, known by their SHA-256.
+//! Self-signed certificates, by whose SHA-256 the two ends recognise each other.
 //!
-//! A certificate authority has nothing to say about two hosts that move a file between them, so
-//! none is asked: the receiver's fingerprint is printed there and given to the sender.
+//! No certificate authority knows two hosts that move a file between them, so none is asked: the
+//! receiver prints its fingerprint, and the user gives it to the sender.
 
 use std::fmt;
 use std::path::Path;

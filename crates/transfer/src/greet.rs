@@ -1,11 +1,10 @@
-//! Whoever connects, until one has said who it is and what it has. They are heard side by side, so
-//! that nobody waits for one who is silent.
+//! New connections, until their senders have proved who they are and made their offers. The
+//! receiver serves them side by side, so that a silent one delays nobody.
 //!
-//! What they can take up is bounded: so many at a time, each for so long, with a window for words
-//! only. Beyond a few, whoever has not shown that it receives what is sent to its address has to do
-//! so first (a Retry, RFC 9000, section 8.1.2), which takes no memory here. When all places are
-//! taken, the newest gets that of the oldest from the address that has most of them: who means it
-//! needs two round trips.
+//! Their number, the time of each and its flow-control window are bounded. Beyond a few, a client
+//! must first show that it receives at its address (a Retry, RFC 9000 section 8.1.2), which takes
+//! no memory here. When all places are taken, a new connection gets the oldest place of the address
+//! that has the most; an honest sender needs its place for two round trips.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! What the two sides tell each other: JSON behind its length in four bytes.
+//! What the two sides tell each other: JSON after its length in four bytes.
 //!
 //! ```text
 //! sender                          receiver

@@ -1,5 +1,5 @@
-//! TLS without authorities: a peer is who shows a certificate with an expected fingerprint and has
-//! its key. Names and dates of certificates say nothing here.
+//! TLS without authorities: a peer is accepted if it shows a certificate with an expected
+//! fingerprint and has its key. Names and dates of certificates are not checked.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

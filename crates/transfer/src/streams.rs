@@ -2,9 +2,10 @@
 //! shorter.
 //!
 //! A receiver that holds more than 1024 pieces of one stream closes the connection (quinn-proto
-//! 0.11.19, "too many gaps in stream buffer"), and a flight of which every second packet is lost
-//! leaves a piece per two packets. A mebibyte is 874 packets of QUIC's smallest, so that no loss of
-//! whatever packets gets there; and the streams are read in the order in which they were opened.
+//! 0.11.19, "too many gaps in stream buffer"). If every second packet of a flight is lost, each two
+//! packets leave a piece. A mebibyte is 874 packets of QUIC's smallest size, so no pattern of
+//! losses reaches that limit. The receiver reads the streams in the order in which they were
+//! opened.
 
 use bytes::Bytes;
 use quinn::{Connection, ConnectionError, RecvStream, SendStream, StoppedError, VarInt};

@@ -1,5 +1,5 @@
-//! A receiver that is there and gets nowhere. It answers PINGs, so that no timeout of QUIC's ends
-//! the connection, and the sender has to.
+//! Notices a receiver that is alive and makes no progress. It answers PINGs, so QUIC's idle timeout
+//! does not end the connection, and the sender must.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Two programs under judgement in place of a control: what the flags say of them.
+//! Two programs that are judged in place of a control, as the flags describe them.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Transfers of the kernel's TCP to an `iperf3 -s`.
 //!
-//! iperf3 ends a transfer of a size when the last byte is in the sender's buffer: what counts is
-//! what its receiver had got by then and in how long, and when all has arrived nobody tells.
+//! iperf3 ends a transfer when the last byte is in the sender's buffer. So the throughput is that
+//! of the bytes which its receiver had by then; when the last one arrived is not known.
 
 use std::fs;
 use std::io::{self, Read as _};

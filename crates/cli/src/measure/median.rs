@@ -1,4 +1,5 @@
-//! The median of a few values, and where the median of all that could be measured lies.
+//! The median of a few values, and the confidence interval of the median of all that could be
+//! measured.
 
 use serde::Serialize;
 

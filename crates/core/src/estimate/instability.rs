@@ -1,5 +1,5 @@
-//! How unsteady the samples of a rate are, against the worst of late: `U/Umax` of the Eligible Rate
-//! Estimate, `U = 0.6 U + 0.4 |s - s'|` (Globecom 2002).
+//! How unsteady the samples of a rate are, against the worst of the newest: `U/Umax` of the
+//! Eligible Rate Estimate, `U = 0.6 U + 0.4 |s - s'|` (Globecom 2002).
 //!
 //! The largest of the last values is known without a look at all of them. The window spans two
 //! blocks of its own length. Values leave the older block one by one, so the ring holds for each of

@@ -98,7 +98,7 @@ impl Startup for Astart {
 
 impl Astart {
     /// ssthresh, or the estimated window if that is larger by a whole segment. The estimate that
-    /// raises ssthresh is kept, because ssthresh seldom changes.
+    /// raises ssthresh is kept, because ssthresh rarely changes.
     #[inline(always)]
     fn raised(&mut self, ssthresh: Bytes, mss: Bytes) -> Bytes {
         if (ssthresh, mss) != (self.next_threshold.ssthresh, self.next_threshold.mss) {

@@ -1,4 +1,4 @@
-//! Times as `date`, `ts` and scripts write them, at the begin of a line.
+//! Times as `date`, `ts` and scripts write them, at the start of a line.
 
 use jiff::civil::{Date, Time, date};
 use jiff::fmt::strtime::BrokenDownTime;
@@ -40,7 +40,7 @@ pub(crate) struct UnitSearch {
     pairs: f64,
 }
 
-/// A time at the begin of a line, maybe between dashes or in brackets, and the rest of the line.
+/// A time at the start of a line, maybe between dashes or in brackets, and the rest of the line.
 pub(crate) fn stamp(line: &str) -> Option<(Stamp, &str)> {
     let (stamp, rest) = bare(line.trim_start_matches(FRAME))?;
     // The frame's end stands alone: what follows a stamp begins otherwise.

@@ -1,4 +1,4 @@
-//! The short way of a calm frame leads to where the way of any frame does.
+//! The fast path of a calm frame ends in the state to which the general path leads.
 
 use super::*;
 
