@@ -195,6 +195,14 @@ impl DropTailLink {
         })
     }
 
+    /// Where nobody asks what is held, and there is room for all of it: a packet of `bytes` arrives
+    /// at `at`. When it has been sent.
+    #[inline]
+    pub fn carry(&mut self, at: Instant, bytes: u64) -> Instant {
+        self.free_at = self.free_at.max(at.0) + self.serial.time(bytes);
+        Instant(self.free_at)
+    }
+
     /// What happened until the end of the run.
     pub fn totals(&self) -> Totals {
         let idle_since = self.end_of_run.saturating_sub(self.free_at);

@@ -8,19 +8,20 @@
 //! they queue there and may be lost. Every datagram has an event at every link: nothing is computed
 //! ahead.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_link::{Crossing, Ecn, Tie, serialisation};
+use firstflight_link::{Ecn, serialisation};
 use firstflight_results::{FileOutcome, FlowOutcome};
 
-use crate::access::Access;
-use crate::event::{Event, Kind};
-use crate::network::FlowSpec;
-use crate::path::Fabric;
-use crate::queued::{Left, Waiting};
+use crate::end::End;
+use crate::event::{self, Event};
+use crate::flow::access::Access;
+use crate::net::{HOME, Net, Path, Wait};
+use crate::network::{FlowSpec, Network};
+use crate::packet::{Kind, Label, Packet, Way};
+use crate::topology::other_path;
 use crate::watch::{SenderState, Watch, Watched};
 
 /// The two ends of a flow of another protocol.
@@ -84,19 +85,12 @@ pub struct Datagram {
     pub ecn: Ecn,
 }
 
-/// A direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// With the data: over the flow's path.
-    Forward,
-    /// With the ACKs: the reverse path.
-    Back,
-}
-
 /// A flow of another protocol while the simulation runs.
 pub(crate) struct ForeignFlow<'a> {
     /// The flow's number in its events.
     id: u16,
+    /// Its path.
+    pub(crate) path: u32,
     /// Its place among the network's flows.
     pub(crate) flow: usize,
     /// The flow as the network describes it.
@@ -105,25 +99,18 @@ pub(crate) struct ForeignFlow<'a> {
     ends: Box<dyn Ends + 'a>,
     /// What is kept for the outcome.
     watch: Watch,
-    /// The sender's access link.
-    ingress: Access,
-    /// The receiver's access link.
-    egress: Access,
-    /// When the newest datagram on the reverse path arrives, or has left the last link before the
-    /// sender's access link.
+    /// The sender's access link and the receiver's, with the data.
+    out: [Access; 2],
+    /// The receiver's access link and the sender's, on the reverse path, if that has a link.
+    back: Option<[Access; 2]>,
+    /// When the newest datagram on a reverse path without a link arrives.
     last_back: Instant,
-    /// When the receiver's access link has sent the newest datagram, where that matters.
-    last_out: Instant,
     /// The receiver sends nothing before this time, the answer delay after its first one was due.
     held_until: Option<Instant>,
-    /// Datagrams in the network, by number.
-    under_way: HashMap<u64, Datagram>,
-    /// Datagrams sent both ways: the number of the next.
-    sent: u64,
     /// When the timer is due for which there is an event; `u64::MAX` without one.
     timer_at: u64,
     /// What the ends send in one call, kept for its memory.
-    out: Vec<Datagram>,
+    sends: Vec<Datagram>,
 }
 
 impl<'a> ForeignFlow<'a> {
@@ -136,148 +123,87 @@ impl<'a> ForeignFlow<'a> {
     ) -> Self {
         Self {
             id,
+            path: 0,
             flow,
             spec,
             ends,
             watch: Watch::new(spec.bdp_bytes, sample_every),
-            ingress: Access::new(spec, false),
-            egress: Access::new(spec, false),
+            out: [(); 2].map(|()| Access::new(spec, false)),
+            back: None,
             last_back: Instant(0),
-            last_out: Instant(0),
             held_until: None,
-            under_way: HashMap::new(),
-            sent: 0,
             timer_at: u64::MAX,
-            out: Vec::new(),
+            sends: Vec::new(),
         }
+    }
+
+    /// Its path; on the reverse path there is a link only if that is one of its own kind.
+    pub(crate) fn lay_out(&mut self, network: &Network, path: u32) -> Path {
+        let own = |link: &usize| network.links[*link].back.is_some();
+        let back = self.spec.return_link.filter(own);
+        self.path = path;
+        self.back = back.map(|_| [(); 2].map(|()| Access::new(self.spec, false)));
+        let back = back.map(|link| network.links.len() + link);
+        other_path(&self.spec.path, back, self.id, self.flow)
     }
 
     /// The events that set the flow going.
-    pub(crate) fn schedule(&self, fabric: &mut Fabric) {
-        fabric.queue.push_out_of_order(self.event(self.spec.start, What::Start, 0, 0));
+    pub(crate) fn schedule(&self, net: &mut Net) {
+        net.queue.push_out_of_order(self.event(self.spec.start, What::Start));
         if let Some(stop) = self.spec.stop {
-            fabric.queue.push_out_of_order(self.event(stop, What::Stop, 0, 0));
+            net.queue.push_out_of_order(self.event(stop, What::Stop));
         }
-    }
-
-    #[inline(never)]
-    pub(crate) fn handle(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
-        let (what, hop, number) = unpack(event.payload);
-        match what {
-            What::Start => self.ends.start(now, &mut self.out),
-            What::Stop => self.ends.stop(),
-            What::Timer if now.0 == self.timer_at => {
-                self.timer_at = u64::MAX;
-                self.ends.on_timer(now, &mut self.out);
-            }
-            What::Timer => return,
-            What::Arrive => return self.arrive(hop, number, now, fabric),
-            What::CrossBack => return self.cross_back(number, now, fabric),
-            What::Deliver => {
-                let Some(datagram) = self.under_way.remove(&number) else { return };
-                self.ends.receive(now, datagram, &mut self.out);
-            }
-        }
-        self.after_event(now, fabric);
     }
 
     /// After every event of the ends: sends what they sent, looks at them, and sees to their timer.
-    fn after_event(&mut self, now: Instant, fabric: &mut Fabric) {
-        let mut out = std::mem::take(&mut self.out);
-        out.drain(..).for_each(|datagram| self.dispatch(now, datagram, fabric));
-        self.out = out;
+    fn after_event(&mut self, now: Instant, net: &mut Net) {
+        let mut sends = std::mem::take(&mut self.sends);
+        sends.drain(..).for_each(|datagram| self.send(now, datagram, net));
+        self.sends = sends;
         self.watch.look(now, self.ends.as_ref());
         let Some(deadline) = self.ends.deadline() else { return };
         let at = deadline.max(now);
         if at.0 < self.timer_at {
             self.timer_at = at.0;
-            fabric.queue.push_out_of_order(self.event(at, What::Timer, 0, 0));
+            net.queue.push_out_of_order(self.event(at, What::Timer));
         }
     }
 
-    fn dispatch(&mut self, now: Instant, mut datagram: Datagram, fabric: &mut Fabric) {
-        if !self.spec.endpoint.ecn {
-            datagram.ecn = Ecn::NotCapable;
+    fn send(&mut self, now: Instant, datagram: Datagram, net: &mut Net) {
+        let Datagram { way, payload, ecn } = datagram;
+        let bytes = payload.len() as u64 + self.spec.header_bytes;
+        let ecn = if self.spec.endpoint.ecn { ecn } else { Ecn::NotCapable };
+        let packet = Packet {
+            path: self.path,
+            way,
+            hop: 0,
+            connection: 0,
+            bytes,
+            kind: Kind::Datagram(payload),
+            label: Label { ecn, ..Label::NONE },
+        };
+        let time = self.access_time(bytes);
+        if way == Way::Forward {
+            return net.send(packet, self.out[0].pass_after(now, time));
         }
-        let bytes = self.bytes(&datagram);
-        let number = self.sent;
-        self.sent += 1;
-        let left = match datagram.way {
-            Way::Forward => now,
-            Way::Back => now.max(*self.held_until.get_or_insert(now + self.spec.answer_delay)),
-        };
-        let (at, what) = match datagram.way {
-            Way::Forward => (self.ingress.pass_after(now, self.access_time(bytes)), What::Arrive),
-            Way::Back => match self.own_way_back(fabric) {
-                Some(_) => (self.set_out_back(left, bytes), What::CrossBack),
-                None => (self.back(left, bytes), What::Deliver),
-            },
-        };
-        let event = self.event(at, what, 0, number);
-        self.under_way.insert(number, datagram);
-        fabric.queue.push_out_of_order(event);
-    }
-
-    /// A datagram reaches the shared link of `hop`.
-    fn arrive(&mut self, hop: usize, number: u64, now: Instant, fabric: &mut Fabric) {
-        let Some(datagram) = self.under_way.get(&number) else { return };
-        let (bytes, ecn) = (self.bytes(datagram), datagram.ecn);
-        let Some(link) = self.spec.path.get(hop).copied() else {
-            return self.leave(number, bytes, now, fabric);
-        };
-        let (tie, ecn_capable) = (Tie::DEPARTURE_FIRST, ecn != Ecn::NotCapable);
-        let marks = ecn_capable && fabric.links[link].is_congested(now, tie);
-        let packet = Crossing::of(now, bytes, self.flow);
-        let packet = Crossing { ecn_capable, marked: marks || ecn == Ecn::Ce, ..packet };
-        if fabric.links[link].has_queue() {
-            let what = Waiting::Foreign { flow: self.id, hop, number };
-            if !fabric.queue_up(link, packet, ecn, what) {
-                self.lose(number, now);
+        let left = now.max(*self.held_until.get_or_insert(now + self.spec.answer_delay));
+        match &mut self.back {
+            Some([out, _]) => net.send(packet, out.pass_after(left, time)),
+            None => {
+                let at = self.arrives_back(left, bytes);
+                self.bring(net, packet, at);
             }
-            return;
-        }
-        let Some((at, marked)) = fabric.cross(link, packet, tie) else {
-            return self.lose(number, now);
-        };
-        if marks || marked {
-            fabric.links[link].count_mark();
-            self.under_way.entry(number).and_modify(|datagram| datagram.ecn = Ecn::Ce);
-        }
-        let next = hop + 1;
-        if next < self.spec.path.len() || fabric.links[link].has_elements() {
-            fabric.queue.push_out_of_order(self.event(at, What::Arrive, next, number));
-        } else {
-            self.leave(number, bytes, at, fabric);
         }
     }
 
-    /// A datagram leaves the queue of the link of `hop`.
-    pub(crate) fn leave_queue(
-        &mut self,
-        fabric: &mut Fabric,
-        (hop, number): (usize, u64),
-        left: Left,
-    ) {
-        let Some(at) = left.far_end else { return self.lose(number, left.at) };
-        if left.marked {
-            self.under_way.entry(number).and_modify(|datagram| datagram.ecn = Ecn::Ce);
-        }
-        fabric.queue.push_out_of_order(self.event(at, What::Arrive, hop + 1, number));
+    /// A datagram will come to the end that it goes to.
+    fn bring(&self, net: &mut Net, packet: Packet, at: Instant) {
+        net.send_by(Wait::Other(self.id), Packet { hop: HOME, ..packet }, at);
     }
 
-    fn lose(&mut self, number: u64, at: Instant) {
-        self.under_way.remove(&number);
-        self.watch.on_drop(at);
-    }
-
-    /// A datagram has left the last shared link at `at`.
-    fn leave(&mut self, number: u64, bytes: u64, at: Instant, fabric: &mut Fabric) {
-        let at = self.egress.pass_after(at, self.access_time(bytes));
-        fabric.queue.push_out_of_order(self.event(at, What::Deliver, 0, number));
-    }
-
-    /// When a datagram that leaves the receiver now reaches the sender. None overtakes another.
-    fn back(&mut self, now: Instant, bytes: u64) -> Instant {
+    /// When a datagram that leaves the receiver now reaches the sender, where the reverse path has
+    /// no link. None overtakes another.
+    fn arrives_back(&mut self, now: Instant, bytes: u64) -> Instant {
         let spec = self.spec;
         let sending = self.access_time(bytes) * 2 + serialisation(bytes, spec.return_rate_bps);
         let at = now + spec.return_delay + spec.access_delay * 2 + sending;
@@ -285,44 +211,13 @@ impl<'a> ForeignFlow<'a> {
         self.last_back
     }
 
-    /// The link that the reverse path has of its own, if it has one.
-    fn own_way_back(&self, fabric: &Fabric) -> Option<usize> {
-        self.spec.return_link.filter(|link| fabric.returns[*link].is_own())
-    }
-
-    /// When a datagram that leaves the receiver now reaches the link of the reverse path.
-    fn set_out_back(&mut self, now: Instant, bytes: u64) -> Instant {
-        self.last_out = self.last_out.max(now) + self.access_time(bytes);
-        self.last_out + self.spec.access_delay
-    }
-
-    /// A datagram reaches the link of the reverse path.
-    fn cross_back(&mut self, number: u64, now: Instant, fabric: &mut Fabric) {
-        let Some(link) = self.own_way_back(fabric) else { return };
-        let Some(datagram) = self.under_way.get(&number) else { return };
-        let bytes = self.bytes(datagram);
-        let Some(at) = fabric.returns[link].carry_own(now, bytes, self.flow) else {
-            self.under_way.remove(&number);
-            return;
-        };
-        let at = (at + self.spec.return_delay).max(self.last_back) + self.access_time(bytes);
-        self.last_back = at;
-        let event = self.event(at + self.spec.access_delay, What::Deliver, 0, number);
-        fabric.queue.push_out_of_order(event);
-    }
-
     /// How long an access link sends so many bytes.
     fn access_time(&self, bytes: u64) -> Span {
         serialisation(bytes, self.spec.access_rate_bps)
     }
 
-    fn bytes(&self, datagram: &Datagram) -> u64 {
-        datagram.payload.len() as u64 + self.spec.header_bytes
-    }
-
-    fn event(&self, at: Instant, what: What, hop: usize, number: u64) -> Event {
-        let payload = (what as u64) << 60 | (hop as u64) << 48 | number & NUMBER;
-        Event::at_any_time(at, Kind::Other, self.id, payload)
+    fn event(&self, at: Instant, what: What) -> Event {
+        Event::at_any_time(at, event::Kind::Other, self.id, what as u64)
     }
 
     pub(crate) fn outcome(mut self) -> FlowOutcome {
@@ -341,6 +236,43 @@ impl<'a> ForeignFlow<'a> {
             gauge_names: self.watch.gauge_names,
             ..totals
         }
+    }
+}
+
+impl End for ForeignFlow<'_> {
+    fn arrive(&mut self, net: &mut Net, packet: Packet, at: Instant) {
+        let (time, delay) = (self.access_time(packet.bytes), self.spec.return_delay);
+        let at = match (packet.way, &mut self.back) {
+            (Way::Back, Some([_, home])) => home.pass_after(at + delay, time),
+            _ => self.out[1].pass_after(at, time),
+        };
+        self.bring(net, packet, at);
+    }
+
+    fn lose(&mut self, _net: &mut Net, packet: Packet, at: Instant) {
+        if packet.way == Way::Forward {
+            self.watch.on_drop(at);
+        }
+    }
+
+    fn receive(&mut self, net: &mut Net, packet: Packet, now: Instant) {
+        let Kind::Datagram(payload) = packet.kind else { return };
+        let datagram = Datagram { way: packet.way, payload, ecn: packet.label.ecn };
+        self.ends.receive(now, datagram, &mut self.sends);
+        self.after_event(now, net);
+    }
+
+    fn wake(&mut self, net: &mut Net, what: u64, now: Instant) {
+        match what {
+            what if what == What::Start as u64 => self.ends.start(now, &mut self.sends),
+            what if what == What::Stop as u64 => self.ends.stop(),
+            _ if now.0 == self.timer_at => {
+                self.timer_at = u64::MAX;
+                self.ends.on_timer(now, &mut self.sends);
+            }
+            _ => return,
+        }
+        self.after_event(now, net);
     }
 }
 
@@ -372,31 +304,10 @@ impl fmt::Debug for Datagram {
     }
 }
 
-/// What an event of such a flow is.
+/// What an event of such a flow is, but for those of its datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Start = 0,
     Stop = 1,
     Timer = 2,
-    /// A datagram reaches a shared link.
-    Arrive = 3,
-    /// A datagram reaches the end it goes to.
-    Deliver = 4,
-    /// A datagram reaches the link of the reverse path.
-    CrossBack = 5,
 }
-
-fn unpack(payload: u64) -> (What, usize, u64) {
-    let what = match payload >> 60 {
-        0 => What::Start,
-        1 => What::Stop,
-        2 => What::Timer,
-        3 => What::Arrive,
-        4 => What::Deliver,
-        _ => What::CrossBack,
-    };
-    (what, (payload >> 48 & 0xfff) as usize, payload & NUMBER)
-}
-
-/// Datagrams are numbered in 48 bits.
-const NUMBER: u64 = (1 << 48) - 1;

@@ -2,15 +2,18 @@
 
 use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Span};
-use firstflight_link::{Crossing, DropTailLink, Elements, Fate, NEVER, Tie, Totals};
+use firstflight_link::{
+    Buffer, Crossing, DropTailLink, Elements, Fate, LossSpec, NEVER, Tie, Totals, stream,
+};
 use rand_pcg::Pcg64Mcg;
 
 use crate::control::Wants;
 use crate::extras::{Extras, Samples};
 use crate::network::LinkSpec;
 use crate::outcome::LinkOutcome;
+use crate::packet::Header;
 use crate::queued::Queued;
-use crate::router::{Arrival, Header, Router};
+use crate::router::{Arrival, Router};
 
 /// A link while the simulation runs.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub(crate) struct Link {
     marks: u64,
     /// Packets held, the one in service included, that make it mark the next; `u64::MAX` for none.
     marks_from: u64,
+    /// It has room for all that comes, and nobody asks what it holds.
+    is_open: bool,
 }
 
 impl Link {
@@ -43,7 +48,25 @@ impl Link {
                 Some(waiting) => waiting.saturating_add(u64::from(!spec.in_service_counts)).max(1),
                 None => u64::MAX,
             },
+            is_open: false,
         }
+    }
+
+    /// The other direction of a link, which carries ACKs and has room for all of them.
+    pub(crate) fn open(rate_bps: u64, end_of_run: Instant) -> Self {
+        let spec = LinkSpec {
+            rate_bps,
+            delay: Span(0),
+            buffer: Buffer::Unlimited,
+            in_service_counts: false,
+            mark_from: None,
+            queue: None,
+            loss: LossSpec::NONE,
+            drop_nth: Vec::new(),
+            elements: Vec::new(),
+            back: None,
+        };
+        Self { is_open: true, ..Self::new(&spec, stream(0, 0), end_of_run) }
     }
 
     /// Whether a packet that arrives now finds so many waiting that it is marked.
@@ -154,6 +177,9 @@ impl Link {
         bare: bool,
     ) -> Option<(Instant, bool)> {
         let Crossing { at, bytes, .. } = packet;
+        if self.is_open {
+            return Some((self.carry(at, bytes), false));
+        }
         let mut fate = Fate::Pass;
         if self.has_elements() {
             packet.held = self.drop_tail.held_at(at, tie);
@@ -182,23 +208,26 @@ impl Link {
         self.extras.get_or_insert_default().samples = Some(Samples::new(every));
     }
 
-    /// A packet with a header is about to arrive: the router writes into it.
-    pub(crate) fn mark(
+    /// A packet with a header is about to arrive: the router writes into it, as `flow` wants it to.
+    pub(crate) fn route(
         &mut self,
         at: Instant,
         bytes: u64,
-        (flow, listens): (u16, Facilities),
+        flow: (u16, Facilities),
         header: &mut Header,
     ) {
         let packet = Arrival { at, idle_at: self.drop_tail.free_at(), bytes };
-        if let Some(router) = self.router() {
-            router.mark(packet, flow, listens, header);
+        match self.router() {
+            Some(router) => router.mark(packet, flow, header),
+            None => header.asked_bps = 0,
         }
     }
 
-    /// A request for a rate in bits per second passes: what is left of it.
-    pub(crate) fn approve(&mut self, at: Instant, asked_bps: u64) -> u64 {
-        self.router().map_or(0, |router| router.approve(at, asked_bps))
+    /// A packet of `bytes` arrives at an open link: when it reaches the far end.
+    #[inline]
+    pub(crate) fn carry(&mut self, at: Instant, bytes: u64) -> Instant {
+        debug_assert!(self.is_open);
+        self.drop_tail.carry(at, bytes)
     }
 
     fn router(&mut self) -> Option<&mut Router> {

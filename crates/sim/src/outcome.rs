@@ -1,9 +1,8 @@
 //! What a run yields, in base units.
 
 use firstflight_core::units::Instant;
-use firstflight_results::FlowOutcome;
-
 use firstflight_link::Totals;
+use firstflight_results::FlowOutcome;
 
 /// Everything a run yields.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,75 +1,44 @@
 //! A source without congestion control.
 
 use firstflight_core::units::{Instant, NANOS_PER_SECOND, Span};
-use firstflight_link::{Crossing, Ecn, Tie, exponential, stream};
+use firstflight_link::{exponential, stream};
 use rand_pcg::Pcg64Mcg;
 
+use crate::end::End;
 use crate::event::{Event, Kind};
+use crate::net::Net;
 use crate::network::{Pattern, UdpSpec};
-use crate::path::Fabric;
-use crate::queued::Waiting;
+use crate::packet::{self, Label, Packet, Way};
 
 /// A source while the simulation runs.
 pub(crate) struct UdpSource<'a> {
     spec: &'a UdpSpec,
     carry: u64,
-    /// The number by which elements know the source ([`Crossing::flow`]).
-    place: usize,
-    /// The source's number in its events.
-    number: u16,
+    /// The source's path, and its number in its events.
+    numbers: (u32, u16),
     random: Pcg64Mcg,
     /// When the time in which it sends is over, where there are others.
     silent_from: Instant,
 }
 
 impl<'a> UdpSource<'a> {
-    pub(crate) fn new(spec: &'a UdpSpec, (place, number): (usize, u16), seed: u64) -> Self {
+    /// The source at that place behind the network's flows.
+    pub(crate) fn new(spec: &'a UdpSpec, numbers: (u32, u16), seed: u64, place: usize) -> Self {
         let mut random = stream(seed, SOURCES + place as u64);
         let silent_from = match spec.pattern {
             Pattern::OnOff { on, .. } => spec.start + times(on, &mut random),
             Pattern::Constant | Pattern::Poisson => Instant(u64::MAX),
         };
-        Self { spec, carry: 0, place, number, random, silent_from }
+        Self { spec, carry: 0, numbers, random, silent_from }
     }
 
-    /// A packet of the source reaches the link that the event names by its place on the path; at
-    /// the first one the source emits it, and the next one a gap later.
-    #[inline(never)]
-    pub(crate) fn handle(&mut self, event: Event, now: Instant, fabric: &mut Fabric) {
-        let spec = self.spec;
-        let hop = event.payload as usize;
-        if hop == 0 {
-            if spec.stop.is_some_and(|stop| now >= stop) {
-                return;
-            }
-            let next = self.next(now);
-            fabric.queue.push_out_of_order(Event::at_any_time(
-                next,
-                Kind::Other,
-                event.number(),
-                0,
-            ));
-        }
-        let packet = Crossing::of(now, spec.packet_bytes, self.place);
-        if fabric.links[spec.path[hop]].has_queue() {
-            let what = Waiting::Udp { source: self.number, hop };
-            fabric.queue_up(spec.path[hop], packet, Ecn::NotCapable, what);
-            return;
-        }
-        let fate = fabric.cross(spec.path[hop], packet, Tie::DEPARTURE_FIRST);
-        self.go_on(fabric, hop, fate.map(|(at, _)| at));
+    /// The event of the first packet.
+    pub(crate) fn schedule(&self, net: &mut Net) {
+        self.emit_at(self.spec.start, net);
     }
 
-    /// A packet leaves the queue of the link of `hop`: when it reaches the far end, if it does.
-    pub(crate) fn leave_queue(&self, fabric: &mut Fabric, hop: usize, far_end: Option<Instant>) {
-        self.go_on(fabric, hop, far_end);
-    }
-
-    /// A packet reaches the far end of the link of `hop`, unless it is lost.
-    fn go_on(&self, fabric: &mut Fabric, hop: usize, far_end: Option<Instant>) {
-        let Some(at) = far_end.filter(|_| hop + 1 < self.spec.path.len()) else { return };
-        let next = Event::at_any_time(at, Kind::Other, self.number, hop as u64 + 1);
-        fabric.queue.push_out_of_order(next);
+    fn emit_at(&self, at: Instant, net: &mut Net) {
+        net.queue.push_out_of_order(Event::at_any_time(at, Kind::Other, self.numbers.1, 0));
     }
 
     /// When the packet after one at `now` comes.
@@ -98,6 +67,33 @@ impl<'a> UdpSource<'a> {
     }
 }
 
+impl End for UdpSource<'_> {
+    fn arrive(&mut self, _net: &mut Net, _packet: Packet, _at: Instant) {}
+
+    fn lose(&mut self, _net: &mut Net, _packet: Packet, _at: Instant) {}
+
+    fn receive(&mut self, _net: &mut Net, _packet: Packet, _now: Instant) {}
+
+    /// A packet leaves, and the next one a gap later.
+    fn wake(&mut self, net: &mut Net, _what: u64, now: Instant) {
+        if self.spec.stop.is_some_and(|stop| now >= stop) {
+            return;
+        }
+        let next = self.next(now);
+        self.emit_at(next, net);
+        let packet = Packet {
+            path: self.numbers.0,
+            way: Way::Forward,
+            hop: 0,
+            connection: 0,
+            bytes: self.spec.packet_bytes,
+            kind: packet::Kind::CrossTraffic,
+            label: Label::NONE,
+        };
+        net.forward(packet, now);
+    }
+}
+
 /// An exponentially distributed time of this mean.
 fn times(mean: Span, random: &mut Pcg64Mcg) -> Span {
     Span((mean.0 as f64 * exponential(random)) as u64)
@@ -122,7 +118,7 @@ mod tests {
             start,
             stop: None,
         };
-        let mut source = UdpSource::new(&spec, (0, 0), 1);
+        let mut source = UdpSource::new(&spec, (0, 0), 1, 0);
         let (mut counts, mut now) = (vec![0; intervals], start);
         while let Some(count) = counts.get_mut((now.0 / (every_ms * 1_000_000)) as usize) {
             *count += 1;

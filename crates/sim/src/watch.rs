@@ -4,8 +4,6 @@ use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_results::{FlowSample, StartupOutcome};
 
-use crate::tcp::Tcp;
-
 /// A sender that can be watched.
 pub(crate) trait Watched {
     /// Its congestion window.
@@ -39,36 +37,6 @@ pub struct SenderState {
     pub acked_packets: u64,
     /// How often the window was cut.
     pub cuts: u64,
-}
-
-impl Watched for Tcp {
-    fn cwnd(&self) -> Bytes {
-        self.core().view().window.cwnd
-    }
-
-    fn in_flight(&self) -> Bytes {
-        self.core().view().in_flight
-    }
-
-    fn exit(&self) -> Option<StartupExit> {
-        self.core().first_exit()
-    }
-
-    fn state(&self) -> SenderState {
-        let view = self.core().view();
-        SenderState {
-            cwnd: view.window.cwnd,
-            ssthresh: view.window.ssthresh,
-            in_flight: view.in_flight,
-            srtt: view.rtt.smoothed,
-            acked_packets: view.acked.0 / view.mss.0,
-            cuts: self.counts().cuts,
-        }
-    }
-
-    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        self.core().gauges(report);
-    }
 }
 
 /// What is kept of one flow for its outcome.

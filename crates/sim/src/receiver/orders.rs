@@ -3,7 +3,8 @@
 
 use firstflight_core::units::Instant;
 
-use super::{AckOut, Receiver};
+use super::Receiver;
+use crate::packet::AckOut;
 
 impl Receiver {
     /// Expects `packets` more on this connection; all others have come.

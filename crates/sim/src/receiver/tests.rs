@@ -3,7 +3,7 @@
 use firstflight_core::units::Bytes;
 
 use super::*;
-use crate::tcp::GrowingWindow;
+use crate::endpoint::rules::GrowingWindow;
 
 /// What arrives counts at all times.
 const ALWAYS: (Instant, Instant) = (Instant(u64::MAX), Instant(u64::MAX));

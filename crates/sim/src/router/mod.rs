@@ -7,9 +7,10 @@ mod quick_start;
 mod xcp;
 
 use firstflight_core::needs::Facilities;
-use firstflight_core::units::{Instant, Span};
+use firstflight_core::units::Instant;
 
 use crate::control::Wants;
+use crate::packet::Header;
 use ebn::Ebn;
 use quick_start::QuickStart;
 use xcp::Xcp;
@@ -23,35 +24,6 @@ pub(crate) struct Router {
     ebn: Option<Ebn>,
 }
 
-/// What a packet says to the routers, and what they write into it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Header {
-    /// The sender's smoothed RTT; zero before it has one.
-    pub(crate) rtt: Span,
-    /// That RTT over its window in packets: the time between two of its packets.
-    pub(crate) spacing: Span,
-    /// XCP: by how much its rate may change, in bits per second on a link.
-    pub(crate) change_bps: i64,
-    /// EBN: the rate that is the connection's, in bits per second on a link.
-    pub(crate) share_bps: u64,
-    /// What IP says of ECN.
-    pub(crate) ecn: EcnBits,
-}
-
-/// What a packet's headers say of congestion (RFC 3168).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EcnBits {
-    /// It may be marked: ECT(0) or ECT(1).
-    pub(crate) capable: bool,
-    /// It belongs to L4S: ECT(1). A queue may mark such packets by a rule of their own (RFC 9332);
-    /// the step marks all alike.
-    pub(crate) l4s: bool,
-    /// It was: CE.
-    pub(crate) marked: bool,
-    /// Its sender has reduced the window: CWR.
-    pub(crate) reduced: bool,
-}
-
 /// A packet that arrives at a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
@@ -60,14 +32,6 @@ pub(crate) struct Arrival {
     pub(crate) idle_at: u64,
     /// On the link.
     pub(crate) bytes: u64,
-}
-
-impl Header {
-    /// As it leaves its sender, who takes whatever the routers have.
-    pub(crate) fn new(rtt: Span, spacing: Span) -> Self {
-        let (change_bps, share_bps) = (i64::MAX, u64::MAX);
-        Self { rtt, spacing, change_bps, share_bps, ecn: EcnBits::default() }
-    }
 }
 
 impl Router {
@@ -103,19 +67,17 @@ impl Router {
         }
     }
 
-    /// A request for `asked` bits per second arrives: what is granted, 0 if nothing.
-    pub(crate) fn approve(&mut self, at: Instant, asked: u64) -> u64 {
-        self.quick_start.as_mut().map_or(0, |quick_start| quick_start.approve(at, asked))
-    }
-
     /// A packet of flow `flow` with a header is about to arrive.
     pub(crate) fn mark(
         &mut self,
         packet: Arrival,
-        flow: u16,
-        listens: Facilities,
+        (flow, listens): (u16, Facilities),
         header: &mut Header,
     ) {
+        if header.asked_bps > 0 {
+            let (at, asked) = (packet.at, header.asked_bps);
+            header.asked_bps = self.quick_start.as_mut().map_or(0, |qs| qs.approve(at, asked));
+        }
         if let Some(xcp) = self.xcp.as_mut().filter(|_| listens.has(Facilities::ROUTER_CHANGES)) {
             xcp.mark(packet, header);
         }

@@ -21,7 +21,8 @@
 //! Departures: feedback is written when a packet arrives, not when it leaves, because a link here
 //! knows both at once; what is dropped does not count as arrived; timers are not drawn at random.
 
-use super::{Arrival, Header};
+use super::Arrival;
+use crate::packet::Header;
 
 /// One router of a path.
 #[derive(Debug)]

@@ -3,9 +3,7 @@
 use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::fast_recovery::FastRecovery;
-use super::ns2_linux::Ns2Linux;
-use super::ns2_sack::Ns2Sack;
-use super::ns2_vegas::Ns2Vegas;
+use super::ns2::{Ns2Linux, Ns2Sack, Ns2Vegas};
 use super::quic::Quic;
 use super::rack::Rack;
 use super::repair::{DataAck, Repair};

@@ -58,14 +58,14 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
     use rand_pcg::rand_core::Rng;
 
+    use super::super::Tcp;
     use super::super::testing::{Air, EMPTY, MSS, endpoint, flow};
-    use super::super::{PART, Tcp};
     use super::*;
     use crate::endpoint::Recovery;
-    use crate::linux_acks::LinuxAcks;
+    use crate::endpoint::rules::{LinuxAcks, Timer};
     use crate::network::FlowSpec;
-    use crate::receiver::{AckOut, Receiver};
-    use crate::rto::Timer;
+    use crate::packet::{AckOut, PART};
+    use crate::receiver::Receiver;
     use firstflight_link::stream;
 
     /// A connection over 100 ms that loses packets at random.

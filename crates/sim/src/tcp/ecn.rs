@@ -9,11 +9,11 @@
 
 use firstflight_core::event::Ack;
 use firstflight_core::units::{Bytes, Instant};
+use firstflight_link::Ecn as IpEcn;
 
 use super::tcb::Tcb;
-use crate::dialogue::Heard;
 use crate::endpoint::EcnFeedback;
-use crate::router::EcnBits;
+use crate::signals::Heard;
 
 /// A sender's part in ECN.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,11 +56,15 @@ impl Ecn {
         }
     }
 
-    /// What a packet that leaves says.
-    pub(super) fn bits(&mut self, fresh: bool) -> EcnBits {
+    /// What a packet that leaves says in its ECN field, and whether the window was reduced.
+    pub(super) fn field(&mut self, fresh: bool) -> (IpEcn, bool) {
         let reduced = fresh && std::mem::take(&mut self.owes_cwr);
-        let capable = fresh || self.feedback != EcnFeedback::Classic;
-        EcnBits { capable, l4s: capable && self.l4s, marked: false, reduced }
+        let field = match (fresh || self.feedback != EcnFeedback::Classic, self.l4s) {
+            (false, _) => IpEcn::NotCapable,
+            (true, false) => IpEcn::Ect0,
+            (true, true) => IpEcn::Ect1,
+        };
+        (field, reduced)
     }
 }
 
@@ -108,9 +112,10 @@ mod tests {
                 (EcnFeedback::Accurate, true),
             ] {
                 let mut ecn = Ecn::new(feedback, wants.is_l4s());
-                let sent = [true, false].map(|fresh| ecn.bits(fresh));
-                assert_eq!(sent.map(|bits| bits.capable), [true, again], "{feedback:?}");
-                assert_eq!(sent.map(|bits| bits.l4s), [l4s, l4s && again], "{feedback:?}");
+                let sent = [true, false].map(|fresh| ecn.field(fresh).0);
+                let capable = if l4s { IpEcn::Ect1 } else { IpEcn::Ect0 };
+                let repeated = if again { capable } else { IpEcn::NotCapable };
+                assert_eq!(sent, [capable, repeated], "{feedback:?}");
             }
         }
     }

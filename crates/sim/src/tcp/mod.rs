@@ -9,9 +9,7 @@ mod credit;
 mod ecn;
 mod fast_recovery;
 mod log;
-mod ns2_linux;
-mod ns2_sack;
-mod ns2_vegas;
+mod ns2;
 mod offer;
 mod pacing;
 mod parts;
@@ -20,6 +18,7 @@ mod prr;
 mod quic;
 mod rack;
 mod repair;
+pub(crate) mod rto;
 mod sack;
 mod samples;
 mod send;
@@ -31,18 +30,16 @@ mod usage;
 mod wire;
 
 use firstflight_core::hint::PathHint;
-use firstflight_core::units::Instant;
+use firstflight_core::sender::StartupExit;
+use firstflight_core::units::{Bytes, Instant};
 use firstflight_results::Counts;
 
 use crate::control::Core;
-use crate::files::Next;
 use crate::network::FlowSpec;
+use crate::packet::PART;
+use crate::watch::{SenderState, Watched};
 use any_repair::AnyRepair;
-pub use fast_recovery::{FullAck, Halve, PerWindow, RecoveryRules};
 use log::Mark;
-pub use offer::GrowingWindow;
-pub(crate) use parts::PART;
-pub(crate) use quic::HELD;
 use repair::{DataAck, Repair};
 use tcb::Tcb;
 pub(crate) use wire::Wire;
@@ -65,10 +62,10 @@ impl Tcp {
         Self { repair: AnyRepair::of(&spec.endpoint), tcb: Tcb::new(spec, syn, fast_paths) }
     }
 
-    /// The source's next connection. Its counters go on from this one's.
-    pub(crate) fn successor(&self, spec: &FlowSpec, next: Next) -> Self {
-        let mut fresh = Self::with(spec, next.syn, self.tcb.fast_paths);
-        fresh.tcb.end = next.packets.saturating_add(fresh.tcb.opening());
+    /// The source's next connection, of so many packets. Its counters go on from this one's.
+    pub(crate) fn successor(&self, spec: &FlowSpec, packets: u32, syn: bool) -> Self {
+        let mut fresh = Self::with(spec, syn, self.tcb.fast_paths);
+        fresh.tcb.end = packets.saturating_add(fresh.tcb.opening());
         fresh.tcb.counts = self.counts();
         fresh
     }
@@ -204,6 +201,36 @@ impl Tcp {
         tcb.rto.cancel();
         tcb.core.begin(now);
         repair.begin(tcb, now, wire);
+    }
+}
+
+impl Watched for Tcp {
+    fn cwnd(&self) -> Bytes {
+        self.core().view().window.cwnd
+    }
+
+    fn in_flight(&self) -> Bytes {
+        self.core().view().in_flight
+    }
+
+    fn exit(&self) -> Option<StartupExit> {
+        self.core().first_exit()
+    }
+
+    fn state(&self) -> SenderState {
+        let view = self.core().view();
+        SenderState {
+            cwnd: view.window.cwnd,
+            ssthresh: view.window.ssthresh,
+            in_flight: view.in_flight,
+            srtt: view.rtt.smoothed,
+            acked_packets: view.acked.0 / view.mss.0,
+            cuts: self.counts().cuts,
+        }
+    }
+
+    fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.core().gauges(report);
     }
 }
 

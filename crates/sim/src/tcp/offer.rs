@@ -1,35 +1,10 @@
 //! The right edge of a window that grows with every packet that the receiver takes
-//! ([`GrowingWindow`]). The sender works out what the receiver offers from what it has taken;
-//! the next ACK tells what a lost one told.
-
-use firstflight_core::units::Bytes;
+//! ([`GrowingWindow`](crate::GrowingWindow)). The sender works out what the receiver offers from
+//! what it has taken; the next ACK tells what a lost one told.
 
 use super::log::Mark;
 use super::tcb::Tcb;
 use crate::endpoint::Endpoint;
-
-/// The window of a Linux receiver, which grows with every packet that comes (`tcp_grow_window`). As
-/// long as it does, a `quick` receiver that delays ACKs answers every packet at once, as any does
-/// for 16 packets after one that comes twice (`tcp_enter_quickack_mode`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GrowingWindow {
-    /// What is offered with the SYN.
-    pub first: Bytes,
-    /// What a packet adds.
-    pub step: Bytes,
-    /// What is offered in the end, by what the receiver's buffer has room for.
-    pub most: Bytes,
-    /// Whether ACKs come at once as long as it grows.
-    pub quick: bool,
-}
-
-impl GrowingWindow {
-    /// Packets that make it grow.
-    pub fn packets(&self) -> u32 {
-        let room = self.most.0.saturating_sub(self.first.0);
-        u32::try_from(room.div_ceil(self.step.0.max(1))).unwrap_or(u32::MAX)
-    }
-}
 
 /// A window that grows: in packets, times [`ONE`].
 #[derive(Clone, Copy, Debug, Default)]

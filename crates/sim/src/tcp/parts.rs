@@ -36,6 +36,3 @@ impl Tcp {
         repair.send(tcb, now, wire);
     }
 }
-
-/// On the cause of an ACK: it is one of several parts, and not the last.
-pub(crate) const PART: u32 = 1 << 31;

@@ -3,12 +3,13 @@
 
 use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
+use firstflight_link::Ecn;
 
 use super::repair::Repair;
 use super::tcb::Tcb;
-use super::{PART, Tcp, Wire};
-use crate::dialogue::Heard;
-use crate::router::EcnBits;
+use super::{Tcp, Wire};
+use crate::packet::{Header, Label, PART};
+use crate::signals::Heard;
 
 impl Tcp {
     /// Something is known of the path.
@@ -24,25 +25,24 @@ impl Tcp {
 }
 
 impl Tcb {
-    /// Packet `seq` is about to leave, with data that has not left before if it is `fresh`.
+    /// A packet is about to leave, with data that has not left before if it is `fresh`: what it
+    /// says to links and routers.
     #[cold]
-    pub(super) fn write_header(
-        &mut self,
-        seq: u32,
-        now: Instant,
-        fresh: bool,
-        wire: &mut impl Wire,
-    ) {
+    pub(super) fn label(&mut self, now: Instant, fresh: bool) -> Label {
         if let Some(usage) = &mut self.usage {
             usage.on_sent(now);
         }
         if !self.writes_headers {
-            return;
+            return Label::NONE;
         }
-        let ecn = self.ecn.as_mut().map_or(EcnBits::default(), |ecn| ecn.bits(fresh));
-        let view = self.core.view();
-        let rtt = view.rtt.smoothed;
-        wire.write_header(seq, rtt, rtt.scaled(self.mss, view.window.cwnd.0), ecn);
+        let ecn = self.ecn.as_mut().map(|ecn| ecn.field(fresh));
+        let (ecn, reduced) = ecn.unwrap_or((Ecn::NotCapable, false));
+        let header = self.hears_routers.then(|| {
+            let view = self.core.view();
+            let rtt = view.rtt.smoothed;
+            Box::new(Header::new(rtt, rtt.scaled(self.mss, view.window.cwnd.0)))
+        });
+        Label { ecn, reduced, header }
     }
 
     /// An ACK arrives: reads what it brings back of routers and marks. Of an ACK in parts the last

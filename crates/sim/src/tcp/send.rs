@@ -92,10 +92,10 @@ impl Tcb {
             }
             self.core.on_sent(&Sent { now, bytes: Bytes(self.mss), in_flight, again });
         }
-        if self.listens {
-            self.write_header(seq, now, data && !again, wire);
+        match self.listens {
+            true => wire.transmit_labelled(seq, self.label(now, data && !again)),
+            false => wire.transmit(seq),
         }
-        wire.transmit(seq);
     }
 
     /// Notes the state in which a packet of data left.

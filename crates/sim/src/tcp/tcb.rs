@@ -8,16 +8,16 @@ use firstflight_results::Counts;
 
 use super::Gaps;
 use super::ecn::Ecn;
-use super::fast_recovery::Halve;
 use super::log::{Mark, SendLog};
 use super::offer::Offer;
 use super::repair::Repair;
+use super::rto::Rto;
 use super::samples::Samples;
 use super::usage::Usage;
 use crate::control::{Core, Wants};
+use crate::endpoint::rules::Halve;
 use crate::endpoint::{Endpoint, Recovery};
 use crate::network::FlowSpec;
-use crate::rto::Rto;
 
 /// The state of a sender but for that of its repair.
 #[derive(Debug)]
@@ -72,6 +72,8 @@ pub(super) struct Tcb {
     pub(super) listens: bool,
     /// Whether packets have a header for routers or links, and ACKs what came of it.
     pub(super) writes_headers: bool,
+    /// Whether routers read packets and write into them.
+    pub(super) hears_routers: bool,
     /// Whether the core is told more of an ACK than usual: it needs samples, or the source rests.
     tells_more: bool,
     /// Whether start-up may ask for packets to be sent again that are not known to be lost.
@@ -104,7 +106,8 @@ impl Tcb {
         let first_data = u32::from(syn && endpoint.recovery != Recovery::Ns2Linux);
         let wants = Wants::of(&spec.control);
         let feedback = endpoint.feedback();
-        let writes_headers = !wants.listens().is_empty() || feedback.is_some();
+        let hears_routers = !wants.listens().is_empty();
+        let writes_headers = hears_routers || feedback.is_some();
         let listens = writes_headers || rests;
         let tso = endpoint.tso;
         let core = core(spec);
@@ -139,6 +142,7 @@ impl Tcb {
             calm_plain: 0,
             listens,
             writes_headers,
+            hears_routers,
             next_departure: Instant(0),
             paced_last: (Rate(0), Bytes(0)),
             packet_time: Span(0),

@@ -3,10 +3,10 @@
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 
 use super::Wire;
-use crate::dialogue::Heard;
 use crate::endpoint::Endpoint;
 use crate::network::FlowSpec;
-use crate::router::EcnBits;
+use crate::packet::Label;
+use crate::signals::Heard;
 
 /// A bulk flow of 1000-byte packets with that start-up and avoidance.
 pub(super) fn flow(startup: &str, avoidance: &str, endpoint: Endpoint) -> FlowSpec {
@@ -43,14 +43,20 @@ pub(super) struct Air<'a>(pub(super) &'a mut Vec<u32>);
 
 impl Wire for Air<'_> {
     fn transmit(&mut self, seq: u32) {
-        self.0.push(seq);
+        if self.0.last() != Some(&(seq | EMPTY)) {
+            self.0.push(seq);
+        }
     }
 
     fn transmit_data(&mut self, seq: u32) {
         self.0.push(seq);
     }
 
-    fn transmit_empty(&mut self, seq: u32) {
+    fn transmit_labelled(&mut self, seq: u32, _: Label) {
+        self.0.push(seq);
+    }
+
+    fn leaves_empty(&mut self, seq: u32) {
         self.0.push(seq | EMPTY);
     }
 
@@ -63,8 +69,6 @@ impl Wire for Air<'_> {
     fn granted(&mut self) -> Option<Rate> {
         None
     }
-
-    fn write_header(&mut self, _: u32, _: Span, _: Span, _: EcnBits) {}
 
     fn read_feedback(&mut self) -> Heard {
         Heard::default()

@@ -1,22 +1,23 @@
 //! The sender's side of its network: packets out, and what routers told back.
 
-use firstflight_core::units::{Rate, Span};
+use firstflight_core::units::Rate;
 
-use crate::dialogue::Heard;
-use crate::router::EcnBits;
+use crate::packet::Label;
+use crate::signals::Heard;
 
 /// Takes packets away from a sender.
 pub(crate) trait Wire {
-    /// Packet `seq` leaves now.
+    /// Packet `seq` leaves now, and says nothing to links and routers.
     fn transmit(&mut self, seq: u32);
 
-    /// Packet `seq`, which is data and not a SYN, leaves now.
+    /// Packet `seq` leaves now, and says this to links and routers.
+    fn transmit_labelled(&mut self, seq: u32, label: Label);
+
+    /// [`Wire::transmit`] for data, of a flow that takes fast paths.
     fn transmit_data(&mut self, seq: u32);
 
-    /// Packet `seq` leaves now, and carries nothing that is counted.
-    fn transmit_empty(&mut self, seq: u32) {
-        self.transmit(seq);
-    }
+    /// Packet `seq`, which leaves next, carries nothing that is counted.
+    fn leaves_empty(&mut self, seq: u32);
 
     /// An ACK of nothing but the other end's SYN leaves now.
     fn acknowledge_syn(&mut self);
@@ -26,10 +27,6 @@ pub(crate) trait Wire {
 
     /// The rate of payload that the routers granted the connection's SYN, if it asked.
     fn granted(&mut self) -> Option<Rate>;
-
-    /// Writes the header for routers and links into packet `seq`, which leaves next: the sender's
-    /// smoothed RTT, the time between its packets, and what it says of congestion.
-    fn write_header(&mut self, seq: u32, rtt: Span, spacing: Span, ecn: EcnBits);
 
     /// What was told by the ACK that has just come.
     fn read_feedback(&mut self) -> Heard;

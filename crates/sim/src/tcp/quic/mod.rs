@@ -19,6 +19,7 @@ use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
 use crate::endpoint::Endpoint;
+use crate::packet::HELD;
 pub(super) use pacer::PACER_PERCENT;
 use pacer::Pacer;
 use rtt::Rtt;
@@ -123,12 +124,12 @@ impl Quic {
                 samples.on_app_limited(in_flight);
             }
         }
-        if tcb.listens {
-            tcb.write_header(seq, now, false, wire);
+        if !data {
+            wire.leaves_empty(seq);
         }
-        match data {
-            true => wire.transmit(seq),
-            false => wire.transmit_empty(seq),
+        match tcb.listens {
+            true => wire.transmit_labelled(seq, tcb.label(now, false)),
+            false => wire.transmit(seq),
         }
     }
 
@@ -249,10 +250,6 @@ impl Repair for Quic {
         self.send(tcb, now, wire);
     }
 }
-
-/// On the cause of an ACK: the receiver has held it back until its timer let it go. So many packets
-/// no run sends.
-pub(crate) const HELD: u32 = 1 << 30;
 
 /// RFC 9002 section 7.2.
 const MIN_PACKETS: u64 = 2;

@@ -8,13 +8,13 @@
 use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
-use super::log::{Mark, SendLog};
-use super::repair::{DataAck, Repair};
-use super::tcb::Tcb;
-use super::{DUP_THRESHOLD, Gaps, Wire};
+use crate::tcp::log::{Mark, SendLog};
+use crate::tcp::repair::{DataAck, Repair};
+use crate::tcp::tcb::Tcb;
+use crate::tcp::{DUP_THRESHOLD, Gaps, Wire};
 
 #[derive(Debug, Default)]
-pub(super) struct Ns2Sack {
+pub(in crate::tcp) struct Ns2Sack {
     active: bool,
     timed_out: bool,
     pipe: i64,

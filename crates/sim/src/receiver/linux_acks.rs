@@ -6,17 +6,8 @@ use std::collections::VecDeque;
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::endpoint::rules::LinuxAcks;
 use crate::jiffies::TICK;
-
-/// When a Linux receiver that delays ACKs sends them: it estimates how long to wait for the second
-/// packet (`tcp_send_delayed_ack`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinuxAcks {
-    /// From the fourth packet out of order on, one ACK tells of those that come within 1 ms, or 5 %
-    /// of the RTT if that is less (`__tcp_ack_snd_check`). Needs a sender that
-    /// recovers by [`Sack`](crate::Recovery::Sack) or [`Rack`](crate::Recovery::Rack).
-    pub compress: bool,
-}
 
 /// The state of one connection's receiver.
 #[derive(Debug)]

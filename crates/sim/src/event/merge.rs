@@ -1,8 +1,8 @@
 //! FIFO lanes of events, merged in order of time.
 
+use crate::event::tree::{NOTHING, Tree};
 use crate::event::{Event, KIND, Kind};
 use crate::ring::Ring;
-use crate::tree::{NOTHING, Tree};
 
 /// Lanes of events of one kind, and which of them is next.
 #[derive(Debug)]

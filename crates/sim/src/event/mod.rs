@@ -1,5 +1,10 @@
 //! What happens in a simulation, and when.
 
+pub(crate) mod merge;
+pub(crate) mod queue;
+pub(crate) mod timer;
+pub(crate) mod tree;
+
 use firstflight_core::units::Instant;
 
 /// What happens. The order is the order of events at the same nanosecond.

@@ -2,7 +2,7 @@
 
 use firstflight_core::units::{Instant, Span};
 
-use super::{RtoRules, Timer};
+use crate::endpoint::rules::{RtoRules, Timer};
 
 /// ns-2's estimator: whole ticks, one segment timed at a time.
 #[derive(Clone, Copy, Debug)]

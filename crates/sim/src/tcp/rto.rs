@@ -1,70 +1,16 @@
-//! The retransmission timer: RFC 6298's, or that of a system ([`Timer`]).
+//! The retransmission timer: RFC 6298's, or that of a system ([`Timer`](crate::Timer)).
 
+pub(crate) mod deviation;
 mod ticks;
 
 use firstflight_core::units::{Instant, Span};
 use firstflight_core::view::Rtt;
 
-use crate::deviation::Deviation;
 use crate::endpoint::Recovery;
+use crate::endpoint::rules::{RtoRules, Timer};
 use crate::jiffies;
+use deviation::Deviation;
 use ticks::Ticks;
-
-/// Constants of the timer.
-#[derive(Clone, Copy, Debug)]
-pub struct RtoRules {
-    /// Smallest timeout, before backoff.
-    pub min: Span,
-    /// Largest timeout, after backoff.
-    pub max: Span,
-    /// Timeout before the first RTT sample.
-    pub initial: Span,
-    /// Clock granularity.
-    pub granularity: Span,
-    /// New data acknowledged ends the back-off even if the ACK gives no RTT sample. RFC 6298
-    /// section 5 waits for a sample; with timestamps (RFC 7323) the ACK of a retransmission is one.
-    /// Before the first sample nothing but it ends the back-off: the first timeout may be shorter
-    /// than the path.
-    pub progress_ends_backoff: bool,
-    /// Which timer it is.
-    pub timer: Timer,
-}
-
-/// Which retransmission timer it is: how RTT samples become a timeout, and when it fires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timer {
-    /// RFC 6298's: every ACK of a segment sent once gives a sample, and [`RtoRules::min`] is the
-    /// least of the whole timeout.
-    Rfc6298,
-    /// ns-2.35's: samples are whole ticks of the granularity, and one segment is timed at a time.
-    Ns2 {
-        /// When within a tick this endpoint's clock ticks.
-        phase: Span,
-        /// The variation follows samples below the mean by an eighth of what they are off beyond
-        /// it, as in ns-2.35's TCP/Linux (`LinuxTcpAgent::rtt_update`).
-        eighths_below: bool,
-    },
-    /// Linux's: [`RtoRules::min`] is the least of what is added to the smoothed RTT, not of the sum
-    /// (`tcp_rtt_estimator`), and the timer fires with a tick of 4 ms.
-    Linux,
-    /// The timer of QUIC's handshake, with the arithmetic and the ticks of [`Timer::Linux`]. Data
-    /// have probes (RFC 9002 section 6.2), which are the repair's.
-    Quic,
-}
-
-impl Timer {
-    /// Whether RTT samples are whole ticks, of one segment at a time.
-    pub(crate) fn ticks(self) -> bool {
-        matches!(self, Self::Ns2 { .. })
-    }
-
-    /// Whether the timer is Linux's: the smallest RTO bounds only what is added to the smoothed
-    /// RTT, and the timer fires on a tick.
-    #[inline]
-    fn is_linuxs(self) -> bool {
-        matches!(self, Self::Linux | Self::Quic)
-    }
-}
 
 /// The timer of one connection. What it takes from the connection's RTT it works out when it is
 /// asked, because most deadlines only move away and are never asked for.
@@ -90,18 +36,6 @@ pub(crate) struct Rto {
     deviation: Option<Box<Deviation>>,
     /// The clock of ns-2's timer.
     ticks: Ticks,
-}
-
-impl RtoRules {
-    /// RFC 6298: first timeout and smallest timeout of one second, a clock of 1 ms.
-    pub const RFC: Self = Self {
-        min: Span::from_secs(1),
-        max: Span::from_secs(60),
-        initial: Span::from_secs(1),
-        granularity: Span::from_millis(1),
-        progress_ends_backoff: false,
-        timer: Timer::Rfc6298,
-    };
 }
 
 impl Rto {

@@ -15,12 +15,12 @@
 
 use firstflight_core::units::Instant;
 
-use super::repair::{DataAck, Repair};
-use super::tcb::Tcb;
-use super::{Gaps, Wire};
+use crate::tcp::repair::{DataAck, Repair};
+use crate::tcp::tcb::Tcb;
+use crate::tcp::{Gaps, Wire};
 
 #[derive(Debug, Default)]
-pub(super) struct Ns2Linux {
+pub(in crate::tcp) struct Ns2Linux {
     /// After a timeout: Linux's state `TCP_CA_Loss`.
     loss: bool,
 }
@@ -70,12 +70,11 @@ const MAX_BURST: u32 = 3;
 mod tests {
     use firstflight_core::units::{Bytes, Span};
 
-    use super::super::Tcp;
-    use super::super::testing::{Air, MSS, endpoint, flow};
     use super::*;
     use crate::endpoint::Recovery;
-    use crate::rto::{RtoRules, Timer};
-    use crate::tcp::Halve;
+    use crate::endpoint::rules::{Halve, RtoRules, Timer};
+    use crate::tcp::Tcp;
+    use crate::tcp::testing::{Air, MSS, endpoint, flow};
 
     /// A sender of 2.6.22's CUBIC in ns-2, its clock at `now` ms, and what has left since it was
     /// asked last.

@@ -9,13 +9,13 @@
 use firstflight_core::event::{Loss, LossKind};
 use firstflight_core::units::{Bytes, Instant, Span};
 
-use super::log::Mark;
-use super::repair::{DataAck, Repair};
-use super::tcb::Tcb;
-use super::{DUP_THRESHOLD, Gaps, Wire};
+use crate::tcp::log::Mark;
+use crate::tcp::repair::{DataAck, Repair};
+use crate::tcp::tcb::Tcb;
+use crate::tcp::{DUP_THRESHOLD, Gaps, Wire};
 
 #[derive(Debug, Default)]
-pub(super) struct Ns2Vegas {
+pub(in crate::tcp) struct Ns2Vegas {
     /// The smoothed RTT times 8, in nanoseconds.
     smoothed: i64,
     /// The mean deviation times 4, in nanoseconds.

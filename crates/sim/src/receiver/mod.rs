@@ -5,37 +5,23 @@
 //! never go backwards.
 
 mod early;
+pub(crate) mod linux_acks;
 mod numbers;
 mod orders;
+pub(crate) mod sack_blocks;
 #[cfg(test)]
 mod tests;
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::endpoint::rules::LinuxAcks;
 use crate::endpoint::{Endpoint, Recovery};
 use crate::jiffies;
-use crate::linux_acks::{AckState, LinuxAcks};
-use crate::sack_blocks::SackHistory;
-use crate::tcp::HELD;
+use crate::packet::{AckOut, HELD};
 use early::Early;
+use linux_acks::AckState;
 use numbers::Numbers;
-
-/// An ACK as it leaves the receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AckOut {
-    /// When it leaves.
-    pub(crate) at: Instant,
-    /// The next packet expected: all below it has arrived.
-    pub(crate) next: u32,
-    /// The packet that caused it.
-    pub(crate) cause: u32,
-    /// SACK blocks it carries.
-    pub(crate) blocks: u32,
-    /// It is sent as this many ACKs, each for a part of what is new.
-    pub(crate) parts: u32,
-    /// Packets beside its cause of which it is the first to tell ([`Receiver::next_compressed`]).
-    pub(crate) more: u32,
-}
+use sack_blocks::SackHistory;
 
 /// What a packet in order causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

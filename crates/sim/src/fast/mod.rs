@@ -17,7 +17,7 @@
 //! | the same, held back ([`Receiver::take_delayed`]) | gaps, what Linux's receivers estimate |
 //! | a packet at a gap ([`Receiver::take_at_once`]) | the delayed-ACK timer, split ACKs |
 //! | one event for many held ACKs ([`Route::needs_waking`]) | those that were overtaken |
-//! | an ACK that is next on the reverse path ([`ReturnLink::is_next`]) | its event there |
+//! | an ACK that is next on the reverse path ([`Foresight::is_next`]) | its event there |
 //! | a calm ACK ([`Tcb::on_calm_ack`]) | repair, duplicates, back-off, routers, marks |
 //! | a paced packet that is next ([`Flow::go_on_at_pace`]) | its timer event, other timers |
 //!
@@ -30,29 +30,39 @@
 //! | an RTO when it could be due ([`Rto::no_deadline_before`]) | the others | `tests/ahead.rs` |
 //! | two pairs of policies compiled whole (`control.rs`) | a table | `tests/startups.rs` |
 //!
-//! A flow that crosses an [`Element`](crate::Element) or a link with a queue of its own
+//! In here a packet is four bytes ([`small`]), which come over links in [`walk`]. A flow that has
+//! more to say than fits takes no path of the first table: one with ECN, with routers to talk to,
+//! across an [`Element`](crate::Element) or a link with a queue of its own
 //! ([`LinkSpec::queue`](crate::LinkSpec::queue)), or whose ACKs go back over a link of their own
-//! ([`LinkSpec::back`](crate::LinkSpec::back)), takes no path of the first table.
+//! ([`LinkSpec::back`](crate::LinkSpec::back)).
 //!
-//! [`Early::Always`]: crate::route::Early::Always
-//! [`Early::IfNext`]: crate::route::Early::IfNext
 //! [`Receiver::take_calm`]: crate::receiver::Receiver::take_calm
 //! [`Receiver::take_delayed`]: crate::receiver::Receiver::take_delayed
 //! [`Receiver::take_at_once`]: crate::receiver::Receiver::take_at_once
-//! [`Route::needs_waking`]: crate::route::Route::needs_waking
-//! [`ReturnLink::is_next`]: crate::way_back::ReturnLink::is_next
+//! [`Route::needs_waking`]: crate::flow::route::Route::needs_waking
+//! [`Foresight::is_next`]: back::Foresight::is_next
 //! [`Tcb::on_calm_ack`]: crate::tcp
-//! [`Flow::go_on_at_pace`]: crate::run::Flow
+//! [`Flow::go_on_at_pace`]: crate::flow::Flow
 //! [`DropTailLink`]: firstflight_link::DropTailLink
-//! [`Queue`]: crate::queue::Queue
-//! [`Rto::no_deadline_before`]: crate::rto::Rto::no_deadline_before
+//! [`Queue`]: crate::event::queue::Queue
+//! [`Rto::no_deadline_before`]: crate::tcp::rto::Rto::no_deadline_before
 
+mod back;
+mod small;
+mod walk;
+
+use firstflight_core::units::Instant;
+
+use crate::control::Wants;
 use crate::network::{FlowSpec, LinkSpec, Network};
+pub(crate) use back::{Crossing, Foresight};
+pub(crate) use small::{Arriving, LATER};
 
 /// Whether the fast paths are on. The outcome is equal but for the number of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastPaths {
-    /// On, for flows that cross no element and no queue but drop-tail.
+    /// On, for flows that cross no element and no queue but drop-tail, and have neither ECN nor
+    /// routers to talk to.
     On,
     /// Off: every packet and ACK takes the general path.
     Off,
@@ -61,8 +71,9 @@ pub enum FastPaths {
 impl FastPaths {
     /// Whether that flow takes them.
     pub(crate) fn serve(self, network: &Network, flow: &FlowSpec) -> bool {
-        let own_way_back = || flow.return_link.is_some_and(|l| network.links[l].back.is_some());
-        self == Self::On && !crosses_element(network, flow) && !own_way_back()
+        let own_link_back = || flow.return_link.is_some_and(|l| network.links[l].back.is_some());
+        let signals = || flow.endpoint.ecn || Wants::of(&flow.control).talks();
+        self == Self::On && !crosses_element(network, flow) && !own_link_back() && !signals()
     }
 }
 
@@ -71,3 +82,28 @@ pub(crate) fn crosses_element(network: &Network, flow: &FlowSpec) -> bool {
     let serves_otherwise = |spec: &LinkSpec| !spec.elements.is_empty() || spec.queue.is_some();
     flow.path.iter().any(|link| serves_otherwise(&network.links[*link]))
 }
+
+/// Whether an arrival at a link may be handled as soon as its time is known, without an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Early {
+    /// No.
+    Never,
+    /// Yes, if no other event comes before it.
+    IfNext,
+    /// Yes: nothing else feeds the link.
+    Always,
+}
+
+impl Early {
+    /// At a link that so many sources feed.
+    pub(crate) fn at(feeders: u32, fast_paths: bool) -> Self {
+        match (fast_paths, feeders) {
+            (false, _) => Self::Never,
+            (true, 1) => Self::Always,
+            (true, _) => Self::IfNext,
+        }
+    }
+}
+
+/// No event is pending.
+pub(crate) const NOT_YET: Instant = Instant(u64::MAX);

@@ -1,11 +1,11 @@
 //! Endpoint constants: what a TCP implementation fixes beside its congestion control. Named sets of
 //! them (profiles) belong to whoever builds the network.
 
+pub(crate) mod rules;
+
 use firstflight_core::units::{Bytes, Span};
 
-use crate::linux_acks::LinuxAcks;
-use crate::rto::RtoRules;
-use crate::tcp::{GrowingWindow, RecoveryRules};
+use rules::{GrowingWindow, LinuxAcks, RecoveryRules, RtoRules};
 
 /// The constants of one TCP endpoint pair.
 #[derive(Clone, Debug)]

@@ -96,7 +96,7 @@ impl<'a> FileSource<'a> {
         let endpoint = &self.spec.endpoint;
         let syn = endpoint.syn && !(endpoint.fast_open && self.own.is_some());
         let next = Next { packets, syn };
-        Some((earlier.successor(self.spec, next), next))
+        Some((earlier.successor(self.spec, packets, syn), next))
     }
 
     /// Whether the next file goes to the connection that there is.

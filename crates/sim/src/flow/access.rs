@@ -4,7 +4,6 @@ use firstflight_core::units::{Instant, Span};
 use firstflight_link::{Serialisation, serialisation};
 
 use crate::network::FlowSpec;
-use crate::route::Packet;
 
 /// An access link: a rate and a delay, and a buffer that never fills.
 #[derive(Debug)]
@@ -46,13 +45,14 @@ impl Access {
         self.exact.is_none() && longest <= service && service > Span(1)
     }
 
-    /// When a packet that comes at `at` reaches the far end.
+    /// When a packet that comes at `at` reaches the far end; its times are kept to the fraction of
+    /// a nanosecond if `exact`.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, at: Instant, packet: Packet) -> Instant {
-        if packet.exact {
-            return self.pass_exact(at, packet.is_syn);
+    pub(crate) fn pass(&mut self, at: Instant, is_syn: bool, exact: bool) -> Instant {
+        if exact {
+            return self.pass_exact(at, is_syn);
         }
-        self.pass_after(at, if packet.is_syn { self.syn } else { self.full_packet })
+        self.pass_after(at, if is_syn { self.syn } else { self.full_packet })
     }
 
     /// When a packet that arrives at `at`, and takes `service` to serialise, reaches the far end.
@@ -113,14 +113,13 @@ mod tests {
                 free_at: Instant(0),
                 exact: exact.then(|| Box::new(times)),
             };
-            let packet = Packet { tagged: 1, is_syn: false, exact };
             for _ in 0..2 {
-                access.pass(Instant(0), packet);
+                access.pass(Instant(0), false, exact);
             }
-            assert_eq!(access.pass(Instant(0), packet), Instant(third));
+            assert_eq!(access.pass(Instant(0), false, exact), Instant(third));
             // After an idle time it owes nothing.
             let later = Instant(100_000_000);
-            assert_eq!(access.pass(later, packet), later + Span(2_666_666));
+            assert_eq!(access.pass(later, false, exact), later + Span(2_666_666));
         }
     }
 }

@@ -13,9 +13,9 @@ use std::collections::BinaryHeap;
 
 use firstflight_core::units::{Instant, Span};
 
+use crate::event::merge::{Merge, Payload};
+use crate::event::tree::NOTHING;
 use crate::event::{Event, Kind, at};
-use crate::merge::{Merge, Payload};
-use crate::tree::NOTHING;
 
 /// A lane of events of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

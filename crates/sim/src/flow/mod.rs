@@ -1,0 +1,319 @@
+//! A flow of our TCP: its events, and what follows each of them.
+
+pub(crate) mod access;
+mod connection;
+pub(crate) mod files;
+pub(crate) mod path;
+pub(crate) mod reverse;
+pub(crate) mod route;
+mod wire;
+
+use firstflight_core::units::{Bytes, Instant};
+use firstflight_results::FlowOutcome;
+
+use crate::control::Wants;
+use crate::end::End;
+use crate::event::timer::{Timer, timer};
+use crate::net::Net;
+use crate::network::{FlowSpec, Network};
+use crate::packet::{Kind, Packet};
+use crate::signals::Signals;
+use crate::tcp::Tcp;
+use crate::watch::Watch;
+use files::{FileDraws, FileSource};
+use path::FlowPath;
+use route::Route;
+use wire::FlowWire;
+
+/// A flow's two ends and what lies between.
+///
+/// The flows of a large network do not stay in the nearest cache, so every event pays for the cache
+/// lines it touches. This struct and those below it fix their order: what every ACK touches stands
+/// together, at the end of [`Watch`], at the beginning of the parts of `path` and `tcp` and in
+/// front of `tcp`.
+#[repr(C, align(64))]
+pub(crate) struct Flow<'a> {
+    pub(crate) spec: &'a FlowSpec,
+    pub(crate) path: FlowPath,
+    /// Boxed because few flows have one.
+    pub(crate) files: Option<Box<FileSource<'a>>>,
+    /// A later timer event that is pending all the same: it was the earliest before `timer_at`.
+    later_timer_at: u64,
+    /// Its SYN has not been acknowledged, and ACKs queue on the reverse path.
+    opening: bool,
+    /// When the pending timer event fires; `u64::MAX` if none is pending.
+    timer_at: u64,
+    /// `timer_at`, if its event is not pending because an ACK of the flow comes before it, or
+    /// `u64::MAX`.
+    owed_at: u64,
+    /// Something follows when all there is to send has been acknowledged, or the SYN.
+    pub(crate) ends: bool,
+    /// The sender.
+    pub(crate) tcp: Tcp,
+}
+
+impl<'a> Flow<'a> {
+    /// The flow of that number, of a network, by this route.
+    pub(crate) fn new(
+        network: &Network,
+        id: u16,
+        (place, spec): (usize, &'a FlowSpec),
+        route: Route,
+    ) -> Self {
+        let draws = |files| FileDraws::new(files, network.seed, place as u64);
+        Self {
+            tcp: Tcp::new(spec, route.fast_paths),
+            spec,
+            files: spec.files.map(|files| Box::new(FileSource::new(spec, draws(files)))),
+            ends: spec.files.is_some() || spec.packets.is_some(),
+            path: FlowPath {
+                id,
+                route,
+                signals: Signals::of(Wants::of(&spec.control), spec.endpoint.feedback()),
+                watch: Watch::new(spec.bdp_bytes, network.sample_every),
+            },
+            timer_at: u64::MAX,
+            owed_at: u64::MAX,
+            later_timer_at: u64::MAX,
+            opening: false,
+        }
+    }
+
+    /// The events that its specification names: start, stop, writes, and a window that opens.
+    pub(crate) fn schedule(&self, net: &mut Net) {
+        let Self { spec, path, .. } = self;
+        let mut push = |at, what| net.queue.push_out_of_order(timer(at, path.id.into(), what));
+        push(spec.start, Timer::Start);
+        if let Some(stop) = spec.stop {
+            push(stop, Timer::Stop);
+        }
+        for (after, _) in &spec.writes {
+            push(spec.start + *after, Timer::Write);
+        }
+        if let Some(after) = spec.window_opens {
+            push(spec.start + after, Timer::Open);
+        }
+    }
+}
+
+impl Flow<'_> {
+    /// The time of a timer has come.
+    #[cold]
+    fn on_timer(&mut self, timer: u64, now: Instant, net: &mut Net) {
+        if timer == Timer::Start as u64 {
+            if self.write_again(now, net) {
+                return self.after_event(now, net);
+            }
+            if !self.begin(now, net) {
+                return;
+            }
+        }
+        if timer == Timer::Start as u64 && self.spec.endpoint.syn && self.files.is_none() {
+            self.opening = self.path.opens(net);
+            self.ends |= self.opening;
+        }
+        if timer == Timer::Write as u64 {
+            self.write_more(now, net);
+            return self.after_event(now, net);
+        }
+        let mut wire = FlowWire { now, path: &mut self.path, net };
+        match timer {
+            timer if timer == Timer::Open as u64 => self.tcp.open_window(now, &mut wire),
+            timer if timer == Timer::Start as u64 => self.tcp.start(now, &mut wire),
+            timer if timer == Timer::Stop as u64 => {
+                self.tcp.stop();
+                self.files.iter_mut().for_each(|files| files.stop());
+            }
+            timer if timer == Timer::DelayedAck as u64 => {
+                return self.path.on_wake(net, now);
+            }
+            _ => {
+                if now.0 == self.later_timer_at {
+                    self.later_timer_at = u64::MAX;
+                }
+                if now.0 != self.timer_at {
+                    return;
+                }
+                self.timer_at = u64::MAX;
+                self.tcp.on_timer(now, &mut wire);
+                self.path.watch.look(now, &self.tcp);
+                return self.go_on_at_pace(now, net);
+            }
+        }
+        self.after_event(now, net);
+    }
+
+    /// An ACK for the first packet that has not been acknowledged, and for no other, reaches the
+    /// sender of a flow that takes fast paths; that packet has caused it.
+    #[inline(always)]
+    pub(crate) fn on_ack_in_order(&mut self, now: Instant, net: &mut Net) {
+        let mut wire = FlowWire { now, path: &mut self.path, net };
+        self.tcp.on_ack_in_order(now, &mut wire);
+        self.after_event(now, net);
+        if self.ends && self.tcp.is_done() {
+            self.end(now, net);
+        }
+    }
+
+    /// Any other ACK of a flow that takes fast paths.
+    #[inline(always)]
+    pub(crate) fn on_small_ack(&mut self, payload: u64, now: Instant, net: &mut Net) {
+        let Some((next, cause)) = self.path.ack_in(payload) else { return };
+        let mut wire = FlowWire { now, path: &mut self.path, net };
+        self.tcp.on_ack(now, next, cause, &mut wire);
+        self.after_event(now, net);
+        if self.ends {
+            self.after_ack(next, now, net);
+        }
+    }
+
+    /// After an event of a paced sender: its next packets leave here, without an event for each, as
+    /// long as no other event comes before them. Where an ACK of the flow itself is the next event,
+    /// the sender comes back here after it and needs no timer until then. Without fast paths each
+    /// packet has its event.
+    #[inline(never)]
+    fn go_on_at_pace(&mut self, mut now: Instant, net: &mut Net) {
+        let mut owed = std::mem::replace(&mut self.owed_at, u64::MAX);
+        let mut next = self.tcp.next_at_pace().filter(|_| self.path.route.fast_paths);
+        while let Some(at) = next.filter(|at| *at > now) {
+            let first = net.queue.would_be_next(at);
+            if !first && (self.ends || !net.queue.ack_is_next(self.path.id, at)) {
+                break;
+            }
+            if owed != at.0 && (owed != u64::MAX || !self.note_timer(at)) {
+                break;
+            }
+            if !first {
+                self.owed_at = at.0;
+                return;
+            }
+            (self.timer_at, owed, now) = (u64::MAX, u64::MAX, at);
+            let mut wire = FlowWire { now, path: &mut self.path, net };
+            self.tcp.leave_at_pace(now, &mut wire);
+            self.path.watch.look(now, &self.tcp);
+            next = self.tcp.next_at_pace();
+        }
+        if owed != u64::MAX {
+            self.push_timer(Instant(owed), net);
+        }
+        // If the window is full and nothing is due before the pending timer, that timer stays.
+        // `Flow::set_timer` would leave it too, but would compute the deadline first.
+        let pending = if self.timer_at == u64::MAX { self.later_timer_at } else { self.timer_at };
+        match self.tcp.no_deadline_before_while_full(Instant(pending)) {
+            true => self.timer_at = pending,
+            false => self.set_timer(now, net),
+        }
+    }
+
+    /// An ACK may have been the first one, or the last.
+    #[inline(never)]
+    fn after_ack(&mut self, next: u32, now: Instant, net: &mut Net) {
+        if self.opening && next > 0 {
+            self.opening = false;
+            self.ends = self.files.is_some() || self.spec.packets.is_some();
+            self.path.opened(net);
+        }
+        if self.ends && self.tcp.is_done() {
+            self.end(now, net);
+        }
+    }
+
+    /// After every event of the sender: looks at it, and sees that a timer event is pending no
+    /// later than its deadline. Most deadlines only move away, so most of the time one is.
+    #[inline(always)]
+    fn after_event(&mut self, now: Instant, net: &mut Net) {
+        self.path.watch.look(now, &self.tcp);
+        let owes = self.owed_at != u64::MAX;
+        if owes || !self.tcp.no_deadline_before(Instant(self.timer_at)) {
+            // What follows the last ACK of a flow that ends comes first.
+            match !owes && (self.ends || self.tcp.core().acts_on_acks_only()) {
+                true => self.set_timer(now, net),
+                false => self.go_on_at_pace(now, net),
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn set_timer(&mut self, now: Instant, net: &mut Net) {
+        let at = self.tcp.deadline().map(|deadline| deadline.max(now));
+        if let Some(at) = at.filter(|at| self.note_timer(*at)) {
+            self.push_timer(at, net);
+        }
+    }
+
+    /// The sender is to be woken at that time: whether that takes another event than those pending.
+    fn note_timer(&mut self, at: Instant) -> bool {
+        if at.0 >= self.timer_at {
+            return false;
+        }
+        // A paced sender goes to and fro between its pace and its retransmission timer.
+        if self.timer_at == u64::MAX && self.later_timer_at <= at.0 {
+            self.timer_at = self.later_timer_at;
+            return false;
+        }
+        if self.timer_at != u64::MAX {
+            self.later_timer_at = self.timer_at;
+        }
+        self.timer_at = at.0;
+        true
+    }
+
+    fn push_timer(&self, at: Instant, net: &mut Net) {
+        net.queue.push_out_of_order(timer(at, self.path.id as usize, Timer::Retransmit));
+    }
+
+    /// What became of the flow, which is over. It stays where it is: a flow is kilobytes large.
+    pub(crate) fn outcome(&mut self) -> FlowOutcome {
+        self.path.watch.finish(&self.tcp);
+        let watch = &mut self.path.watch;
+        let receiver = &self.path.route.receiver;
+        let finished_at = receiver.finished_at().filter(|_| self.files.is_none());
+        let before = self.files.as_ref().map_or(0, |files| files.delivered_before);
+        let delivered_packets = before + u64::from(receiver.delivered());
+        FlowOutcome {
+            delivered_packets,
+            delivered_bytes: Bytes(delivered_packets * self.spec.data_bytes()),
+            counts: self.tcp.counts(),
+            drops: watch.drops,
+            finished_at,
+            failure: None,
+            files: self.files.take().map_or(Vec::new(), |files| files.done),
+            peak_cwnd: watch.peak_cwnd,
+            final_cwnd: self.tcp.core().cwnd(),
+            startup: watch.startup,
+            flights: std::mem::take(&mut watch.flights),
+            reprobes: self.tcp.core().reprobes(),
+            series: std::mem::take(&mut watch.series),
+            gauge_names: std::mem::take(&mut watch.gauge_names),
+        }
+    }
+}
+
+impl End for Flow<'_> {
+    fn arrive(&mut self, net: &mut Net, packet: Packet, at: Instant) {
+        self.path.arrive(net, packet, at);
+    }
+
+    fn lose(&mut self, _net: &mut Net, packet: Packet, at: Instant) {
+        self.path.lose(packet, at);
+    }
+
+    /// An ACK reaches the sender; one of a connection that is over means nothing to it.
+    fn receive(&mut self, net: &mut Net, packet: Packet, now: Instant) {
+        let Kind::Ack { ack, report, .. } = packet.kind else { return };
+        if packet.connection != self.path.route.connection {
+            return;
+        }
+        self.path.signals.iter_mut().for_each(|signals| signals.note(report.as_deref()));
+        let mut wire = FlowWire { now, path: &mut self.path, net };
+        self.tcp.on_ack(now, ack.next, ack.cause, &mut wire);
+        self.after_event(now, net);
+        if self.ends && self.tcp.is_done() {
+            self.end(now, net);
+        }
+    }
+
+    fn wake(&mut self, net: &mut Net, what: u64, now: Instant) {
+        self.on_timer(what, now, net);
+    }
+}
