@@ -18,6 +18,7 @@
 use firstflight_control::quantity::Rate;
 use firstflight_link::Counted;
 use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
+use serde::Deserialize;
 
 use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec};
 use crate::namespace::Namespace;
@@ -128,20 +129,27 @@ impl Netem {
 
     /// Drops, bytes sent and marks of the way to the far end.
     fn counts(&self) -> [u64; 3] {
-        counts(&self.middle.tool("tc", "-s qdisc show dev f0").unwrap_or_default())
+        counts(&self.middle.tool("tc", "-j -s qdisc show dev f0").unwrap_or_default())
     }
 }
 
-/// Out of `Sent 1 bytes 2 pkt (dropped 3, ...`, which the first discipline says for all, and the
-/// marks of the one that marks.
+/// What `tc -j -s` tells of a discipline. Each has its own word for a packet that it marked.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Counts {
+    bytes: u64,
+    drops: u64,
+    ecn_mark: u64,
+    ce_mark: u64,
+    marked: u64,
+}
+
+/// What was dropped and sent, which the first discipline says for all, and the marks of the one
+/// that marks.
 fn counts(text: &str) -> [u64; 3] {
-    let after = |word: &str| {
-        let rest = text.split_once(word).map_or("", |(_, rest)| rest);
-        let digits = rest.trim_start().split(|c: char| !c.is_ascii_digit()).next();
-        digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
-    };
-    let marks = ["ecn_mark", "ce_mark", "marked"].map(after).iter().sum();
-    [after("dropped"), after("Sent"), marks]
+    let all: Vec<Counts> = serde_json::from_str(text).unwrap_or_default();
+    let marks = all.iter().map(|it| it.ecn_mark + it.ce_mark + it.marked).sum();
+    all.first().map_or([0; 3], |first| [first.drops, first.bytes, marks])
 }
 
 /// A full packet in bytes and the link's rate, as the scenario and as the kernel count them.
@@ -261,15 +269,14 @@ mod tests {
 
     #[test]
     fn what_tc_counts_is_read() {
-        let text = "qdisc netem 8001: root refcnt 2 limit 101 rate 10Mbit\n \
-                    Sent 42640 bytes 40 pkt (dropped 7, overlimits 0 requeues 0)\n backlog 0b 0p";
+        let text = r#"[{"kind":"netem","handle":"8001:","root":true,"refcnt":2,
+            "options":{"limit":101},"bytes":42640,"packets":40,"drops":7,"overlimits":0}]"#;
         assert_eq!(counts(text), [7, 42_640, 0]);
-        let text = "qdisc htb 1: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0\n \
-                    Sent 100 bytes 2 pkt (dropped 3, overlimits 0 requeues 0)\n\
-                    qdisc red 10: parent 1:1 limit 400000b min 30000b max 90000b ecn\n \
-                    Sent 100 bytes 2 pkt (dropped 9, overlimits 0 requeues 0)\n  \
-                    marked 12 early 3 pdrop 0 other 0";
+        let text = r#"[{"kind":"htb","root":true,"bytes":100,"packets":2,"drops":3},
+            {"kind":"red","parent":"1:1","options":{"limit":400000,"ecn":true},"bytes":100,
+            "packets":2,"drops":9,"marked":12,"early":3,"pdrop":0,"other":0}]"#;
         assert_eq!(counts(text), [3, 100, 12]);
+        assert_eq!(counts(""), [0; 3]);
     }
 
     #[test]

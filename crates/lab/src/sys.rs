@@ -8,6 +8,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use rustix::process::{Signal, set_parent_process_death_signal, setpriority_process};
+
 nix::ioctl_readwrite_bad!(
     /// Binds an open `/dev/net/tun` to a device.
     tun_set_interface,
@@ -173,9 +175,7 @@ pub(crate) fn stay_awake() -> io::Result<File> {
 /// # Errors
 /// No privilege.
 pub(crate) fn set_nice() -> io::Result<()> {
-    // SAFETY: plain numbers; 0 is the calling thread.
-    let outcome = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
-    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    Ok(setpriority_process(None, -20)?)
 }
 
 /// Makes a command run in a network namespace and die with the thread that starts it, however that
@@ -183,14 +183,15 @@ pub(crate) fn set_nice() -> io::Result<()> {
 pub(crate) fn confine(command: &mut Command, namespace: &File) {
     let namespace = namespace.as_raw_fd();
     let enter = move || {
-        // SAFETY: both are single system calls, allowed between fork and exec. The descriptor is
-        // the parent's, which holds it open while it starts the command.
+        // All three are single system calls, allowed between fork and exec.
+        // SAFETY: the descriptor is the parent's, which holds it open while it starts the command.
         let entered = unsafe { libc::setns(namespace, libc::CLONE_NEWNET) };
         // Without the privilege it runs as everybody does.
         let _ = set_nice();
-        // SAFETY: as above; the arguments are plain numbers.
-        let bound = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-        if entered == 0 && bound == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if entered != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
     };
     // SAFETY: the closure allocates nothing and takes no lock.
     unsafe { command.pre_exec(enter) };

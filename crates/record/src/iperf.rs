@@ -13,6 +13,9 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::Value;
 
 use crate::{Form, RecordError, Recorded, choose};
+pub use document::{Document, End, Interval, Start, StreamEnd, StreamInterval, StreamSender, Sum};
+
+mod document;
 
 /// Reads the stream of this number, from 1; without one that with most bytes.
 pub(crate) fn read<R: Read + Seek>(
@@ -77,53 +80,6 @@ struct Stream {
     /// that were to be omitted.
     later_s: f64,
     rows: Vec<StreamInterval>,
-}
-
-/// The begin of a test, or what is said of it as an event.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Start {
-    connected: Vec<Connected>,
-    version: String,
-    #[serde(alias = "tcp_mss")]
-    tcp_mss_default: Option<f64>,
-    test_start: Protocol,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Protocol {
-    protocol: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Connected {
-    socket: i64,
-    local_host: String,
-    local_port: Value,
-    remote_host: String,
-    remote_port: Value,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Interval {
-    streams: Vec<StreamInterval>,
-}
-
-/// A stream in an interval.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-struct StreamInterval {
-    socket: i64,
-    end: f64,
-    bytes: f64,
-    retransmits: Option<f64>,
-    snd_cwnd: Option<f64>,
-    snd_wnd: Option<f64>,
-    /// Microseconds.
-    rtt: Option<f64>,
 }
 
 /// A line of a test that is told as it goes.

@@ -16,7 +16,7 @@
 mod capture;
 mod error;
 mod form;
-mod iperf;
+pub mod iperf;
 mod sockets;
 mod source;
 

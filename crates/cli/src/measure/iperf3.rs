@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use firstflight_control::Control;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_kernel::catalogue::{self, KernelControl};
+use firstflight_record::iperf::{Document, Sum};
 use firstflight_results::{Counts, FlowContext, FlowOutcome, FlowResult, RunResult};
-use serde_json::Value;
 
 use super::{Args, Broken, Sender};
 use crate::failure::Failure;
@@ -215,20 +215,20 @@ fn queues(table: &str, port: u16) -> impl Iterator<Item = String> {
 
 /// What a document of iperf3 says of its one connection; its exit code is 0 after an error too.
 fn flow(text: &str) -> Result<FlowResult, String> {
-    let all: Value = serde_json::from_str(text)
+    let all: Document = serde_json::from_str(text)
         .map_err(|error| format!("iperf3 ended without a document of results: {error}"))?;
-    if let Some(error) = all["error"].as_str() {
+    if let Some(error) = all.error {
         return Err(format!("iperf3: {error}"));
     }
-    let (sent, received) = (&all["end"]["sum_sent"], &all["end"]["sum_received"]);
-    let lacks = || "iperf3: its document lacks what the receiver got".to_owned();
-    let bytes = received["bytes"].as_u64().filter(|bytes| *bytes > 0).ok_or_else(lacks)?;
-    let seconds = received["seconds"].as_f64().filter(|took| *took > 0.0).ok_or_else(lacks)?;
-    let mss = all["start"]["tcp_mss_default"].as_u64().unwrap_or(0).max(1);
-    let peak = all["end"]["streams"][0]["sender"]["max_snd_cwnd"].as_u64().unwrap_or(0);
+    let received = all.end.sum_received.filter(|sum| sum.bytes > 0 && sum.seconds > 0.0);
+    let Some(Sum { bytes, seconds, .. }) = received else {
+        return Err("iperf3: its document lacks what the receiver got".to_owned());
+    };
+    let mss = all.start.tcp_mss_default.map_or(0, |bytes| bytes as u64).max(1);
+    let peak = all.end.streams.first().map_or(0, |stream| stream.sender.max_snd_cwnd);
     let took = Duration::try_from_secs_f64(seconds).map_or(0, |it| it.as_nanos() as u64);
     let context = FlowContext { period: Span(took), packet_bytes: mss, ..FlowContext::default() };
-    let retransmitted_packets = sent["retransmits"].as_u64().unwrap_or(0);
+    let retransmitted_packets = all.end.sum_sent.retransmits;
     let flow = FlowOutcome {
         delivered_bytes: Bytes(bytes),
         delivered_packets: bytes / mss,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use serde::Deserialize;
+use firstflight_record::iperf::Document;
 
 use super::{ConnectionOutcome, Schedule};
 use crate::job::{FlowJob, Job};
@@ -135,47 +135,6 @@ impl Drop for Started {
     }
 }
 
-/// The part of a client's document (`-J`) that is read. Where one breaks off early `end` is empty.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Document {
-    error: Option<String>,
-    intervals: Vec<Interval>,
-    end: End,
-}
-
-#[derive(Deserialize)]
-struct Interval {
-    streams: Vec<Stream>,
-}
-
-/// An interval of a connection. Where the system does not tell of TCP, all but its end is missing.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Stream {
-    /// Seconds after the client's beginning.
-    end: f64,
-    /// Congestion window, bytes.
-    snd_cwnd: u64,
-    /// Smoothed RTT, microseconds.
-    rtt: u32,
-    /// In this interval.
-    retransmits: u32,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct End {
-    sum_received: Option<Received>,
-}
-
-/// What arrived, as the server counted it.
-#[derive(Deserialize)]
-struct Received {
-    seconds: f64,
-    bytes: u64,
-}
-
 /// What a client's document tells.
 fn read(flow: &FlowJob, packet: u64, text: &str) -> ConnectionOutcome {
     let failed = |problem: &str| ConnectionOutcome {
@@ -194,11 +153,11 @@ fn read(flow: &FlowJob, packet: u64, text: &str) -> ConnectionOutcome {
     let mut total_retrans = 0_u32;
     let streams = said.intervals.iter().filter_map(|interval| interval.streams.first());
     let samples = streams.map(|stream| {
-        total_retrans = total_retrans.saturating_add(stream.retransmits);
+        total_retrans = total_retrans.saturating_add(stream.retransmits.unwrap_or(0.0) as u32);
         let info = TcpInfo {
-            cwnd: u32::try_from(stream.snd_cwnd / packet.max(1)).unwrap_or(u32::MAX),
+            cwnd: (stream.snd_cwnd.unwrap_or(0.0) / packet.max(1) as f64) as u32,
             ssthresh: NO_THRESHOLD,
-            rtt_us: stream.rtt,
+            rtt_us: stream.rtt.unwrap_or(0.0) as u32,
             total_retrans,
             ..TcpInfo::default()
         };
