@@ -18,6 +18,8 @@ use crate::{
     arg_required_else_help = true
 )]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    color: firstflight_terminal::Color,
     #[command(subcommand)]
     command: Command,
 }
@@ -76,7 +78,10 @@ pub(crate) fn main() -> u8 {
             }
         }
     }
-    firstflight_terminal::main(words, |cli: Cli| dispatch(cli.command))
+    firstflight_terminal::main(words, |cli: Cli| {
+        cli.color.write_global();
+        dispatch(cli.command)
+    })
 }
 
 fn dispatch(command: Command) -> Result<Status, Failure> {

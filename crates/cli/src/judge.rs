@@ -125,7 +125,7 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     if let Some(out) = &args.out {
         let page = firstflight_judge::page(&judgement).command(command_line::typed());
         write_dir(out, &page, vec![("judgement.json".into(), judgement.to_json()?)])?;
-        output::note(&format!("report: {}", out.join("report.html").display()));
+        output::note_report(&out.join("report.html"));
     }
     if let Some(file) = &args.csv {
         let mut text = Vec::new();

@@ -91,7 +91,7 @@ impl Common {
         if let Some(out) = &self.out {
             let width = self.figure_width.unwrap_or_default();
             let page = page::write(out, report, about, width)?;
-            output::note(&format!("report: {}", page.display()));
+            output::note_report(&page);
             if let Some(why) = not_drawn(report).filter(|_| self.trace.is_none()) {
                 output::note(&why);
             }

@@ -133,7 +133,7 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
             version => page.fact("qlog version", version),
         };
         write_dir(out, &page, vec![("show.json".into(), json)])?;
-        output::note(&format!("report: {}", out.join("report.html").display()));
+        output::note_report(&out.join("report.html"));
     }
     Ok(Status::Done)
 }

@@ -1,12 +1,7 @@
 //! A figure as PDF of one page, of its own size: lines stay lines and text stays text.
-//!
-//! The fonts are Helvetica and its bold, which every reader of PDF has; they are not embedded.
 
 use std::convert::Infallible;
-use std::io::Read as _;
 
-use flate2::Compression;
-use flate2::read::ZlibEncoder;
 use pdf_writer::{
     Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr,
     types::{LineCapStyle, LineJoinStyle},
@@ -23,6 +18,7 @@ use plotters_backend::{
 use crate::{
     Figure, ReportError, Width,
     drawing::{PX, Sheet},
+    font::{Font, packed},
     helvetica::text_width,
 };
 
@@ -39,30 +35,28 @@ pub fn render(figure: &Figure, width: Width) -> Result<Vec<u8>, ReportError> {
     // From drawing units that count downwards to points that count upwards.
     content.transform([POINT, 0.0, 0.0, -POINT, 0.0, page.y2]);
     content.set_line_join(LineJoinStyle::RoundJoin).set_line_cap(LineCapStyle::ButtCap);
+    let mut fonts = Font::both();
     {
-        let root = Paper { content: &mut content, size }.into_drawing_area();
+        let paper = Paper { content: &mut content, fonts: &mut fonts, size };
+        let root = paper.into_drawing_area();
         sheet.draw(&root).map_err(|error| ReportError::render(&figure.id, &*error))?;
     }
-    Ok(document(&figure.title, page, &content.finish()))
+    Ok(document(&figure.title, page, &content.finish(), &fonts))
 }
 
-fn document(title: &str, size: Rect, drawn: &[u8]) -> Vec<u8> {
-    let [catalog, pages, page, content, regular, bold, about] = [1, 2, 3, 4, 5, 6, 7].map(Ref::new);
+fn document(title: &str, size: Rect, drawn: &[u8], [plain, heavy]: &[Font; 2]) -> Vec<u8> {
+    let [catalog, pages, page, content, about] = [1, 2, 3, 4, 5].map(Ref::new);
+    let [regular, bold] = [[10, 11, 12, 13, 14], [20, 21, 22, 23, 24]].map(|all| all.map(Ref::new));
     let mut pdf = Pdf::new();
     pdf.catalog(catalog).pages(pages);
     pdf.pages(pages).kids([page]).count(1);
     let mut only = pdf.page(page);
     only.media_box(size).parent(pages).contents(content);
-    only.resources().fonts().pair(REGULAR, regular).pair(BOLD, bold);
+    only.resources().fonts().pair(REGULAR, regular[0]).pair(BOLD, bold[0]);
     only.finish();
-    for (font, name) in [(regular, Name(b"Helvetica")), (bold, Name(b"Helvetica-Bold"))] {
-        pdf.type1_font(font).base_font(name).encoding_predefined(Name(b"WinAnsiEncoding"));
-    }
-    let mut packer = ZlibEncoder::new(drawn, Compression::default());
-    let mut packed = Vec::new();
-    // It reads from memory.
-    let _ = packer.read_to_end(&mut packed);
-    pdf.stream(content, &packed).filter(Filter::FlateDecode);
+    pdf.stream(content, &packed(drawn)).filter(Filter::FlateDecode);
+    plain.write(&mut pdf, regular);
+    heavy.write(&mut pdf, bold);
     pdf.document_info(about).title(TextStr(title)).creator(TextStr("firstflight"));
     pdf.finish()
 }
@@ -80,6 +74,8 @@ fn points(units: i32) -> f32 {
 /// The backend on which the drawing library draws.
 struct Paper<'a> {
     content: &'a mut Content,
+    /// The regular one and the bold.
+    fonts: &'a mut [Font; 2],
     size: (u32, u32),
 }
 
@@ -259,7 +255,7 @@ impl DrawingBackend for Paper<'_> {
         };
         let (x, y) = at(point);
         let start = (x + along * dx - down * dy, y + along * dy + down * dx);
-        let letters: Vec<u8> = text.chars().map(in_win_ansi).collect();
+        let letters = self.fonts[usize::from(bold)].shown(text);
         self.content
             .begin_text()
             .set_font(if bold { BOLD } else { REGULAR }, size)
@@ -285,29 +281,12 @@ fn rgb(color: BackendColor) -> [f32; 3] {
     [r, g, b].map(|part| f32::from(part) / 255.0)
 }
 
-/// The letter in the encoding of western PDF fonts (ISO 32000-1 annex D.2).
-fn in_win_ansi(letter: char) -> u8 {
-    match letter {
-        ' '..='~' | '\u{a0}'..='\u{ff}' => u8::try_from(u32::from(letter)).unwrap_or(b'?'),
-        '\u{20ac}' => 0x80,
-        '\u{2026}' => 0x85,
-        '\u{2018}' => 0x91,
-        '\u{2019}' => 0x92,
-        '\u{201c}' => 0x93,
-        '\u{201d}' => 0x94,
-        '\u{2022}' => 0x95,
-        '\u{2013}' => 0x96,
-        '\u{2014}' => 0x97,
-        // A minus sign, a Greek mu.
-        '\u{2212}' => b'-',
-        '\u{3bc}' => 0xb5,
-        _ => b'?',
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use super::*;
+    use crate::font::not_embedded;
     use crate::{Axis, Panel, Series};
 
     fn figure() -> Figure {
@@ -337,9 +316,12 @@ mod tests {
         // 88 mm are 249.4 points.
         assert!(text.contains("/MediaBox [0 0 249.4"), "{text}");
         let drawn = drawn(&pdf);
-        for words in ["(Window) Tj", "(newreno) Tj", "(cwnd (packets)) Tj", "profile linux"] {
+        // With a font of the machine letters are the numbers of its glyphs.
+        let words = ["(Window) Tj", "(newreno) Tj", "(cwnd (packets)) Tj", "profile linux"];
+        for words in words.into_iter().filter(|_| not_embedded().is_some()) {
             assert!(drawn.contains(words), "no {words} in {drawn}");
         }
+        assert!(drawn.matches(" Tj").count() > words.len(), "{drawn}");
         assert!(drawn.contains("0 0.44705883 0.69803923 RG"), "the first colour: {drawn}");
     }
 
@@ -347,11 +329,5 @@ mod tests {
     fn the_same_figure_gives_the_same_bytes() {
         let pdf = || render(&figure(), Width::default()).unwrap();
         assert_eq!(pdf(), pdf());
-    }
-
-    #[test]
-    fn letters_that_the_encoding_lacks_are_marked() {
-        let letters = ['a', '±', '–', '→', '\n'].map(in_win_ansi);
-        assert_eq!(letters, [b'a', 0xb1, 0x96, b'?', b'?']);
     }
 }

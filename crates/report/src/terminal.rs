@@ -2,9 +2,9 @@
 //!
 //! Curves are told apart by colour where there is colour; else by letters, unless there is but one.
 
-use std::{env, fmt::Write as _, io::IsTerminal};
+use std::{env, fmt::Write as _};
 
-use anstyle_query::{clicolor_force, no_color, term_supports_color};
+use anstream::{AutoStream, ColorChoice, stream::RawStream};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table as Grid, Width, presets,
 };
@@ -35,17 +35,17 @@ impl Screen {
         Self { width: width.min(WIDEST), color: false, unicode: false }
     }
 
-    /// What the stream shows: colours on a terminal unless `NO_COLOR` is set and anywhere if
-    /// `CLICOLOR_FORCE` is, characters beyond ASCII if the locale is UTF-8, and 100 columns where
-    /// no width is known.
-    pub fn of(stream: &impl IsTerminal) -> Self {
+    /// What the stream shows: colours as the program's global choice says, and if it leaves that
+    /// open on a terminal unless `NO_COLOR` is set and anywhere if `CLICOLOR_FORCE` is; characters
+    /// beyond ASCII if the locale is UTF-8, and 100 columns where no width is known.
+    pub fn of(stream: &impl RawStream) -> Self {
         let terminal = stream.is_terminal();
         let measured = terminal.then(terminal_size::terminal_size).flatten();
         let stated = || env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let width = measured.map(|(width, _)| usize::from(width.0)).or_else(stated);
         Self {
             width: width.unwrap_or(100).min(WIDEST),
-            color: !no_color() && (clicolor_force() || terminal && term_supports_color()),
+            color: AutoStream::choice(stream) != ColorChoice::Never,
             unicode: cfg!(windows) || locale_is_utf8(),
         }
     }

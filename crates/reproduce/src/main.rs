@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use firstflight_reproduce::command::Args;
-use firstflight_terminal::{Failure, Status, command_line};
+use firstflight_terminal::{Color, Failure, Status, command_line};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -17,6 +17,8 @@ use firstflight_terminal::{Failure, Status, command_line};
     arg_required_else_help = true
 )]
 struct Cli {
+    #[command(flatten)]
+    color: Color,
     #[command(subcommand)]
     command: Command,
 }
@@ -28,7 +30,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let words = command_line::words();
-    let code = firstflight_terminal::main(&words, |Cli { command: Command::Reproduce(args) }| {
+    let code = firstflight_terminal::main(&words, |Cli { color, command }| {
+        color.write_global();
+        let Command::Reproduce(args) = command;
         reproduce(&args)
     });
     ExitCode::from(code)

@@ -9,6 +9,8 @@ mod parse;
 pub mod progress;
 pub mod words;
 
+/// The flag `--color`, which each program flattens into its own.
+pub use colorchoice_clap::Color;
 pub use failure::{Failure, Fault, Status};
 pub use parse::{ended, main};
 

@@ -40,6 +40,14 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", without_secrets(text));
 }
 
+/// Says where a report is, and what its figures lack.
+pub fn note_report(page: &Path) {
+    note(&format!("report: {}", page.display()));
+    if let Some(why) = firstflight_report::not_embedded() {
+        note(why);
+    }
+}
+
 /// Checks before a long run that its files can be written below `path`, and that `path` holds no
 /// sweep. It leaves nothing behind.
 pub fn check_directory(flag: &'static str, path: &Path) -> Result<(), Failure> {

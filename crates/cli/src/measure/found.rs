@@ -90,7 +90,7 @@ pub(super) fn print(
     }
     if let (Some(out), Some(page)) = (&args.out, page) {
         write_dir(out, &page, vec![("results.json".into(), json)])?;
-        output::note(&format!("report: {}", out.join("report.html").display()));
+        output::note_report(&out.join("report.html"));
     }
     Ok(())
 }

@@ -147,3 +147,16 @@ fn a_full_disk_ends_every_command_with_exit_code_3() {
         assert!(said.contains(&format!("\n{command}: 3\n")), "{command}: {said}");
     }
 }
+
+#[test]
+fn colours_are_as_the_flag_says_and_without_it_as_the_environment() {
+    let place = Place::new();
+    let colored = |words: &[&str], variable: Option<&str>| {
+        let mut command = place.command(&["compare", "hoe", "--duration", "1s"]);
+        command.args(words).envs(variable.map(|name| (name, "1")));
+        String::from_utf8(command.output().unwrap().stdout).unwrap().contains('\u{1b}')
+    };
+    assert!(colored(&["--color", "always"], Some("NO_COLOR")));
+    assert!(!colored(&["--color", "never"], Some("CLICOLOR_FORCE")));
+    assert!(colored(&[], Some("CLICOLOR_FORCE")) && !colored(&[], None));
+}

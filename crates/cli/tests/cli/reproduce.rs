@@ -14,9 +14,10 @@ fn reproduce_prints_the_verdicts_of_a_table_and_writes_its_report() {
     assert_eq!(outcome.code, 0, "{outcome:?}");
     assert!(outcome.stdout.contains("Astart, 2004: astart/table1"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("5 claims: 5 pass, 0 fail"), "{}", outcome.stdout);
-    let said = "report: firstflight-out/reproduce/S0-T1/report.html\n\
-                exit code 0: every verdict is the recorded one\n";
-    assert_eq!(outcome.stderr, said);
+    // In between a line if no font of the machine is embedded.
+    let said = &outcome.stderr;
+    assert!(said.starts_with("report: firstflight-out/reproduce/S0-T1/report.html\n"), "{said}");
+    assert!(said.ends_with("\nexit code 0: every verdict is the recorded one\n"), "{said}");
     let page = place.path("firstflight-out/reproduce/S0-T1/report.html");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("firstflight reproduce S0-T1"));

@@ -165,7 +165,7 @@ fn tell(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
         output::print(&told(&outcome.rows, output::screen()))?;
     }
     if let Some(report) = &outcome.report {
-        output::note(&format!("report: {}", report.display()));
+        output::note_report(report);
     }
     match &args.markdown {
         Some(file) if outcome.interrupted => {
