@@ -221,6 +221,9 @@ fn open(
             }
             Some(STRUCT_OPS) => {
                 put(&mut map, &[name.as_bytes(), &[0]].concat());
+                if !requirements::calls_tx_start() {
+                    leave_out_last(&mut map);
+                }
                 map.set_map_flags(hold.map_flags())?;
             }
             Some(RECORDS) => map.set_autocreate(options.recording)?,
@@ -238,6 +241,14 @@ fn put(map: &mut OpenMapMut<'_>, bytes: &[u8]) {
     if let Some(value) = map.initial_value_mut() {
         let length = bytes.len().min(value.len());
         value[..length].copy_from_slice(&bytes[..length]);
+    }
+}
+
+/// Makes the last function of a table none, which a kernel need not know then.
+fn leave_out_last(map: &mut OpenMapMut<'_>) {
+    if let Some((_, last)) = map.initial_value_mut().and_then(|value| value.split_last_chunk_mut())
+    {
+        *last = [0; size_of::<usize>()];
     }
 }
 

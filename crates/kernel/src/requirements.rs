@@ -57,6 +57,12 @@ pub fn check_calls() -> Result<(), Lack> {
     Err(Lack::Feature("bpf_setsockopt for congestion controls"))
 }
 
+/// Whether the kernel has a call of its own for data that leaves when nothing is in flight, instead
+/// of an event: Linux 7.1 and later.
+pub fn calls_tx_start() -> bool {
+    btf().is_ok_and(|btf| contains(&btf, TX_START))
+}
+
 fn btf() -> Result<Vec<u8>, Lack> {
     fs::read(BTF).map_err(|_| Lack::Btf)
 }
@@ -98,6 +104,9 @@ const CONTROLS_IN_BPF: &str = "bpf_struct_ops_tcp_congestion_ops";
 const LINKS: &str = "bpf_struct_ops_link";
 /// A function that came with it.
 const SETSOCKOPT: &str = "bpf_sk_setsockopt";
+
+/// A member of its table of functions.
+const TX_START: &str = "cwnd_event_tx_start";
 
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;

@@ -122,6 +122,40 @@ fn a_fin_with_the_last_full_segment_is_delivered_with_it() {
     assert_eq!(replay.check(), 1);
 }
 
+/// A program may choose its control while the connection opens, and its SYN may carry data: the
+/// control decides on all that leaves after the handshake.
+#[test]
+fn a_control_begins_after_the_handshake_however_it_was_chosen() {
+    if !able() {
+        return;
+    }
+    let ways = [Given::BeforeItConnects, Given::WhileItConnects, Given::BeforeFastOpen];
+    // One whose state is within the socket, and one that paces.
+    let texts = ["liw", "rapid-start"];
+    for (number, text) in texts.into_iter().enumerate() {
+        let name = Some(format!("ff_b{number}_{}", std::process::id() % 10_000));
+        let options = Options { name, recording: true, ..Options::default() };
+        let control = load_with(text, options).unwrap();
+        let network = Network::new(300 + number);
+        let mut windows = Vec::new();
+        for given in ways {
+            let flow = Flow::start(&network, control.name(), given);
+            flow.carry(SIZE);
+            flow.end();
+            let records = control.records().unwrap();
+            let mut replay = Replay::new(text);
+            records.iter().for_each(|record| replay.take(record));
+            let first = |kind| records.iter().position(|record| record.kind == kind);
+            assert!(first(Kind::Begin).is_some(), "{text}, {given:?}: it never began");
+            assert!(first(Kind::Begin) < first(Kind::Ack), "{text}, {given:?}: it began late");
+            assert_eq!(count(&records, Kind::New), 1, "{text}, {given:?}");
+            windows.push(first(Kind::Wrote).map(|at| records[at].snd_cwnd));
+        }
+        println!("{text}: first windows {windows:?}");
+        assert!(windows.iter().all(|window| *window == windows[0]), "{text}: {windows:?}");
+    }
+}
+
 /// Runs a flow through a network of its own, with a pause, until there is enough to compare, and
 /// replays the records. Every second flow gets its control while it runs.
 fn recorded(

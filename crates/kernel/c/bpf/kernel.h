@@ -83,6 +83,7 @@ struct tcp_sock {
     u64 tcp_clock_cache;
     u64 tcp_wstamp_ns;
     u8 is_cwnd_limited : 1;
+    u8 syn_data : 1;
 };
 
 struct ack_sample {
@@ -95,6 +96,7 @@ struct ack_sample {
 #define CA_CWR 2
 #define CA_RECOVERY 3
 #define CA_LOSS 4
+#define CA_EVENT_TX_START 0
 #define CA_EVENT_LOSS 3
 
 /* include/net/sock.h, enum sk_pacing */
@@ -137,6 +139,8 @@ struct tcp_congestion_ops {
     void (*release)(struct sock *sk);
     u32 (*min_tso_segs)(struct sock *sk);
     void (*cong_control)(struct sock *sk);
+    /* Since Linux 7.1; the loader leaves it out before. It is the last, so that it is found. */
+    void (*cwnd_event_tx_start)(struct sock *sk);
 };
 
 #endif

@@ -42,6 +42,12 @@ static FF_SUBPROGRAM void take_hint(struct connection *c, struct tcp_sock *tp, u
 
 #endif
 
+/* Whether no data has left but what a SYN of TCP Fast Open carried (RFC 7413). */
+FF_INLINE u8 is_new(struct tcp_sock *tp)
+{
+    return tp->data_segs_out <= BPF_CORE_READ_BITFIELD(tp, syn_data);
+}
+
 /* A connection begins, or changes to this control while it runs: then it keeps its window. */
 static FF_SUBPROGRAM void begin(struct sock *sk)
 {
@@ -58,7 +64,9 @@ static FF_SUBPROGRAM void begin(struct sock *sk)
     u64 reno = 0x6f6e6572; /* the word, as a string */
     struct connection *c;
 
-    /* The kernel hands over the ACK of the SYN, and initialises the control only after it. */
+    /* The kernel has no initial window yet. A control that a program chooses now is initialised only
+     * now: it begins with the first data (ff_cwnd_event).
+     */
     if (sk->__sk_common.skc_state == TCP_SYN_SENT)
         return;
     c = new_connection(sk);
@@ -80,7 +88,7 @@ static FF_SUBPROGRAM void begin(struct sock *sk)
         ff_on_handshake(&c->sender, &ff_loaded.knobs, now, rtt);
         report(c, tp, RECORD_HANDSHAKE, handshake, 2);
     }
-    if (tp->data_segs_out == 0) {
+    if (is_new(tp)) {
 #ifdef FF_OWNS_WINDOW
         take_hint(c, tp, now);
 #endif
@@ -308,14 +316,29 @@ u32 BPF_PROG(ff_ssthresh, struct sock *sk)
     return ((struct tcp_sock *)sk)->snd_ssthresh;
 }
 
+/* Data is about to leave, and nothing is in flight. Linux 7.1 and later call this instead of
+ * ff_cwnd_event with CA_EVENT_TX_START.
+ */
+SEC("struct_ops")
+void BPF_PROG(ff_cwnd_event_tx_start, struct sock *sk)
+{
+    if (!ff_loaded.leaving_out && !connection_of(sk))
+        begin(sk);
+}
+
 SEC("struct_ops")
 void BPF_PROG(ff_cwnd_event, struct sock *sk, u32 event)
 {
     struct connection *c;
 
-    if (event != CA_EVENT_LOSS || ff_loaded.leaving_out)
+    if (ff_loaded.leaving_out || (event != CA_EVENT_LOSS && event != CA_EVENT_TX_START))
         return;
     c = connection_of(sk);
+    if (event == CA_EVENT_TX_START) {
+        if (!c)
+            begin(sk);
+        return;
+    }
     if (!c)
         return;
     catch_up(c, (struct tcp_sock *)sk);
@@ -377,4 +400,5 @@ struct tcp_congestion_ops ff_control = {
     .cwnd_event = (void *)ff_cwnd_event,
     .set_state = (void *)ff_set_state,
     .undo_cwnd = (void *)ff_undo_cwnd,
+    .cwnd_event_tx_start = (void *)ff_cwnd_event_tx_start,
 };

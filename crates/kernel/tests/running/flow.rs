@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 
+use nix::libc::{EINPROGRESS, MSG_FASTOPEN};
 use socket2::{Domain, Socket, Type};
 
 use super::network::{Network, wait_until};
@@ -14,6 +15,10 @@ use super::network::{Network, wait_until};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Given {
     BeforeItConnects,
+    /// After a connect that does not wait, before the SYN is answered.
+    WhileItConnects,
+    /// Before it connects by TCP Fast Open, with data in the SYN (RFC 7413).
+    BeforeFastOpen,
     /// After its first bytes, as iperf3 does it.
     WhileItRuns,
 }
@@ -29,10 +34,23 @@ impl Flow {
     pub(crate) fn start(network: &Network, control: &str, given: Given) -> Self {
         let listener = network.within("b", || TcpListener::bind("0.0.0.0:0")).unwrap();
         let socket = network.within("a", || Socket::new(Domain::IPV4, Type::STREAM, None)).unwrap();
-        if given == Given::BeforeItConnects {
-            socket.set_tcp_congestion(control.as_bytes()).unwrap();
-        }
-        let receiver = connect(&socket, &listener);
+        let choose = || socket.set_tcp_congestion(control.as_bytes()).unwrap();
+        let receiver = match given {
+            Given::BeforeItConnects => {
+                choose();
+                connect(&socket, &listener)
+            }
+            Given::WhileItConnects => {
+                connect_without_an_answer(network, &socket, &listener, choose)
+            }
+            Given::BeforeFastOpen => {
+                choose();
+                let data = b"data of the SYN";
+                socket.send_to_with_flags(data, &peer(&listener).into(), MSG_FASTOPEN).unwrap();
+                listener.accept().unwrap().0
+            }
+            Given::WhileItRuns => connect(&socket, &listener),
+        };
         let (stop, arrived) = <(Arc<AtomicBool>, Arc<AtomicU64>)>::default();
         let reader = thread::spawn({
             let arrived = arrived.clone();
@@ -41,7 +59,7 @@ impl Flow {
         if given == Given::WhileItRuns {
             (&socket).write_all(b"first bytes").unwrap();
             wait_until("the first bytes", || arrived.load(Relaxed) > 0);
-            socket.set_tcp_congestion(control.as_bytes()).unwrap();
+            choose();
         }
         let writer = thread::spawn({
             let stop = stop.clone();
@@ -82,10 +100,31 @@ pub(crate) fn send_full_segments(network: &Network, control: &str, segments: u64
 
 /// Connects and returns the receiver's end.
 fn connect(socket: &Socket, listener: &TcpListener) -> TcpStream {
-    let port = listener.local_addr().unwrap().port();
-    let peer = SocketAddr::from((Ipv4Addr::new(10, 77, 2, 2), port));
-    socket.connect(&peer.into()).unwrap();
+    socket.connect(&peer(listener).into()).unwrap();
     listener.accept().unwrap().0
+}
+
+/// Connects, and does something before the SYN can be answered.
+fn connect_without_an_answer(
+    network: &Network,
+    socket: &Socket,
+    listener: &TcpListener,
+    before: impl FnOnce(),
+) -> TcpStream {
+    network.set_first_link("down");
+    socket.set_nonblocking(true).unwrap();
+    let begun = socket.connect(&peer(listener).into()).unwrap_err();
+    assert_eq!(begun.raw_os_error(), Some(EINPROGRESS));
+    before();
+    network.set_first_link("up");
+    socket.set_nonblocking(false).unwrap();
+    listener.accept().unwrap().0
+}
+
+/// The receiver's address.
+fn peer(listener: &TcpListener) -> SocketAddr {
+    let port = listener.local_addr().unwrap().port();
+    SocketAddr::from((Ipv4Addr::new(10, 77, 2, 2), port))
 }
 
 fn write(mut socket: TcpStream, stop: &AtomicBool) {

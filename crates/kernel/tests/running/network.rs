@@ -31,6 +31,9 @@ impl Network {
             ip(&["-n", end, "route", "add", "default", "via", &format!("10.77.{subnet}.1")]);
         }
         network.inside("r", &["sysctl", "-qw", "net.ipv4.ip_forward=1"]);
+        for end in ["a", "b"] {
+            network.inside(end, &["sysctl", "-qw", FAST_OPEN]);
+        }
         let slow = ["rate", "50mbit", "burst", "4kb", "limit", "60kb"];
         let queue = ["tc", "qdisc", "add", "dev", "rb", "root", "tbf"];
         network.inside("r", &[&queue[..], &slow].concat());
@@ -59,6 +62,11 @@ impl Network {
         };
         let made = thread::scope(|scope| scope.spawn(enter).join());
         made.unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
+    }
+
+    /// Takes the sender's link down or up, at its far end: what leaves meanwhile is lost.
+    pub(crate) fn set_first_link(&self, state: &str) {
+        ip(&["-n", &self.name("r"), "link", "set", "ra", state]);
     }
 
     fn set_slow_link(&self, state: &str) {
@@ -91,6 +99,10 @@ impl Drop for Network {
         }
     }
 }
+
+/// TCP Fast Open at once: clients send data without a cookie (1, 4), listeners take it (2, 0x200,
+/// 0x400), as the kernel's ip-sysctl.rst has it.
+const FAST_OPEN: &str = "net.ipv4.tcp_fastopen=0x607";
 
 pub(crate) fn has_tools() -> bool {
     ["ip", "tc"].iter().all(|program| {

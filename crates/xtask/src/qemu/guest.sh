@@ -11,7 +11,8 @@ flow() {
 
 parity() {
     FIRSTFLIGHT_REQUIRE_BPF=1 FIRSTFLIGHT_CONTROLS="newreno tcpw-a rapid-start search suss scout" \
-        running --exact the_core_replays_what_the_kernel_did --nocapture
+        running --exact the_core_replays_what_the_kernel_did \
+        a_control_begins_after_the_handshake_however_it_was_chosen --nocapture
 }
 
 # Into a file first: on the console the command would draw its progress.
