@@ -90,6 +90,7 @@ mod bpf {
         write(&out.join("objects.rs"), &text);
         println!("cargo::rerun-if-changed=benches");
         println!("cargo::rerun-if-env-changed=FIRSTFLIGHT_CHECK_ONLY");
+        compile("c/bpf/watch.bpf.c", &["-Ic"], &out.join("watch.o"));
         compile("benches/cost/probe.bpf.c", &["-Ic"], &out.join("probe.o"));
     }
 

@@ -1,5 +1,7 @@
 //! `kernel`: the controls as congestion controls of the running Linux kernel.
 
+use std::path::PathBuf;
+
 use firstflight_control::Control;
 use firstflight_kernel::catalogue::{self, KernelControl};
 
@@ -11,8 +13,11 @@ mod load;
 mod status;
 #[cfg(feature = "kernel")]
 mod unload;
+#[cfg(feature = "kernel")]
+mod watch;
 
-/// Load controls into the running Linux kernel as eBPF, unload them, tell who uses them
+/// Load controls into the running Linux kernel as eBPF, unload them, tell who uses them; watch how
+/// start-up goes on this host's connections
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -25,6 +30,7 @@ enum Action {
     Load(Load),
     Unload(Unload),
     Status(Show),
+    Watch(Watch),
 }
 
 /// Register controls; they stay until unloaded or until the machine restarts
@@ -69,12 +75,58 @@ struct Show {
     json: bool,
 }
 
+/// Tell how start-up went on every TCP connection of this host, whatever its control
+#[derive(Debug, clap::Args)]
+#[command(after_help = WATCH_HELP)]
+struct Watch {
+    /// Only connections of this cgroup and those below: a folder of a cgroup2 file system; all
+    /// without
+    #[arg(long, value_name = "FOLDER")]
+    cgroup: Option<PathBuf>,
+    /// Only connections with these addresses at the other end: 192.0.2.0/24, 2001:db8::/32
+    #[arg(long, value_name = "PREFIX")]
+    to: Vec<String>,
+    /// Only connections with this port at either end
+    #[arg(long, value_name = "PORT")]
+    port: Vec<u16>,
+    /// Ends after so long; Ctrl-C ends it too
+    #[arg(long = "for", value_name = "TIME")]
+    period: Option<String>,
+    /// Print one JSON document a line: each connection when it closes, and a summary at the end
+    #[arg(long)]
+    json: bool,
+    /// Write the summary there every second, as Prometheus reads it (node_exporter's textfile
+    /// collector)
+    #[arg(long, value_name = "FILE")]
+    prometheus: Option<PathBuf>,
+}
+
+const WATCH_HELP: &str = "\
+A connection that begins after the command did is told when it closes: its control, why its first
+slow start ended, with which window, and when. A slow start ends by
+  loss, mark (ECN), timeout
+  heuristic        the control decided, as HyStart does; of BBR, the end of its STARTUP
+  local-queue      this host's own queue was full
+or goes on until the connection closes, because of
+  application      there was no more to send
+  receiver-window, send-buffer   one of these held the sender back for most of the time
+Nothing is called for an ACK: a program of the cgroup runs once per RTT until slow start has ended.
+
+Examples:
+  firstflight kernel watch
+  firstflight kernel watch --port 443 --to 192.0.2.0/24 --for 60s
+  firstflight kernel watch --json > connections.jsonl
+  firstflight kernel watch --prometheus /var/lib/node_exporter/firstflight.prom
+
+Needs root, Linux 5.15 or later with BTF and cgroup2, and a build with `--features kernel`.";
+
 const EXAMPLES: &str = "\
 Examples:
   firstflight kernel load astart
   firstflight kernel load astart 'ff_astart10=astart(ere.N=10)'
   firstflight kernel status
   firstflight kernel unload astart
+  firstflight kernel watch --port 443
 
 Needs root, Linux 5.15 or later with BTF, and a build with `--features kernel`. docs/operators.md
 tells how to try a control on one route first, and how to go back.";
@@ -103,6 +155,7 @@ pub(crate) fn kernel(args: &Args) -> Result<Status, Failure> {
         }
         Action::Unload(args) => unload(args),
         Action::Status(args) => status(args.json),
+        Action::Watch(args) => watch(args),
     }
 }
 
@@ -150,7 +203,7 @@ fn distinct(wanted: &[Wanted]) -> Result<(), Failure> {
 }
 
 #[cfg(feature = "kernel")]
-use self::{load::load, status::status, unload::unload};
+use self::{load::load, status::status, unload::unload, watch::watch};
 
 #[cfg(not(feature = "kernel"))]
 mod elsewhere {
@@ -158,7 +211,7 @@ mod elsewhere {
 
     use firstflight_kernel::requirements::Lack;
 
-    use super::{Load, Unload, Wanted};
+    use super::{Load, Unload, Wanted, Watch};
     use crate::failure::{Failure, Status};
 
     pub(super) fn load(_: Vec<Wanted>, _: &Load) -> Result<Status, Failure> {
@@ -172,10 +225,14 @@ mod elsewhere {
     pub(super) fn status(_json: bool) -> Result<Status, Failure> {
         Err(Lack::Build.into())
     }
+
+    pub(super) fn watch(_: &Watch) -> Result<Status, Failure> {
+        Err(Lack::Build.into())
+    }
 }
 
 #[cfg(not(feature = "kernel"))]
-use self::elsewhere::{load, status, unload};
+use self::elsewhere::{load, status, unload, watch};
 
 #[cfg(test)]
 mod tests {

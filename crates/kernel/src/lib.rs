@@ -26,6 +26,8 @@ pub mod requirements;
 #[cfg(feature = "bpf")]
 pub mod unloaded;
 pub mod uses;
+#[cfg(feature = "bpf")]
+pub mod watch;
 
 use firstflight_core::needs::Facilities;
 

@@ -284,12 +284,12 @@ pub(crate) fn until_free(name: &str) -> Result<(), LoadError> {
 }
 
 /// What libbpf says on its way to an error: its error codes alone explain little.
-struct Complaints;
+pub(crate) struct Complaints;
 
 static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Complaints {
-    fn listen() {
+    pub(crate) fn listen() {
         if let Ok(mut lines) = COMPLAINTS.lock() {
             lines.clear();
         }
@@ -304,7 +304,7 @@ impl Complaints {
     }
 
     /// The error with what was said last before it.
-    fn with(error: &libbpf_rs::Error) -> String {
+    pub(crate) fn with(error: &libbpf_rs::Error) -> String {
         let said = COMPLAINTS.lock().map(|lines| lines.join("\n")).unwrap_or_default();
         verdict(&said).map_or_else(|| format!("{error:#}"), |last| format!("{error:#}: {last}"))
     }

@@ -11,6 +11,8 @@ mod running {
     pub(crate) mod replay;
 }
 
+use std::time::Duration;
+
 use firstflight_control::Control;
 use firstflight_core::knob::KnobKind;
 use firstflight_core::needs::Facilities;
@@ -18,6 +20,7 @@ use firstflight_kernel::catalogue::{PAIRS, available, distinct};
 use firstflight_kernel::load::Options;
 use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
+use firstflight_kernel::watch::{End, Watch, default_cgroup};
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
 use running::flow::{Flow, Given, send_full_segments};
@@ -153,6 +156,44 @@ fn a_control_begins_after_the_handshake_however_it_was_chosen() {
         }
         println!("{text}: first windows {windows:?}");
         assert!(windows.iter().all(|window| *window == windows[0]), "{text}: {windows:?}");
+    }
+}
+
+/// Why slow start ended, and with which window, is what the control was told packet by packet.
+#[test]
+fn a_watched_connection_ends_slow_start_as_its_control_did() {
+    if !able() {
+        return;
+    }
+    let Some(cgroup) = default_cgroup() else {
+        eprintln!("skipped: no cgroup2 file system is mounted");
+        assert!(std::env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_none(), "BPF is required here");
+        return;
+    };
+    let watch = Watch::attach(&cgroup).unwrap();
+    let network = Network::new(400);
+    // Astart leaves slow start below its longest window, where its estimate says so.
+    let texts =
+        [("newreno", End::Loss), ("liw(iw=400pkt)", End::Heuristic), ("astart", End::Heuristic)];
+    for (number, (text, end)) in texts.into_iter().enumerate() {
+        let name = Some(format!("ff_w{number}_{}", std::process::id() % 10_000));
+        let options = Options { name, recording: true, ..Options::default() };
+        let control = load_with(text, options).unwrap();
+        let flow = Flow::start(&network, control.name(), Given::BeforeItConnects);
+        flow.carry(SIZE);
+        flow.end();
+        let records = control.records().unwrap();
+        let told = watch.take(Duration::from_secs(5)).unwrap();
+        let told = told.into_iter().filter(|it| it.control == control.name());
+        let [told] = &told.collect::<Vec<_>>()[..] else { panic!("{text}: one connection") };
+        let before = records.iter().take_while(|record| record.kind != Kind::Loss);
+        let longest = before.map(|record| record.snd_cwnd).max().unwrap();
+        println!("{text}: {:?}, longest window before a loss {longest}", told.slow_start);
+        assert_eq!(told.slow_start.end, end, "{text}");
+        let cwnd = told.slow_start.cwnd;
+        assert!(cwnd == longest || text == "astart" && cwnd < longest, "{text}: {told:?}");
+        assert!(told.lost > 0 && told.acked > SIZE / 2, "{text}: {told:?}");
+        assert_eq!(u32::from(told.remote.port()), records[0].ports.1, "{text}");
     }
 }
 

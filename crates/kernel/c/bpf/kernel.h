@@ -21,6 +21,9 @@ typedef __u32 __wsum;
 /* A control's own state within a socket, in words of 64 bits. */
 #define CA_PRIV_WORDS 13
 
+/* Of a control's name, with its end. */
+#define CA_NAME_MAX 16
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct in6_addr {
@@ -35,7 +38,9 @@ struct sock_common {
     __u16 skc_num;
     __u16 skc_family;
     u8 skc_state;
+    __be32 skc_rcv_saddr;
     struct in6_addr skc_v6_daddr;
+    struct in6_addr skc_v6_rcv_saddr;
 };
 
 struct sk_buff {
@@ -56,9 +61,25 @@ struct sock {
     u8 sk_pacing_shift;
 };
 
+/* What a control is called; by another name than the table of functions below, which this program
+ * fills in itself.
+ */
+struct tcp_congestion_ops___named {
+    char name[CA_NAME_MAX];
+};
+
 struct inet_connection_sock {
+    const struct tcp_congestion_ops___named *icsk_ca_ops;
     u8 icsk_ca_state : 5;
     u64 icsk_ca_priv[CA_PRIV_WORDS];
+};
+
+struct minmax_sample {
+    u32 v;
+};
+
+struct minmax {
+    struct minmax_sample s[3];
 };
 
 struct tcp_sock {
@@ -82,6 +103,15 @@ struct tcp_sock {
     u64 bytes_sent;
     u64 tcp_clock_cache;
     u64 tcp_wstamp_ns;
+    u32 prior_cwnd;
+    u32 prior_ssthresh;
+    u32 delivered_ce;
+    u32 total_retrans;
+    u32 rate_delivered;
+    u32 rate_interval_us;
+    u32 chrono_stat[3];
+    u64 bytes_retrans;
+    struct minmax rtt_min;
     u8 is_cwnd_limited : 1;
     u8 syn_data : 1;
 };
@@ -105,12 +135,12 @@ struct ack_sample {
 
 /* include/net/tcp_states.h */
 #define TCP_SYN_SENT 2
+#define TCP_CLOSED 7
 
 /* include/net/tcp.h */
 #define CONG_NON_RESTRICTED 1
 #define INFINITE_SSTHRESH 0x7fffffffU
 #define MIN_TSO_SEGS 2
-#define CA_NAME_MAX 16
 
 /* A control in full, as users write it. */
 #define TEXT_MAX 256

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Writes, for each connection of a cgroup and whatever its control, one record of how start-up went,
+ * when it closes. It is called once per RTT and at retransmissions until slow start has ended, and at
+ * changes of state; it is never called for an ACK.
+ *
+ * Why slow start ended stands in the socket at any later time: tcp_init_cwnd_reduction and
+ * tcp_enter_loss of the kernel keep the window before the reduction in prior_cwnd and the threshold
+ * before it in prior_ssthresh. When it ended is an interval: between two looks.
+ */
+#include "watch.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* include/uapi/linux/bpf.h */
+#define ACTIVE_ESTABLISHED 4
+#define PASSIVE_ESTABLISHED 5
+#define RTO_EXPIRED 8
+#define RETRANSMITTED 9
+#define STATE_CHANGED 10
+#define RTT_PASSED 12
+#define CALL_AT_RTO 1
+#define CALL_AT_RETRANSMISSION 2
+#define CALL_AT_STATE 4
+#define CALL_AT_RTT 8
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct bpf_sock_ops {
+    u32 op;
+    u32 args[4];
+    u32 is_fullsock;
+    u32 bpf_sock_ops_cb_flags;
+    struct bpf_sock *sk;
+};
+
+#pragma clang attribute pop
+
+/* Of one connection, until it closes. */
+struct connection {
+    struct watched seen;
+    u32 first_prior_cwnd;
+    u8 losses_ignored; /* a control that stays in slow start in spite of them, as BBR does */
+    u8 over;           /* slow start can no longer go on */
+};
+
+struct {
+    __uint(type, MAP_TYPE_SK_STORAGE);
+    __uint(map_flags, MAP_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct connection);
+} connections SEC(".maps");
+
+struct {
+    __uint(type, MAP_TYPE_RINGBUF);
+    __uint(max_entries, 1 << 20);
+} records SEC(".maps");
+
+/* Connections that began and that closed, and records for which the ring had no room. */
+struct counts {
+    u64 began;
+    u64 closed;
+    u64 dropped;
+} counts = {};
+
+FF_INLINE void end(struct connection *c, struct tcp_sock *tp, u32 why, u32 cwnd, u8 closing)
+{
+    u64 interval = tp->rate_interval_us;
+
+    c->over = why != END_HEURISTIC;
+    c->seen.end = why;
+    c->seen.end_cwnd = cwnd;
+    c->seen.end_srtt = tp->srtt_us >> 3;
+    if (closing)
+        return;
+    c->seen.ended_by = bpf_ktime_get_ns() - c->seen.began;
+    if (interval)
+        c->seen.end_rate = (u64)tp->rate_delivered * tp->mss_cache * 1000000 / interval;
+}
+
+FF_INLINE u32 why_reduced(struct tcp_sock *tp)
+{
+    struct inet_connection_sock *icsk = (struct inet_connection_sock *)tp;
+    u8 state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
+
+    if (state == CA_LOSS)
+        return END_TIMEOUT;
+    if (state == CA_RECOVERY)
+        return END_LOSS;
+    if (tp->delivered_ce)
+        return END_MARK;
+    return tp->lost ? END_LOSS : END_LOCAL;
+}
+
+/* Whether slow start has ended since the last look, and why. */
+static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 closing)
+{
+    u32 ssthresh = tp->snd_ssthresh, cwnd = tp->snd_cwnd, prior = tp->prior_cwnd;
+    u32 prior_ssthresh = tp->prior_ssthresh;
+    u8 reduced = prior != c->first_prior_cwnd;
+
+    c->seen.longest_cwnd = max_of(c->seen.longest_cwnd, max_of(cwnd, reduced ? prior : 0));
+    if (c->over)
+        return;
+    if (c->seen.end == END_HEURISTIC) {
+        c->over = reduced;
+        if (reduced || ssthresh <= c->seen.end_cwnd)
+            return;
+        /* Astart and its like raise the threshold again: slow start went on. */
+        c->seen.end = END_NONE;
+    }
+    if (ssthresh >= INFINITE_SSTHRESH && reduced) {
+        c->losses_ignored = 1;
+        c->first_prior_cwnd = prior;
+    }
+    if (ssthresh < INFINITE_SSTHRESH) {
+        if (reduced && !c->losses_ignored) {
+            if (prior_ssthresh && prior_ssthresh < INFINITE_SSTHRESH && prior_ssthresh <= prior) {
+                /* The control had left it before this reduction, since the last look. */
+                end(c, tp, END_HEURISTIC, prior_ssthresh, closing);
+                c->over = 1;
+            } else {
+                end(c, tp, why_reduced(tp), prior, closing);
+            }
+            return;
+        }
+        if (cwnd >= ssthresh || c->losses_ignored) {
+            end(c, tp, END_HEURISTIC, ssthresh, closing);
+            return;
+        }
+    }
+    if (!closing)
+        c->seen.still_in = bpf_ktime_get_ns() - c->seen.began;
+}
+
+static FF_SUBPROGRAM void begin(struct connection *c, struct tcp_sock *tp, u32 accepted)
+{
+    struct sock *sk = (struct sock *)tp;
+
+    __builtin_memset(c, 0, sizeof(*c));
+    c->seen.began = bpf_ktime_get_ns();
+    c->seen.accepted = accepted;
+    c->seen.family = sk->__sk_common.skc_family;
+    c->seen.local_port = sk->__sk_common.skc_num;
+    c->seen.remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
+    if (c->seen.family == AF_INET) {
+        c->seen.local[0] = sk->__sk_common.skc_rcv_saddr;
+        c->seen.remote[0] = sk->__sk_common.skc_daddr;
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) {
+            c->seen.local[i] = sk->__sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32[i];
+            c->seen.remote[i] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[i];
+        }
+    }
+    c->first_prior_cwnd = tp->prior_cwnd;
+    __sync_fetch_and_add(&counts.began, 1);
+}
+
+static FF_SUBPROGRAM void close(struct connection *c, struct tcp_sock *tp)
+{
+    struct inet_connection_sock *icsk = (struct inet_connection_sock *)tp;
+
+    look(c, tp, 1);
+    c->seen.duration = bpf_ktime_get_ns() - c->seen.began;
+    c->seen.acked = tp->bytes_acked;
+    c->seen.sent_again = tp->bytes_retrans;
+    c->seen.sent_again_segments = tp->total_retrans;
+    c->seen.cwnd = tp->snd_cwnd;
+    c->seen.mss = tp->mss_cache;
+    c->seen.min_rtt = tp->rtt_min.s[0].v;
+    c->seen.srtt = tp->srtt_us >> 3;
+    c->seen.lost = tp->lost;
+    c->seen.marked = tp->delivered_ce;
+#pragma unroll
+    for (u32 i = 0; i < 3; i++)
+        c->seen.limits[i] = tp->chrono_stat[i];
+    bpf_probe_read_kernel(c->seen.control, CA_NAME_MAX, icsk->icsk_ca_ops->name);
+    __sync_fetch_and_add(&counts.closed, 1);
+    if (bpf_ringbuf_output(&records, &c->seen, sizeof(c->seen), 0))
+        __sync_fetch_and_add(&counts.dropped, 1);
+}
+
+SEC("sockops")
+int ff_watch(struct bpf_sock_ops *ops)
+{
+    u32 op = ops->op, state = ops->args[1], flags = ops->bpf_sock_ops_cb_flags;
+    struct bpf_sock *sk = ops->sk;
+    struct connection *c;
+    struct tcp_sock *tp;
+
+    /* Other calls ask for a value, and get none. */
+    if (op != ACTIVE_ESTABLISHED && op != PASSIVE_ESTABLISHED && op != RTO_EXPIRED &&
+        op != RETRANSMITTED && op != STATE_CHANGED && op != RTT_PASSED)
+        return 1;
+    if (!sk || !ops->is_fullsock)
+        return 1;
+    tp = bpf_skc_to_tcp_sock(sk);
+    if (!tp)
+        return 1;
+    if (op == ACTIVE_ESTABLISHED || op == PASSIVE_ESTABLISHED) {
+        c = bpf_sk_storage_get(&connections, sk, 0, STORAGE_CREATE);
+        if (!c)
+            return 1;
+        begin(c, tp, op == PASSIVE_ESTABLISHED);
+        flags |= CALL_AT_STATE | CALL_AT_RTT | CALL_AT_RETRANSMISSION | CALL_AT_RTO;
+        bpf_sock_ops_cb_flags_set(ops, flags);
+        return 1;
+    }
+    c = bpf_sk_storage_get(&connections, sk, 0, 0);
+    if (!c)
+        return 1;
+    if (op == STATE_CHANGED) {
+        if (state == TCP_CLOSED)
+            close(c, tp);
+        return 1;
+    }
+    if (op == RTO_EXPIRED) {
+        c->seen.timeouts++;
+        return 1;
+    }
+    look(c, tp, 0);
+    if (c->over) {
+        flags &= ~(CALL_AT_RETRANSMISSION | CALL_AT_RTO);
+        bpf_sock_ops_cb_flags_set(ops, flags);
+    }
+    return 1;
+}

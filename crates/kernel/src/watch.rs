@@ -1,0 +1,383 @@
+//! How start-up goes on this host's connections, whatever their control: `c/bpf/watch.bpf.c`
+//! writes one record for each connection of a cgroup when it closes.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ObjectBuilder, RingBufferBuilder};
+
+use crate::load::Complaints;
+use crate::requirements::{self, Lack};
+
+/// The program, attached to a cgroup until this is dropped; connections go on undisturbed then.
+#[derive(Debug)]
+pub struct Watch {
+    // Dropped first: what it stands for is in the object.
+    _link: Link,
+    object: Object,
+}
+
+/// Why a cgroup could not be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The machine lacks something.
+    #[error(transparent)]
+    Lack(#[from] Lack),
+    /// Not a folder of a cgroup2 file system.
+    #[error("{0}: {1}; accepted: a folder of a cgroup2 file system, such as {2}")]
+    Cgroup(PathBuf, io::Error, String),
+    /// libbpf or the kernel refused.
+    #[error("the kernel refused: {0}")]
+    Refused(String),
+    /// A program that shares the cgroup with no other is there already.
+    #[error(
+        "{0}: another program is attached there that admits no second one; \
+         `bpftool cgroup show {0}` names it"
+    )]
+    Alone(PathBuf),
+}
+
+/// One connection that has closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Its control's name at the end.
+    pub control: String,
+    /// This host's address and port.
+    pub local: SocketAddr,
+    /// The other host's.
+    pub remote: SocketAddr,
+    /// A listener of this host accepted it.
+    pub accepted: bool,
+    /// From the end of the handshake to its close.
+    pub duration: Duration,
+    /// How its first slow start ended.
+    pub slow_start: SlowStart,
+    /// Bytes that were acknowledged; SYN and FIN may count.
+    pub acked: u64,
+    /// Bytes that were sent again.
+    pub sent_again: u64,
+    /// Segments that were sent again.
+    pub sent_again_segments: u32,
+    /// Segments that the kernel took for lost.
+    pub lost: u32,
+    /// Segments that were delivered with a mark (ECN).
+    pub marked: u32,
+    /// The payload of a segment in bytes.
+    pub mss: u32,
+    /// The longest window that was seen, in segments.
+    pub longest_cwnd: u32,
+    /// The window at the close, in segments.
+    pub cwnd: u32,
+    /// The least RTT of late, as the kernel keeps it.
+    pub min_rtt: Duration,
+    /// The smoothed RTT.
+    pub srtt: Duration,
+}
+
+/// How a connection's first slow start ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlowStart {
+    /// Why.
+    pub end: End,
+    /// The window before the reduction, or the threshold that a heuristic set, in segments; the
+    /// longest window where slow start did not end.
+    pub cwnd: u32,
+    /// When, since the handshake: between these two, where it was seen before the close.
+    pub between: Option<(Duration, Duration)>,
+    /// The delivery rate then, in bytes per second.
+    pub rate: Option<u64>,
+    /// The smoothed RTT then.
+    pub srtt: Option<Duration>,
+    /// Timeouts until then.
+    pub timeouts: u32,
+}
+
+/// Why a first slow start ended, or why it did not until the connection closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// A loss that fast recovery repaired.
+    Loss,
+    /// A mark of ECN.
+    Mark,
+    /// A retransmission timeout.
+    Timeout,
+    /// The control decided, without a loss or a mark.
+    Heuristic,
+    /// This host's own queue was full.
+    Local,
+    /// Not at all: the application had no more to send.
+    Application,
+    /// Not at all: the receiver's window was full for most of the time.
+    ReceiverWindow,
+    /// Not at all: the send buffer was full for most of the time.
+    SendBuffer,
+}
+
+impl End {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Self; 8] = [
+        Self::Loss,
+        Self::Mark,
+        Self::Timeout,
+        Self::Heuristic,
+        Self::Local,
+        Self::Application,
+        Self::ReceiverWindow,
+        Self::SendBuffer,
+    ];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Mark => "mark",
+            Self::Timeout => "timeout",
+            Self::Heuristic => "heuristic",
+            Self::Local => "local-queue",
+            Self::Application => "application",
+            Self::ReceiverWindow => "receiver-window",
+            Self::SendBuffer => "send-buffer",
+        }
+    }
+
+    /// Whether slow start has ended.
+    pub const fn is_left(self) -> bool {
+        !matches!(self, Self::Application | Self::ReceiverWindow | Self::SendBuffer)
+    }
+}
+
+/// How many connections there were since the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// That began.
+    pub began: u64,
+    /// That closed.
+    pub closed: u64,
+    /// Of these, for which the buffer had no room: their records are lost.
+    pub dropped: u64,
+}
+
+impl Watch {
+    /// Watches the connections of a cgroup that begin from now on. Programs of others stay attached
+    /// beside this one.
+    ///
+    /// # Errors
+    /// What the machine lacks, or why the kernel refused; nothing stays behind.
+    pub fn attach(cgroup: &Path) -> Result<Self, WatchError> {
+        requirements::check()?;
+        let folder = cgroup2(cgroup)?;
+        Complaints::listen();
+        let refused = |error| WatchError::Refused(Complaints::with(&error));
+        let object = ObjectBuilder::default()
+            .name("ff_watch")
+            .and_then(|builder| builder.open_memory(PROGRAM))
+            .and_then(libbpf_rs::OpenObject::load)
+            .map_err(refused)?;
+        let program = object.progs_mut().next();
+        let program = program.ok_or_else(|| WatchError::Refused("no program".to_owned()))?;
+        let link = program.attach_cgroup(folder.as_raw_fd()).map_err(|error| {
+            match error.kind() == libbpf_rs::ErrorKind::PermissionDenied {
+                true => WatchError::Alone(cgroup.to_owned()),
+                false => refused(error),
+            }
+        })?;
+        Ok(Self { _link: link, object })
+    }
+
+    /// Takes what has closed since the last time, in order; waits so long for a first one. The
+    /// buffer holds some 5,000 connections.
+    ///
+    /// # Errors
+    /// libbpf cannot read the buffer.
+    pub fn take(&self, patience: Duration) -> Result<Vec<Connection>, WatchError> {
+        let mut found = Vec::new();
+        let Some(map) = self.object.maps().find(|map| map.name() == "records") else {
+            return Ok(found);
+        };
+        let refused = |error: libbpf_rs::Error| WatchError::Refused(error.to_string());
+        let mut builder = RingBufferBuilder::new();
+        let take = |bytes: &[u8]| {
+            found.extend(Fields { bytes, at: 0 }.connection());
+            0
+        };
+        builder.add(&map, take).map_err(refused)?;
+        let ring = builder.build().map_err(refused)?;
+        let polled = ring.poll(patience);
+        drop(ring);
+        match polled {
+            // A signal, such as that of Ctrl-C.
+            Err(error) if error.kind() == libbpf_rs::ErrorKind::Interrupted => Ok(found),
+            Err(error) => Err(refused(error)),
+            Ok(()) => Ok(found),
+        }
+    }
+
+    /// How many connections there were.
+    pub fn counts(&self) -> Counts {
+        let map = self.object.maps().find(|map| map.name().as_encoded_bytes().ends_with(b".bss"));
+        let value = map.and_then(|map| map.lookup(&[0; 4], MapFlags::ANY).ok().flatten());
+        let value = value.unwrap_or_default();
+        let mut fields = Fields { bytes: &value, at: 0 };
+        let mut next = || fields.long().unwrap_or_default();
+        Counts { began: next(), closed: next(), dropped: next() }
+    }
+}
+
+/// The cgroup2 file system of this machine, where there is one.
+pub fn default_cgroup() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    mounts.lines().find_map(|line| {
+        let mut words = line.split(' ').skip(1);
+        let folder = words.next()?;
+        (words.next()? == "cgroup2").then(|| folder.into())
+    })
+}
+
+/// Opens a folder that has what every cgroup2 folder has.
+fn cgroup2(folder: &Path) -> Result<File, WatchError> {
+    let opened = fs::metadata(folder.join("cgroup.procs")).and_then(|_| File::open(folder));
+    opened.map_err(|error| {
+        let such = default_cgroup().unwrap_or_else(|| "/sys/fs/cgroup".into());
+        WatchError::Cgroup(folder.to_owned(), error, such.display().to_string())
+    })
+}
+
+/// The fields of `struct watched` (c/bpf/watch.h), one after the other.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let found = self.bytes.get(self.at..self.at + N)?.try_into().ok()?;
+        self.at += N;
+        Some(found)
+    }
+
+    fn word(&mut self) -> Option<u32> {
+        self.take().map(u32::from_ne_bytes)
+    }
+
+    fn long(&mut self) -> Option<u64> {
+        self.take().map(u64::from_ne_bytes)
+    }
+
+    fn nanos(&mut self) -> Option<Duration> {
+        self.long().map(Duration::from_nanos)
+    }
+
+    fn micros(&mut self) -> Option<Duration> {
+        self.word().map(|micros| Duration::from_micros(micros.into()))
+    }
+
+    fn connection(&mut self) -> Option<Connection> {
+        let [_began, duration, still_in, ended_by] =
+            [self.nanos()?, self.nanos()?, self.nanos()?, self.nanos()?];
+        let [rate, acked, sent_again] = [self.long()?, self.long()?, self.long()?];
+        let addresses: [[u8; 16]; 2] = [self.take()?, self.take()?];
+        let ports = [self.word()?, self.word()?];
+        let family = self.word()?;
+        let address = |of: usize| socket_address(family, addresses[of], ports[of]);
+        let accepted = self.word()? != 0;
+        let (end, end_cwnd, end_srtt) = (self.word()?, self.word()?, self.micros()?);
+        let timeouts = self.word()?;
+        let [longest_cwnd, cwnd, mss] = [self.word()?, self.word()?, self.word()?];
+        let [min_rtt, srtt] = [self.micros()?, self.micros()?];
+        let [sent_again_segments, lost, marked] = [self.word()?, self.word()?, self.word()?];
+        let end = read_end(end, [self.word()?, self.word()?, self.word()?])?;
+        let name: [u8; 16] = self.take()?;
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let seen = !ended_by.is_zero();
+        Some(Connection {
+            control: String::from_utf8_lossy(name).into_owned(),
+            local: address(0),
+            remote: address(1),
+            accepted,
+            duration,
+            slow_start: SlowStart {
+                end,
+                cwnd: if end.is_left() { end_cwnd } else { longest_cwnd },
+                between: (end.is_left() && seen).then_some((still_in, ended_by)),
+                rate: (end.is_left() && rate > 0).then_some(rate),
+                srtt: end.is_left().then_some(end_srtt),
+                timeouts,
+            },
+            acked,
+            sent_again,
+            sent_again_segments,
+            lost,
+            marked,
+            mss,
+            longest_cwnd,
+            cwnd,
+            min_rtt,
+            srtt,
+        })
+    }
+}
+
+/// `enum slow_start_end`; where it did not end, what held the sender back for most of the time in
+/// which data waited.
+fn read_end(end: u32, [network, receiver, buffer]: [u32; 3]) -> Option<End> {
+    Some(match end {
+        0 if receiver >= buffer && receiver > network => End::ReceiverWindow,
+        0 if buffer > network => End::SendBuffer,
+        0 => End::Application,
+        1 => End::Loss,
+        2 => End::Mark,
+        3 => End::Timeout,
+        4 => End::Heuristic,
+        5 => End::Local,
+        _ => return None,
+    })
+}
+
+/// An address of four bytes, or of sixteen: one that carries four is shown as these four.
+fn socket_address(family: u32, bytes: [u8; 16], port: u32) -> SocketAddr {
+    let four = [bytes[0], bytes[1], bytes[2], bytes[3]];
+    let address = match family {
+        AF_INET => IpAddr::V4(Ipv4Addr::from(four)),
+        _ => Ipv6Addr::from(bytes).to_canonical(),
+    };
+    SocketAddr::new(address, u16::try_from(port).unwrap_or_default())
+}
+
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/watch.o"));
+
+const AF_INET: u32 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_held_the_sender_back_is_named_where_slow_start_went_on() {
+        assert_eq!(read_end(0, [5, 0, 0]), Some(End::Application));
+        assert_eq!(read_end(0, [0, 0, 0]), Some(End::Application));
+        assert_eq!(read_end(0, [5, 9, 2]), Some(End::ReceiverWindow));
+        assert_eq!(read_end(0, [5, 2, 9]), Some(End::SendBuffer));
+        assert_eq!(read_end(1, [5, 2, 9]), Some(End::Loss));
+        assert_eq!(read_end(99, [0; 3]), None);
+    }
+
+    #[test]
+    fn an_address_of_four_bytes_within_sixteen_is_shown_as_four() {
+        let mut mapped = [0; 16];
+        mapped[10..12].fill(0xff);
+        mapped[12..].copy_from_slice(&[192, 0, 2, 1]);
+        assert_eq!(socket_address(10, mapped, 443).to_string(), "192.0.2.1:443");
+        let mut four = [0; 16];
+        four[..4].copy_from_slice(&[192, 0, 2, 1]);
+        assert_eq!(socket_address(2, four, 443).to_string(), "192.0.2.1:443");
+    }
+
+    #[test]
+    fn a_short_record_is_none() {
+        assert_eq!(Fields { bytes: &[0; 100], at: 0 }.connection(), None);
+    }
+}
