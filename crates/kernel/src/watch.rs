@@ -157,7 +157,7 @@ pub struct Counts {
     pub began: u64,
     /// That closed.
     pub closed: u64,
-    /// Of these, for which the buffer had no room: their records are lost.
+    /// The closed ones for which the buffer had no room: their records are lost.
     pub dropped: u64,
 }
 

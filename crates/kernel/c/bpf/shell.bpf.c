@@ -64,8 +64,8 @@ static FF_SUBPROGRAM void begin(struct sock *sk)
     u64 reno = 0x6f6e6572; /* the word, as a string */
     struct connection *c;
 
-    /* The kernel has no initial window yet. A control that a program chooses now is initialised only
-     * now: it begins with the first data (ff_cwnd_event).
+    /* The kernel has no initial window yet. It does not initialise a control again that a program
+     * chooses now, which therefore begins with the first data (ff_cwnd_event).
      */
     if (sk->__sk_common.skc_state == TCP_SYN_SENT)
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * Writes, for each connection of a cgroup and whatever its control, one record of how start-up went,
- * when it closes. It is called once per RTT and at retransmissions until slow start has ended, and at
- * changes of state; it is never called for an ACK.
+ * Writes, for each connection of a cgroup and whatever its control, one record of how start-up
+ * went, when it closes. It is called once per RTT, at retransmissions until slow start has ended,
+ * and at changes of state; it is never called for an ACK.
  *
  * Why slow start ended stands in the socket at any later time: tcp_init_cwnd_reduction and
  * tcp_enter_loss of the kernel keep the window before the reduction in prior_cwnd and the threshold

@@ -38,7 +38,7 @@ pub(super) struct Document<'a> {
     began: u64,
     /// That have closed.
     closed: u64,
-    /// Of which nothing could be told, because too many closed at once.
+    /// That could not be told, because too many closed at once.
     dropped: u64,
     groups: Vec<Row<'a>>,
 }
