@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use firstflight_outside::MAKE_ROOM;
+use firstflight_outside::{MAKE_ROOM, text};
 use firstflight_report::{Cell, Column, Mean, Table, digits, terminal, write_file};
 use firstflight_sweep::{
     Estimate, Experiment, Format, Interval, Merged, Shard, Side, Store, Summary, Sweep, SweepError,
-    run,
+    into_page, run,
 };
 use firstflight_transports::On;
 use serde::Serialize;
@@ -41,6 +41,10 @@ pub(crate) struct Args {
     /// Form of the files: csv or parquet [default: parquet if this program is built with it]
     #[arg(long, value_name = "FORMAT", value_parser = Format::named)]
     format: Option<Format>,
+    /// Write the grid file's tables into this page too, between the lines `<!-- measured: GRID.toml
+    /// -->` and `<!-- end of what is measured -->`
+    #[arg(long, value_name = "PAGE.md", conflicts_with_all = ["shard", "estimate", "summary"])]
+    page: Option<PathBuf>,
     /// Print the summary as one JSON document
     #[arg(long, conflicts_with = "shard")]
     json: bool,
@@ -83,6 +87,9 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
     if !args.estimate {
         output::check_any_directory("--out", &out)?;
     }
+    if let Some(page) = &args.page {
+        with_tables(page, grid, &[])?;
+    }
     for part in experiment.sides() {
         let Side { name, sweep, .. } = part;
         if args.estimate {
@@ -97,12 +104,38 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
     }
     let tables = experiment.tables(&out, args.format.unwrap_or_default())?;
     if !tables.is_empty() {
-        let file = out.join("tables.md");
-        write_file(&file, tables.trim_start())?;
-        output::note(&file.display().to_string());
+        let text: String = tables.iter().map(|(_, table)| table.as_str()).collect();
+        written(&out.join("tables.md"), text.trim_start())?;
+    }
+    if let Some(page) = &args.page {
+        written(page, &with_tables(page, grid, &tables)?)?;
     }
     Ok(Status::Done)
 }
+
+fn written(file: &Path, text: &str) -> Result<(), Failure> {
+    write_file(file, text)?;
+    output::note(&file.display().to_string());
+    Ok(())
+}
+
+/// A page with tables at the places that it has for this grid file.
+fn with_tables(page: &Path, grid: &Path, tables: &[(String, String)]) -> Result<String, Failure> {
+    let wrong = |problem: &dyn std::fmt::Display| {
+        Failure::Usage(format!("--page {}: {problem}", page.display()))
+    };
+    let old = text(page, MOST_OF_A_PAGE).map_err(|unread| wrong(&unread))?;
+    into_page(&old, grid, tables).ok_or_else(|| {
+        let grid = grid.display();
+        wrong(&format!(
+            "no place for tables; accepted: lines `<!-- measured: {grid} -->` and `<!-- end of \
+             what is measured -->`"
+        ))
+    })
+}
+
+/// Bytes.
+const MOST_OF_A_PAGE: u64 = 16 << 20;
 
 /// Runs a side into its folder, and merges it unless others run parts of it; `false` if it was
 /// interrupted.

@@ -27,6 +27,15 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     Some((low + high) / 2.0)
 }
 
+/// What this share of values is below: between two of them it is straight, so that half of them are
+/// below the median. No value has none.
+pub fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let at = share.clamp(0.0, 1.0) * values.len().saturating_sub(1) as f64;
+    let (low, high) = (values.get(at.floor() as usize)?, values.get(at.ceil() as usize)?);
+    Some(low + (high - low) * at.fract())
+}
+
 /// The mean of values, and the standard error of the mean: the sample's standard deviation over the
 /// root of their number. No value has no mean, and fewer than two have no error.
 pub fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {

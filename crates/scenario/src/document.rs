@@ -124,6 +124,13 @@ impl Document {
         Ok(())
     }
 
+    /// Takes the keys of the top that another document has.
+    pub fn replace(&mut self, with: &Self) {
+        if let (Raw::Table(own), Raw::Table(other)) = (&mut self.root.raw, &with.root.raw) {
+            own.extend(other.iter().map(|(key, node)| (key.clone(), node.clone())));
+        }
+    }
+
     /// The table at a key of the top, as a document whose messages name the places of this one.
     pub fn part(&self, key: &str) -> Option<Self> {
         let Raw::Table(entries) = &self.root.raw else { return None };

@@ -10,12 +10,12 @@ mod choice;
 mod compared;
 mod cpu;
 mod draw;
-mod experiments;
 mod explained;
 mod judge;
 mod kept;
 mod lab;
 mod oracle;
+mod page;
 mod queues;
 mod runs;
 mod startups;
@@ -45,15 +45,14 @@ const EXPLAINED: &str = "validation/explained.toml";
 
 type Study = fn(&std::path::Path, &[String]) -> Result<(), Stop>;
 
-const STUDIES: [(&str, Study); 9] = [
+const STUDIES: [(&str, Study); 8] = [
     ("bench", bench::run),
     ("choice", choice::run),
     ("judge", judge::run),
     ("lab", lab::run),
     ("oracle", oracle::run),
+    ("page", page::run),
     ("queues", queues::run),
-    ("quic", experiments::quic),
-    ("stacks", experiments::stacks),
     ("startups", startups::run),
 ];
 

@@ -107,21 +107,25 @@ impl Experiment {
         &self.sides
     }
 
-    /// Its tables as Markdown, out of what the sides have measured and merged below `folder`;
-    /// nothing where it lays out none.
+    /// Its tables as Markdown, those of a layout together with its name, out of what the sides have
+    /// measured and merged below `folder`; nothing where it lays out none.
     ///
     /// # Errors
     /// A side that is not merged.
-    pub fn tables(&self, folder: &Path, format: Format) -> Result<String, SweepError> {
-        let (Some(first), false) = (self.sides.first(), self.tables.is_empty()) else {
-            return Ok(String::new());
-        };
+    pub fn tables(
+        &self,
+        folder: &Path,
+        format: Format,
+    ) -> Result<Vec<(String, String)>, SweepError> {
+        if self.tables.is_empty() {
+            return Ok(Vec::new());
+        }
         let read = |side: &Side| {
             let store = Store::open(&side.folder(folder), &side.sweep, format, Shard::WHOLE)?;
             SideResults::read((&side.name, &side.title), &side.sweep, &store)
         };
-        let sides = self.sides.iter().map(read).collect::<Result<_, SweepError>>()?;
-        let results = Results::new(sides, &first.sweep);
-        Ok(self.tables.iter().map(|layout| layout.tables(&results)).collect())
+        let results = Results::new(self.sides.iter().map(read).collect::<Result<_, _>>()?);
+        let tables = self.tables.iter();
+        Ok(tables.map(|layout| (layout.name.clone(), layout.tables(&results))).collect())
     }
 }

@@ -12,7 +12,7 @@ use toml::{Table, Value};
 
 use crate::chunk::{Chunk, named, scenario_at};
 use crate::cut::{Cut, cut, weight_on};
-use crate::keys::{differing, flat, written};
+use crate::keys::{OF_POINTS, differing, flat, written};
 use crate::listed::Listed;
 use crate::points::{Outer, Points};
 use crate::range::Range;
@@ -96,7 +96,8 @@ impl Sweep {
         }
         reader.unrepeatable = table.get("unrepeatable") == Some(&Value::Boolean(true));
         let (base, document) = reader.scenario(&table)?;
-        let points = reader.points(&table)?;
+        let has_own = |side: &&Table| OF_POINTS.iter().any(|key| side.contains_key(*key));
+        let points = reader.points(side.filter(has_own).unwrap_or(&table))?;
         reader.check(&document, &points)?;
         let count = points.count().ok_or_else(|| {
             let problem = "more than 2^64 points; accepted: several sweeps";
@@ -261,9 +262,8 @@ impl Reader<'_> {
         if matches!(outer, Outer::None) && grid.is_empty() && self.side.is_none() {
             // What follows a table's head belongs to the table.
             let inside = table.get("scenario").and_then(Value::as_table);
-            let misplaced = inside.and_then(|inside| {
-                ["points", "sample", "grid"].into_iter().find(|key| inside.contains_key(*key))
-            });
+            let misplaced = inside
+                .and_then(|inside| OF_POINTS.into_iter().find(|key| inside.contains_key(*key)));
             if let Some(key) = misplaced {
                 let problem = format!("stands in [scenario]; accepted: `{key}` above that line");
                 return Err(self.fault(key, problem));

@@ -6,7 +6,7 @@ use firstflight_scenario::{Document, ScenarioError};
 use toml::{Table, Value};
 
 /// A scenario with other values at these keys, as TOML and as a document; its controls are a list,
-/// and `scenario` is no key of it.
+/// and what a grid file says beside its scenario is no key of it.
 ///
 /// # Errors
 /// The first that is no key, or no value of it.
@@ -16,17 +16,32 @@ pub(crate) fn differing(
 ) -> Result<(String, Document), ScenarioError> {
     let mut flattened = BTreeMap::new();
     flat("", keys, &mut flattened);
-    for (key, value) in flattened.into_iter().filter(|(key, _)| key != "scenario") {
+    let is_key = |key: &str| !OF_GRID_FILES.contains(&key.split('.').next().unwrap_or(key));
+    // Whole lists first: keys of their items may differ further.
+    let (lists, single): (Vec<_>, Vec<_>) = flattened
+        .into_iter()
+        .filter(|(key, _)| is_key(key))
+        .partition(|(_, value)| matches!(value, Value::Array(_)));
+    for (key, value) in lists.into_iter().chain(single) {
         match value {
             Value::Array(values) if key == "controls" => {
                 let controls: Vec<String> = values.iter().filter_map(written).collect();
                 document.set_controls(&controls)?;
+            }
+            Value::Array(values) if values.iter().all(Value::is_table) => {
+                let list = Table::from_iter([(key, value.clone())]).to_string();
+                document.replace(&Document::parse(&list, document.file())?);
             }
             value => document.set(&key, &written(value).unwrap_or_else(|| value.to_string()))?,
         }
     }
     Ok((document.scenario()?.to_toml(), document))
 }
+
+/// What says which points a sweep has.
+pub(crate) const OF_POINTS: [&str; 3] = ["grid", "sample", "points"];
+/// Keys of a grid file that a side may have and that are none of its scenario.
+const OF_GRID_FILES: [&str; 4] = ["scenario", OF_POINTS[0], OF_POINTS[1], OF_POINTS[2]];
 
 /// Nested tables as dotted keys; a table with `from` is a range.
 pub(crate) fn flat<'a>(above: &str, table: &'a Table, all: &mut BTreeMap<String, &'a Value>) {

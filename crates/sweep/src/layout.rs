@@ -2,23 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use firstflight_results::formula::evaluate;
 use serde::Deserialize;
 
-use crate::results::{Found, Results};
+use crate::cell::{Place, filled, value};
+use crate::results::Results;
 
 /// Tables of one layout.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Layout {
+    /// What a page calls it that has a place for it.
+    #[serde(default)]
+    pub(crate) name: String,
     /// Stands over the first column.
     head: String,
     /// Begins a row: text with keys that vary in braces, `{side}` for a row per side, `{control}`
-    /// for a row per control.
+    /// for a row per control. Points for which it is the same text share a row.
     row: String,
     /// The sides that it shows, all of them unless named.
     #[serde(default)]
     sides: Vec<String>,
+    /// And the controls.
+    #[serde(default)]
+    controls: Vec<String>,
     /// What stands under every control, or under every side where rows are of controls: the first
     /// of these whose values are there.
     #[serde(default)]
@@ -30,9 +36,29 @@ pub(crate) struct Layout {
     column: Vec<Column>,
     /// Begins a last row, which says how many cells of each column are not bold.
     agree: Option<String>,
+    /// Only rows of which this formula is true.
+    keep: Option<String>,
+    /// The rows with the largest value of this formula come first.
+    sort: Option<String>,
+    /// Functions are of groups of points that have the same value of this key, and functions
+    /// within functions of the points of a group.
+    pub(crate) by: Option<String>,
+    /// Names for the run of a control on a side, or of a control on the side of the cell.
+    #[serde(default)]
+    runs: BTreeMap<String, Named>,
     /// A table each; one without a title if there are none.
     #[serde(default)]
     each: Vec<Each>,
+}
+
+/// A run as a layout names it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Named {
+    /// A control, on the side of the cell.
+    Control(String),
+    /// A side and a control.
+    Run(String, String),
 }
 
 /// A column with a name of its own.
@@ -55,23 +81,14 @@ struct Mark {
 /// What is one table's own.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Each {
+pub(crate) struct Each {
     title: Option<String>,
     /// Only points with these values at these keys.
     #[serde(default)]
     when: BTreeMap<String, String>,
-    /// Names for the run of a control on a side.
+    /// Names for runs, as those of the layout.
     #[serde(default)]
-    runs: BTreeMap<String, (String, String)>,
-}
-
-/// Where a cell stands.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    each: &'a Each,
-    point: u64,
-    side: Option<&'a str>,
-    control: Option<&'a str>,
+    runs: BTreeMap<String, Named>,
 }
 
 impl Layout {
@@ -79,62 +96,118 @@ impl Layout {
     pub(crate) fn tables(&self, results: &Results) -> String {
         let one = [Each::default()];
         let each = if self.each.is_empty() { &one[..] } else { &self.each };
-        each.iter().map(|each| self.table(each, results)).collect()
+        each.iter().map(|each| OneTable { layout: self, each, results }.text()).collect()
     }
 
-    fn table(&self, each: &Each, results: &Results) -> String {
-        let is_shown =
-            |side: &&str| self.sides.is_empty() || self.sides.iter().any(|it| it == side);
-        let sides: Vec<&str> = results.sides().filter(is_shown).collect();
+    /// Whether a list of names, which may stand for all, has this one.
+    fn shows(listed: &[String], name: &str) -> bool {
+        listed.is_empty() || listed.iter().any(|it| it == name)
+    }
+}
+
+/// One of the tables of a layout.
+#[derive(Clone, Copy)]
+pub(crate) struct OneTable<'a> {
+    pub(crate) layout: &'a Layout,
+    each: &'a Each,
+    pub(crate) results: &'a Results,
+}
+
+impl<'a> OneTable<'a> {
+    /// The run that has this name.
+    pub(crate) fn run(self, name: &str) -> Option<&'a Named> {
+        self.each.runs.get(name).or_else(|| self.layout.runs.get(name))
+    }
+
+    fn text(self) -> String {
+        let Self { layout, results, .. } = self;
+        let sides = results.sides().filter(|side| Layout::shows(&layout.sides, side));
+        let sides: Vec<&str> = sides.collect();
         let mut controls: Vec<&str> = Vec::new();
         for control in sides.iter().flat_map(|side| results.controls(side)) {
-            if !controls.contains(&control.as_str()) {
+            let is_new = !controls.contains(&control.as_str());
+            if is_new && Layout::shows(&layout.controls, control) {
                 controls.push(control);
             }
         }
-        let (by_side, by_control) = (self.row.contains("{side}"), self.row.contains("{control}"));
+        let by_side = layout.row.contains("{side}");
+        let by_control = layout.row.contains("{control}");
         // A cell that names a side itself asks for no column of that side.
         let is_named =
-            |side: &&str| self.cell.iter().any(|cell| cell.contains(&format!("{side}.")));
+            |side: &&str| layout.cell.iter().any(|cell| cell.contains(&format!("{side}.")));
         let across = !by_side && sides.len() > 1 && !sides.iter().any(is_named);
-        let columns = match self.column.is_empty() {
-            true => {
-                self.of_runs(pairs((across, &sides), (!by_control, &controls), results), results)
-            }
-            false => self.column.iter().map(Column::shown).collect(),
+        let columns = match layout.column.is_empty() {
+            true => self.of_runs(pairs((across, &sides), (!by_control, &controls), results)),
+            false => layout.column.iter().map(Column::shown).collect(),
         };
-        let holds = |point: &u64| {
-            each.when.iter().all(|(key, value)| results.key(*point, key) == Some(value))
+        let runs = pairs((by_side, &sides), (by_control, &controls), results);
+        // Where sides are no rows, all that are shown have the points of the first.
+        let rows = |(side, control): Run<'a>| {
+            let side = side.or(sides.first().copied());
+            side.map_or(Vec::new(), |side| self.rows(side, control, &columns))
         };
-        let points: Vec<u64> = (0..results.points()).filter(holds).collect();
-        let (mut lines, mut plain) = (String::new(), vec![0; columns.len()]);
-        let rows = pairs((by_side, &sides), (by_control, &controls), results);
-        for (side, control) in &rows {
-            for point in &points {
-                let place = Place { each, point: *point, side: *side, control: *control };
-                let cells: Vec<(String, bool)> =
-                    columns.iter().map(|column| column.cell(place, results)).collect();
-                cells.iter().zip(&mut plain).for_each(|((_, bold), of)| *of += u32::from(!bold));
-                let label = filled(&self.row, place, results).unwrap_or_default();
-                lines += &line(&label, cells.into_iter().map(|(cell, _)| cell));
-            }
+        let mut rows: Vec<Row> = runs.into_iter().flat_map(rows).collect();
+        rows.sort_by(|one, other| other.rank.total_cmp(&one.rank));
+        let mut lines: String = rows.iter().map(Row::line).collect();
+        if let Some(label) = &layout.agree {
+            let plain = |at: usize| rows.iter().filter(|row| !row.cells[at].1).count();
+            let count = |at: usize| format!("{} of {}", plain(at), rows.len());
+            lines += &line(label, (0..columns.len()).map(count));
         }
-        if let Some(label) = &self.agree {
-            let count = rows.len() * points.len();
-            lines += &line(label, plain.iter().map(|of| format!("{of} of {count}")));
-        }
-        let title = each.title.as_ref().map_or(String::new(), |title| format!("### {title}\n"));
+        let title = self.each.title.as_ref().map_or(String::new(), |it| format!("### {it}\n"));
         let rule = "---|".repeat(columns.len() + 1);
         let heads = columns.into_iter().map(|column| column.head);
-        format!("\n{title}{}|{rule}\n{lines}", line(&self.head, heads))
+        format!("\n{title}{}|{rule}\n{lines}", line(&layout.head, heads))
+    }
+
+    /// The rows of a side and a control: one for each text that begins some.
+    fn rows(self, side: &'a str, control: Option<&'a str>, columns: &[Shown<'a>]) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (text, points) in self.labelled(side, control) {
+            let place = Place { table: self, side, control, points: &points };
+            let of = |formula: &Option<String>| Some(value(formula.as_ref()?, place).ok());
+            if of(&self.layout.keep).is_some_and(|kept| kept.is_none_or(|value| value == 0.0)) {
+                continue;
+            }
+            let cells = columns.iter().map(|column| {
+                // Another side has its own points.
+                let there = column.run.0.map(|side| self.labelled(side, control));
+                let there = there.iter().flatten().find(|(own, _)| *own == text);
+                column.cell(Place { points: there.map_or(&points, |(_, points)| points), ..place })
+            });
+            rows.push(Row {
+                cells: cells.collect(),
+                rank: of(&self.layout.sort).flatten().unwrap_or(0.0),
+                label: filled(&self.layout.row, place).unwrap_or_default(),
+            });
+        }
+        rows
+    }
+
+    /// The points of a run by the text that begins their row.
+    fn labelled(self, side: &'a str, control: Option<&'a str>) -> Vec<(String, Vec<u64>)> {
+        let Self { layout, each, results } = self;
+        let mut labelled: Vec<(String, Vec<u64>)> = Vec::new();
+        for point in 0..results.points(side) {
+            let place = Place { table: self, side, control, points: &[point] };
+            if !each.when.iter().all(|(key, value)| place.key(key) == Some(value)) {
+                continue;
+            }
+            let text = filled(&layout.row, place).unwrap_or_default();
+            match labelled.iter_mut().find(|(own, _)| *own == text) {
+                Some((_, points)) => points.push(point),
+                None => labelled.push((text, vec![point])),
+            }
+        }
+        labelled
     }
 
     /// A column for each of these sides and controls.
-    fn of_runs<'a>(&'a self, runs: Vec<Run<'a>>, results: &Results) -> Vec<Shown<'a>> {
+    fn of_runs(self, runs: Vec<Run<'a>>) -> Vec<Shown<'a>> {
         let shown = |run: Run<'a>| {
-            let words = run.0.map(|side| results.title(side)).into_iter().chain(run.1);
-            let head = words.collect::<Vec<_>>().join(", ");
-            Shown { head, forms: &self.cell, mark: self.mark.as_ref(), run }
+            let side = run.0.map(|side| self.results.title(side));
+            let head = side.into_iter().chain(run.1).collect::<Vec<_>>().join(", ");
+            Shown { head, forms: &self.layout.cell, mark: self.layout.mark.as_ref(), run }
         };
         runs.into_iter().map(shown).collect()
     }
@@ -142,6 +215,20 @@ impl Layout {
 
 /// A side and a control, or what stands for all.
 type Run<'a> = (Option<&'a str>, Option<&'a str>);
+
+/// A row: its cells, each with whether it is bold.
+struct Row {
+    label: String,
+    cells: Vec<(String, bool)>,
+    /// Larger is further up.
+    rank: f64,
+}
+
+impl Row {
+    fn line(&self) -> String {
+        line(&self.label, self.cells.iter().map(|(cell, _)| cell.clone()))
+    }
+}
 
 /// A column of a table.
 struct Shown<'a> {
@@ -161,15 +248,13 @@ impl Column {
 
 impl Shown<'_> {
     /// The cell in a row, and whether it is bold.
-    fn cell(&self, place: Place<'_>, results: &Results) -> (String, bool) {
-        let (side, control) = (place.side.or(self.run.0), place.control.or(self.run.1));
+    fn cell(&self, place: Place<'_>) -> (String, bool) {
+        let (side, control) = (self.run.0.unwrap_or(place.side), place.control.or(self.run.1));
         let place = Place { side, control, ..place };
-        let is_beyond = |mark: &Mark| {
-            let value = evaluate(&mark.of, &|name, _| number(name, place, results));
-            value.is_ok_and(|value| value.abs() > mark.beyond)
-        };
+        let is_beyond =
+            |mark: &Mark| value(&mark.of, place).is_ok_and(|value| value.abs() > mark.beyond);
         let bold = self.mark.is_some_and(is_beyond);
-        let text = self.forms.iter().find_map(|form| filled(form, place, results));
+        let text = self.forms.iter().find_map(|form| filled(form, place));
         let stars = if bold { "**" } else { "" };
         (text.unwrap_or_else(|| "-".to_owned()).replace(['<', '>'], stars), bold)
     }
@@ -197,58 +282,4 @@ fn pairs<'a>(
 fn line(first: &str, cells: impl Iterator<Item = String>) -> String {
     let cells: String = cells.map(|cell| format!(" {cell} |")).collect();
     format!("| {first} |{cells}\n")
-}
-
-/// A text with the values of what it has in braces: a name, or a formula and behind a colon the
-/// digits that are shown; `None` where one is not there.
-fn filled(form: &str, place: Place<'_>, results: &Results) -> Option<String> {
-    let mut parts = form.split('{');
-    let mut text = parts.next()?.to_owned();
-    for part in parts {
-        let (said, rest) = part.split_once('}')?;
-        text += &match said.split_once(':') {
-            Some((formula, digits)) => {
-                let value = evaluate(formula, &|name, _| number(name, place, results)).ok()?;
-                let (sign, digits) =
-                    digits.strip_prefix('+').map_or((false, digits), |it| (true, it));
-                let digits = digits.strip_prefix('.')?.parse::<usize>().ok()?;
-                if sign { format!("{value:+.digits$}") } else { format!("{value:.digits$}") }
-            }
-            None => match found(said, place, results)? {
-                Found::Number(number) => number.to_string(),
-                Found::Text(text) => text,
-            },
-        };
-        text += rest;
-    }
-    Some(text)
-}
-
-fn number(name: &str, place: Place<'_>, results: &Results) -> Result<f64, String> {
-    match found(name, place, results) {
-        Some(Found::Number(number)) => Ok(number),
-        _ => Err(format!("no number {name}")),
-    }
-}
-
-/// A key of the point, the row's side or control, or a measure of the run that stands here: of
-/// another one by its name or its side, as in `quinn.throughput_bps`.
-fn found(name: &str, place: Place<'_>, results: &Results) -> Option<Found> {
-    let Place { each, point, side, control } = place;
-    match name {
-        "side" => return Some(Found::Text(results.title(side?).to_owned())),
-        "control" => return Some(Found::Text(control?.to_owned())),
-        _ => {}
-    }
-    if let Some(value) = results.key(point, name) {
-        return Some(Found::Text(value.to_owned()));
-    }
-    let only = || results.sides().next();
-    match name.split_once('.') {
-        None => results.measured((side.or_else(only)?, control?), point, name),
-        Some((run, name)) => match each.runs.get(run) {
-            Some((side, control)) => results.measured((side, control), point, name),
-            None => results.measured((run, control?), point, name),
-        },
-    }
 }

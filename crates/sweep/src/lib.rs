@@ -22,6 +22,7 @@
 //! # Ok::<(), firstflight_sweep::SweepError>(())
 //! ```
 
+mod cell;
 mod chunk;
 mod cut;
 mod error;
@@ -33,6 +34,7 @@ mod keys;
 mod layout;
 mod listed;
 mod merge;
+mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod points;
@@ -52,6 +54,7 @@ pub use experiment::{Choose, Experiment, Side};
 pub use format::{Format, Parquet, ParquetRows, set_parquet};
 pub use grid::Sweep;
 pub use merge::Merged;
+pub use page::{grid_files, into_page};
 pub use run::{Done, Shard, run};
 pub use store::Store;
 pub use summary::{ControlSummary, Interval, Summary};

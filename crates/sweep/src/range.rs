@@ -73,6 +73,17 @@ impl fmt::Display for Range {
     }
 }
 
+/// A value as a number: rates in bit/s, times in s, sizes in bytes, shares of 1, buffers in BDP.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let (kind, base) = read(text).ok()?;
+    let unit = match kind {
+        Kind::Time | Kind::Share => 1e9,
+        Kind::Bdp => 1e3,
+        Kind::Rate | Kind::Size | Kind::Packets | Kind::Whole => 1.0,
+    };
+    Some(base as f64 / unit)
+}
+
 fn read(text: &str) -> Result<(Kind, u64), String> {
     if let Ok(whole) = text.parse() {
         return Ok((Kind::Whole, whole));

@@ -11,9 +11,6 @@ use crate::{Store, Sweep, SweepError};
 /// What was measured on all sides.
 pub(crate) struct Results {
     sides: Vec<SideResults>,
-    keys: Vec<String>,
-    /// The values of every point, in the order of the keys.
-    points: Vec<Vec<String>>,
 }
 
 /// What was measured on one of them.
@@ -21,6 +18,11 @@ pub(crate) struct SideResults {
     name: String,
     title: String,
     controls: Vec<String>,
+    /// The replicas of every point.
+    runs: u64,
+    keys: Vec<String>,
+    /// The values of every point, in the order of the keys.
+    points: Vec<Vec<String>>,
     /// The hash of every point.
     hashes: Vec<String>,
     rows: Table,
@@ -46,21 +48,38 @@ impl SideResults {
         let mut rows = Table::empty(flows::columns());
         let path = store.dir().join(format!("flows.{}", store.format().name()));
         store.format().read(&path, |more| Ok(rows.append(more)?))?;
-        let controls = sweep.scenario()?.controls.into_iter().map(|spec| spec.text);
+        let scenario = sweep.scenario()?;
+        let controls = scenario.controls.into_iter().map(|spec| spec.text);
         let mut side = Self {
             name: name.to_owned(),
             title: title.to_owned(),
             controls: controls.collect(),
+            runs: scenario.runs.unwrap_or(1),
+            keys: sweep.keys().to_vec(),
+            points: (0..sweep.points()).map(|number| sweep.values(number)).collect(),
             hashes: (0..sweep.points()).map(hash).collect::<Result<_, SweepError>>()?,
             rows,
             at: HashMap::new(),
         };
+        // A run's alias names all controls of its flows; runs stand in the order of the controls.
+        let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
         for row in 0..side.rows.len() {
             let key = (side.text("point", row), side.text("alias", row));
             let (Some(point), Some(alias)) = key else { continue };
-            side.at.entry((point, alias)).or_default().push(row);
+            let known = aliases.entry(point.clone()).or_default();
+            let at = known.iter().position(|own| *own == alias).unwrap_or_else(|| {
+                known.push(alias);
+                known.len() - 1
+            });
+            let Some(control) = side.controls.get(at) else { continue };
+            side.at.entry((point, control.clone())).or_default().push(row);
         }
         Ok(side)
+    }
+
+    fn key(&self, point: u64, key: &str) -> Option<&str> {
+        let at = self.keys.iter().position(|known| known == key)?;
+        Some(&self.points.get(usize::try_from(point).ok()?)?[at])
     }
 
     fn text(&self, column: &str, row: usize) -> Option<String> {
@@ -97,10 +116,8 @@ impl SideResults {
 }
 
 impl Results {
-    /// All sides, each with the points of this sweep.
-    pub(crate) fn new(sides: Vec<SideResults>, of: &Sweep) -> Self {
-        let points = (0..of.points()).map(|number| of.values(number));
-        Self { sides, keys: of.keys().to_vec(), points: points.collect() }
+    pub(crate) fn new(sides: Vec<SideResults>) -> Self {
+        Self { sides }
     }
 
     pub(crate) fn sides(&self) -> impl Iterator<Item = &str> {
@@ -121,18 +138,18 @@ impl Results {
         self.side(side).map_or(&[], |side| &side.controls)
     }
 
-    /// How many points there are.
-    pub(crate) fn points(&self) -> u64 {
-        self.points.len() as u64
+    /// How many points a side has.
+    pub(crate) fn points(&self, side: &str) -> u64 {
+        self.side(side).map_or(0, |side| side.points.len() as u64)
     }
 
-    /// The value of a key that varies, at a point.
-    pub(crate) fn key(&self, point: u64, key: &str) -> Option<&str> {
-        let at = self.keys.iter().position(|known| known == key)?;
-        Some(&self.points.get(usize::try_from(point).ok()?)?[at])
+    /// The value of a key that varies on a side, at a point.
+    pub(crate) fn key(&self, side: &str, point: u64, key: &str) -> Option<&str> {
+        self.side(side)?.key(point, key)
     }
 
-    /// What was measured of a control on a side at a point: a column of the table of flows.
+    /// What was measured of a control on a side at a point: a column of the table of flows, of all
+    /// flows or, as in `flow[1].size_bytes`, of one.
     pub(crate) fn measured(
         &self,
         (side, control): (&str, &str),
@@ -141,8 +158,20 @@ impl Results {
     ) -> Option<Found> {
         let side = self.side(side)?;
         let hash = side.hashes.get(usize::try_from(point).ok()?)?;
-        let rows = side.at.get(&(hash.clone(), control.to_owned()))?;
-        let number = side.over(rows, column).map(Found::Number);
+        let all = side.at.get(&(hash.clone(), control.to_owned()))?;
+        let flow = column.strip_prefix("flow[").and_then(|rest| rest.split_once("]."));
+        let (flow, column) = flow.map_or((None, column), |(flow, column)| (Some(flow), column));
+        let flow: Option<f64> = flow.map(str::parse).transpose().ok()?;
+        // Points that differ in the seed alone have one hash.
+        let first: Option<u64> = side.key(point, "seed").and_then(|seed| seed.parse().ok());
+        let seeds = first.map(|first| first as f64..(first + side.runs) as f64);
+        let is_of = |row: &usize| {
+            let (of, seed) = (side.number("flow", *row), side.number("seed", *row));
+            let is_own = seeds.as_ref().is_none_or(|own| seed.is_some_and(|it| own.contains(&it)));
+            is_own && (flow.is_none() || of == flow)
+        };
+        let rows: Vec<usize> = all.iter().copied().filter(is_of).collect();
+        let number = side.over(&rows, column).map(Found::Number);
         number.or_else(|| side.text(column, *rows.first()?).map(Found::Text))
     }
 }

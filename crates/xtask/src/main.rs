@@ -97,8 +97,8 @@ enum Task {
 }
 
 const STUDIES: &str = "\
-Studies measure and write a page of docs/: bench, choice, judge, lab, oracle, queues, quic, stacks,
-startups. `cargo xtask lab --help` says what one takes.";
+Studies measure and write a page of docs/: bench, choice, judge, lab, oracle, page (of grid files),
+queues, startups. `cargo xtask lab --help` says what one takes.";
 
 fn main() -> ExitCode {
     let root = &root();

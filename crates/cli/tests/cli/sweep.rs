@@ -107,6 +107,28 @@ fn a_kill_in_the_middle_of_a_file_leaves_no_chunk_that_is_not_whole() {
 }
 
 #[test]
+fn tables_stand_in_a_page_that_has_a_place_for_them() {
+    let place = Place::new();
+    place.write(
+        "grid.toml",
+        "scenario = { controls = ['newreno'], flow = [{ size = '100kB' }] }
+        grid = { 'path.rate' = ['10Mbps', '20Mbps'] }
+        table = [{ head = 'all', row = '{points}', cell = ['{max(size_bytes):.0}'] }]",
+    );
+    let page = |table: &str| {
+        format!("# A\n<!-- measured: grid.toml -->\n{table}\n<!-- end of what is measured -->\n")
+    };
+    place.write("page.md", page("old"));
+    place.write("other.md", "# B\n");
+    let refused = place.run(&["sweep", "grid.toml", "--page", "other.md"]);
+    assert!(refused.code == 2 && refused.stderr.contains("no place for tables"), "{refused:?}");
+    assert!(!place.path("firstflight-out").exists(), "{refused:?}");
+    assert_eq!(place.run(&["sweep", "grid.toml", "--page", "page.md"]).code, 0);
+    let new = fs::read_to_string(place.path("page.md")).unwrap();
+    assert_eq!(new, page("\n| all | newreno |\n|---|---|\n| 2 | 100000 |"));
+}
+
+#[test]
 fn a_billion_points_are_estimated_at_once_and_nothing_is_written() {
     let place = Place::new();
     let grid = |points: u64| {

@@ -53,7 +53,8 @@ fn tables(layouts: &str) -> String {
         run_shard(&side.sweep, &store, "1/1");
         store.merge(&side.sweep).unwrap();
     }
-    experiment.tables(&out, Format::Csv).unwrap()
+    let tables = experiment.tables(&out, Format::Csv).unwrap();
+    tables.into_iter().map(|(_, table)| table).collect()
 }
 
 #[test]
@@ -113,12 +114,62 @@ fn rows_of_controls_have_the_sides_for_columns() {
 }
 
 #[test]
+fn points_whose_rows_begin_alike_share_one_and_functions_are_of_all_of_them() {
+    let table = tables(
+        "[[table]]
+        head = 'side'
+        row = '{side} ({points})'
+        controls = ['newreno']
+        runs = { other = 'hystart' }
+        cell = [
+          '{mean(other.delivered_bytes/1000):.0}: {quantile(0.5, path.rate/1000000):.1}',
+          '{sum(delivered_bytes/1000):.0}: {count(path.rate > 15000000):.0} of {max(1):.0}',
+        ]",
+    );
+    assert_eq!(
+        table,
+        "\n| side | newreno |\n|---|---|\n| TCP (2) | 200: 15.0 |\n| paced (2) | 200: 15.0 |\n\
+         | quinn (2) | 400: 1 of 1 |\n"
+    );
+}
+
+#[test]
+fn a_side_can_have_points_and_flows_of_its_own_and_rows_be_of_its_groups() {
+    let own = "
+        [[side]]
+        name = 'own'
+        controls = ['newreno']
+        grid = { 'path.rate' = ['8Mbps', '4Mbps', '2Mbps'], 'path.rtt' = ['40ms', '80ms'] }
+        flow = [{ size = '100kB' }, { control = 'cubic', size = '50kB' }]
+        [[table]]
+        sides = ['own']
+        head = 'rtt'
+        row = '{path.rtt}'
+        keep = 'min(path.rate) > 0'
+        sort = 'max(path.rtt)'
+        by = 'path.rate'
+        cell = ['{max(mean(flow[1].delivered_bytes*path.rate/1000000)):.0} {mean(1):.0}']
+        [[table]]
+        sides = ['own']
+        head = 'rate'
+        row = '{path.rate}'
+        keep = 'max(path.rate) > 3000000'
+        cell = ['{sum(flow[0].size_bytes - flow[1].size_bytes):.0}', '{size_bytes}']";
+    assert_eq!(
+        tables(own),
+        "\n| rtt | newreno |\n|---|---|\n| 80ms | 400000 1 |\n| 40ms | 400000 1 |\n\
+         \n| rate | newreno |\n|---|---|\n| 8Mbps | 100000 |\n| 4Mbps | 100000 |\n"
+    );
+}
+
+#[test]
 fn a_side_that_is_not_understood_is_refused() {
     let place = Place::new();
     let refused = |text: &str| load(&place, &format!("{FILE}{text}")).unwrap_err().to_string();
     assert!(refused("[[side]]\nname = 'x'\non = 'tcp'").contains("--on tcp"));
     assert!(refused("[[side]]\nname = 'x'\nrat = 3").contains("rat"));
-    assert!(refused("[[side]]\nname = 'x'\nflow = [{}]").contains("flow"));
+    assert!(refused("[[side]]\nname = 'x'\nflow = [{ siz = '1MB' }]").contains("siz"));
+    assert!(refused("[[side]]\nname = 'x'\ngrid = { 'path.rat' = ['1'] }").contains("path.rat"));
     assert!(refused("[[table]]\nhead = 'x'\nrwo = 'y'").contains("rwo"));
     let alone = Sweep::parse(FILE, "x.toml", ".".as_ref(), Arc::new(SIM)).unwrap_err();
     assert!(alone.to_string().contains("several sides"), "{alone}");
