@@ -87,6 +87,16 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_table_comes_out_as_it_stands_on_its_page() {
+        let (root, page, file) =
+            (xtask::root(), "papers/scout/tables.md", "papers/scout/lies.toml");
+        let folder = tempfile::tempdir().unwrap();
+        let tables = tables(&root, file, folder.path()).ok().unwrap();
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        assert_eq!(into_page(&text, file.as_ref(), &tables), Some(text));
+    }
+
     /// One that boots a kernel is read up to its controls, which the simulator does not know.
     #[test]
     fn every_grid_file_of_a_page_is_understood() {
@@ -96,7 +106,8 @@ mod tests {
             _ => Ok(Arc::clone(&usual)),
         };
         let root = xtask::root();
-        for page in ["docs/stacks.md", "scenarios/quic/README.md"] {
+        let pages = ["docs/stacks.md", "docs/scout.md", "papers/scout/tables.md"];
+        for page in pages.iter().chain(&["scenarios/quic/README.md"]) {
             let text = fs::read_to_string(root.join(page)).unwrap();
             assert!(!grid_files(&text).is_empty(), "{page}");
             for file in grid_files(&text) {

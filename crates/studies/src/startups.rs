@@ -1,6 +1,5 @@
 //! `docs/startups.md`: every start-up explained, drawn, and measured over a grid of paths, and all
-//! numbers as CSV; and Scout's tables. The start-ups, and what is said of them, are those of the
-//! cards.
+//! numbers as CSV; and the pictures of `docs/scout.md`. What is said of a start-up is its card's.
 
 mod grid;
 mod page;
@@ -19,30 +18,11 @@ use firstflight_scenario::Scenario;
 use crate::Stop;
 use crate::step;
 
-/// Write docs/startups.md, its pictures, target/startups.csv and papers/scout/tables.md (minutes)
-#[derive(Debug, clap::Parser)]
-#[command(name = "startups", no_binary_name = true)]
-struct Args {
-    /// What is of Scout alone
-    #[arg(long)]
-    scout: bool,
-    /// Run paths that papers/scout/linux.csv has not got over a kernel in virtual time (qemu; an
-    /// hour)
-    #[arg(long, requires = "scout")]
-    linux: bool,
-}
-
-/// Writes the page, pictures and numbers, or with `--scout` those of Scout alone. The
-/// simulator is optimised in every profile, so that what the tests have built serves.
+/// Writes the page, pictures and numbers, and Scout's pictures. The simulator is optimised in every
+/// profile, so that what the tests have built serves.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
-    let asked: Args = crate::options(args)?;
-    if asked.linux {
-        scout::measure_on_linux(root)?;
-    }
-    if !asked.scout {
-        survey(root).map_err(|problem| failed(&*problem))?;
-    }
-    write_scout(root).map_err(|problem| failed(&*problem))?;
+    xtask::no_arguments("startups", args)?;
+    survey(root).map_err(|problem| Stop::failed(&format!("startups: {problem}")))?;
     println!("startups: written");
     Ok(())
 }
@@ -58,13 +38,9 @@ fn survey(root: &Path) -> Result<(), Box<dyn Error>> {
     write_file(&step::target(root).join(CSV), grid::csv(&runs))?;
     let summaries = summary::of(&runs);
     draw(root, picture::maps(&summaries).into_iter().chain(picture::windows()?))?;
+    draw(root, scout::pictures()?.into_iter())?;
     write_file(&root.join(PAGE), page::markdown(&summaries))?;
     Ok(())
-}
-
-fn write_scout(root: &Path) -> Result<(), Box<dyn Error>> {
-    draw(root, scout::pictures()?.into_iter())?;
-    scout::write(root)
 }
 
 fn draw(root: &Path, svgs: impl Iterator<Item = (String, String)>) -> Result<(), Box<dyn Error>> {
@@ -79,10 +55,6 @@ fn runs(text: &str, on: Simulator, samples: Option<u32>) -> Result<Vec<Run>, Str
     let scenario = Scenario::parse(text, "startups.toml").map_err(|problem| problem.to_string())?;
     let report = on.run(&scenario, &Options { samples, ..Options::default() });
     Ok(report.map_err(|problem| problem.to_string())?.runs)
-}
-
-fn failed(problem: &dyn Error) -> Stop {
-    Stop::failed(&format!("startups: {problem}"))
 }
 
 const PAGE: &str = "docs/startups.md";

@@ -98,9 +98,8 @@ impl<'a> Place<'a> {
         values.all(|value| value == Some(first)).then_some(first)
     }
 
-    /// How many points share the row; its side or control; a key of its points; or of its only one a
-    /// measure of the run that stands there: of another run by its name or its side, as in
-    /// `quinn.throughput_bps`.
+    /// How many points share the row; its side or control; a key of its points; or a measure of the
+    /// run that stands there, of another run by its name or its side, as in `quinn.throughput_bps`.
     fn found(self, name: &str) -> Option<Found> {
         let results = self.table.results;
         match name {
