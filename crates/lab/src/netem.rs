@@ -16,7 +16,7 @@
 //! A scenario's `queue` is the kernel's discipline of that name instead (`Discipline::tc`).
 
 use firstflight_control::quantity::Rate;
-use firstflight_link::Counted;
+use firstflight_link::{Counted, Discipline};
 use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
 use serde::Deserialize;
 
@@ -192,11 +192,12 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, RunError> {
             return no("beside a queue it loses nothing at random");
         }
         let Some(mut words) = discipline.tc("f0", counted) else {
-            return Err(RunError::Input(
-                "--link netem: Linux has dualpi2 from 6.17 on, and `tc` of that time; accepted: \
-                 tbf, red, codel, fq_codel, pie"
-                    .to_owned(),
-            ));
+            let why = discipline.card().not_in_tc.unwrap_or_default();
+            let mut cards = Discipline::cards();
+            cards.retain(|card| card.not_in_tc.is_none());
+            let accepted: Vec<&str> = cards.iter().map(|card| card.name).collect();
+            let accepted = accepted.join(", ");
+            return Err(RunError::Input(format!("--link netem: {why}; accepted: {accepted}")));
         };
         words.push(delayed("n0", back_us + counted.service_us()));
         return Ok(words);
@@ -234,7 +235,7 @@ const MANY: u32 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
-    use firstflight_link::{CodelRules, Discipline, DualPi2Rules};
+    use firstflight_link::{CodelRules, DualPi2Rules};
 
     use super::*;
     use crate::link::DirectionSpec;

@@ -23,19 +23,11 @@ mod queue;
 mod random;
 mod serialisation;
 mod server;
+mod tc;
 #[cfg(test)]
 mod testing;
 
-pub use discipline::codel::Codel;
-pub use discipline::dualpi2::DualPi2;
-pub use discipline::fq_codel::FqCodel;
-pub use discipline::pie::Pie;
-pub use discipline::red::Red;
-pub use discipline::tbf::Tbf;
-pub use discipline::tc::Counted;
-pub use discipline::{
-    CodelRules, Discipline, DualPi2Rules, FqCodelRules, PieRules, RedRules, TbfRules,
-};
+pub use discipline::*;
 pub use distributions::exponential;
 pub use drop_tail::DropTail;
 pub use drop_tail_link::{Buffer, DropTailLink, ROUNDING_NS, Tie, Totals};
@@ -54,3 +46,4 @@ pub use queue::{Ecn, Moment, Next, Packet, Queue};
 pub use random::{BACK_STREAMS, QUEUE_STREAMS, Uniform, stream};
 pub use serialisation::{NEVER, Serialisation, serialisation};
 pub use server::{Happened, Server};
+pub use tc::{Counted, Words};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use firstflight_link::{Card, Discipline};
 use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, SWITCHES, Stack, StackInUse};
 use firstflight_scenario::{Ns2Release, PathFlags, Profile, Resolved, Scenario};
 
@@ -79,6 +80,26 @@ fn the_python_stub_has_an_argument_for_every_flag() {
     let arguments: String = PathFlags::all().iter().map(argument).collect();
     let class = "or pairs of both.\"\"\"\n\n";
     hold("python/firstflight/__init__.pyi", (class, "\n_Control"), &arguments);
+}
+
+#[test]
+fn the_pages_have_a_line_for_every_queue() {
+    let knob = |(name, usual): &(&str, &str)| match (usual.is_empty(), usual.starts_with('(')) {
+        (true, _) => format!("`{name}` (needed)"),
+        (_, true) => format!("`{name}` {usual}"),
+        (_, false) => format!("`{name}={usual}`"),
+    };
+    let knobs = |card: &Card| card.knobs.iter().map(knob).collect::<Vec<_>>().join(", ");
+    let cards = Discipline::cards();
+    let lines = cards.iter().map(|card| format!("| `{}` | {} |\n", card.name, knobs(card)));
+    let (head, lines) =
+        ("\n| --- | --- |\n| `drop-tail` | none: `buffer` |\n", lines.collect::<String>());
+    let marks = ("| queue | parameters and defaults |", "\nA `limit`");
+    hold("crates/scenario/KEYS.md", marks, &(head.to_owned() + &lines));
+    let line = |card: &Card| format!("| `{}` | {} | {} |\n", card.name, card.about, card.sources);
+    let lines: String = cards.iter().map(line).collect();
+    let marks = ("| queue | what it does | source |", "\nWith `ecn=on`");
+    hold("docs/queues.md", marks, &format!("\n| --- | --- | --- |\n{lines}"));
 }
 
 #[test]

@@ -8,7 +8,80 @@
 //! Times are Linux's units of 1024 ns, and the inverse square root is Linux's 16 bits after one
 //! step of Newton's per drop: both decide when the next drop comes.
 
-use crate::{CodelRules, DropTail, Moment, Next, Packet, Queue};
+use super::{Kind, Knob, Rules};
+use crate::tc::{Counted, Words, ecn_word};
+use crate::{Buffer, DropTail, Moment, Next, Packet, Queue};
+
+/// Rules of [`Codel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelRules {
+    /// How long packets may wait, in nanoseconds.
+    pub target_ns: u64,
+    /// For how long they may wait longer, in nanoseconds: about the largest RTT.
+    pub interval_ns: u64,
+    /// How many may wait.
+    pub limit_packets: u64,
+    /// Marks what is ECN-capable instead of dropping it.
+    pub ecn: bool,
+    /// Marks what has waited longer than this, in nanoseconds, beside the rest.
+    pub ce_threshold_ns: Option<u64>,
+}
+
+impl Default for CodelRules {
+    /// `codel_params_init` and `DEFAULT_CODEL_LIMIT`; RFC 8289 section 4.
+    fn default() -> Self {
+        Self {
+            target_ns: 5_000_000,
+            interval_ns: 100_000_000,
+            limit_packets: 1_000,
+            ecn: false,
+            ce_threshold_ns: None,
+        }
+    }
+}
+
+impl Rules for CodelRules {
+    const NAME: &'static str = "codel";
+    const ABOUT: &'static str = "Drops what leaves, once all packets of an `interval` have waited \
+        for `target` or longer, and then at the interval over the square root of the number of \
+        drops.";
+    const SOURCES: &'static str = "RFC 8289, Linux's `sch_codel`";
+    const KNOBS: &'static [Knob<Self>] = &[
+        Knob::new("target", Kind::Time, "5ms", |r, it| r.target_ns = it),
+        Knob::new("interval", Kind::Time, "100ms", |r, it| r.interval_ns = it),
+        Knob::new("limit", Kind::Packets, "1000pkt", |r, it| r.limit_packets = it),
+        Knob::new("ecn", Kind::Switch, "off", |r, it| r.ecn = it > 0),
+        Knob::new("ce_threshold", Kind::Time, "(none)", |r, it| r.ce_threshold_ns = Some(it)),
+    ];
+
+    fn room(&self) -> Buffer {
+        Buffer::Packets(self.limit_packets)
+    }
+
+    fn build(self, mtu: u64, _rate_bps: u64) -> Box<dyn Queue> {
+        Box::new(Codel::new(self, mtu))
+    }
+
+    fn tc(&self, _counted: Counted) -> Option<Words> {
+        Some(Words::InClass(format!("codel {}", self.words())))
+    }
+}
+
+impl CodelRules {
+    /// For `tc`.
+    pub(super) fn words(&self) -> String {
+        let us = |ns: u64| ns / 1_000;
+        let above = self.ce_threshold_ns.map(|ns| format!(" ce_threshold {}us", us(ns)));
+        format!(
+            "limit {} target {}us interval {}us {}{}",
+            self.limit_packets,
+            us(self.target_ns),
+            us(self.interval_ns),
+            ecn_word(self.ecn),
+            above.unwrap_or_default()
+        )
+    }
+}
 
 /// A FIFO under CoDel.
 #[derive(Clone, Debug)]

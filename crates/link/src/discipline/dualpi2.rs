@@ -9,7 +9,66 @@
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-use crate::{DropTail, DualPi2Rules, Ecn, Moment, Next, Packet, Queue};
+use super::{Kind, Knob, Rules};
+use crate::tc::{Counted, Words};
+use crate::{Buffer, DropTail, Ecn, Moment, Next, Packet, Queue};
+
+/// Rules of [`DualPi2`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DualPi2Rules {
+    /// How long packets should wait, in nanoseconds.
+    pub target_ns: u64,
+    /// The controller's period, in nanoseconds.
+    pub tupdate_ns: u64,
+    /// An L4S packet that has waited longer is marked, in nanoseconds.
+    pub step_ns: u64,
+    /// How much more often L4S packets are marked than the root of the classic probability.
+    pub coupling: u32,
+    /// How many packets may wait.
+    pub limit_packets: u64,
+}
+
+impl Default for DualPi2Rules {
+    /// `dualpi2_reset_default`; RFC 9332 appendix A.1.
+    fn default() -> Self {
+        Self {
+            target_ns: 15_000_000,
+            tupdate_ns: 16_000_000,
+            step_ns: 1_000_000,
+            coupling: 2,
+            limit_packets: 10_000,
+        }
+    }
+}
+
+impl Rules for DualPi2Rules {
+    const NAME: &'static str = "dualpi2";
+    const ABOUT: &'static str = "Two queues under one controller: ECT(1) has its own, which comes \
+        first, and is marked above `step` and by twice the root of the probability with which the \
+        others are dropped.";
+    const SOURCES: &'static str = "RFC 9332, Linux's `sch_dualpi2`";
+    const NOT_IN_TC: Option<&'static str> =
+        Some("Linux has dualpi2 from 6.17 on, and `tc` of that time");
+    const KNOBS: &'static [Knob<Self>] = &[
+        Knob::new("target", Kind::Time, "15ms", |r, it| r.target_ns = it),
+        Knob::new("tupdate", Kind::Time, "16ms", |r, it| r.tupdate_ns = it),
+        Knob::new("step", Kind::Time, "1ms", |r, it| r.step_ns = it),
+        Knob::new("coupling", Kind::Count(1, 255), "2", |r, it| r.coupling = it as u32),
+        Knob::new("limit", Kind::Packets, "10000pkt", |r, it| r.limit_packets = it),
+    ];
+
+    fn room(&self) -> Buffer {
+        Buffer::Packets(self.limit_packets)
+    }
+
+    fn build(self, mtu: u64, _rate_bps: u64) -> Box<dyn Queue> {
+        Box::new(DualPi2::new(self, mtu))
+    }
+
+    fn tc(&self, _counted: Counted) -> Option<Words> {
+        None
+    }
+}
 
 /// Both queues and their controller.
 #[derive(Clone, Debug)]

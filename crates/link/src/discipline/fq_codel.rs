@@ -10,8 +10,65 @@
 
 use std::collections::VecDeque;
 
-use super::codel::{Law, Source, State};
-use crate::{DropTail, FqCodelRules, Moment, Next, Packet, Queue};
+use super::codel::{CodelRules, Law, Source, State};
+use super::{Kind, Knob, Rules};
+use crate::tc::{Counted, Words};
+use crate::{Buffer, DropTail, Moment, Next, Packet, Queue};
+
+/// Rules of [`FqCodel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCodelRules {
+    /// What holds for each queue; the limit is for all together.
+    pub codel: CodelRules,
+    /// How many queues there are.
+    pub flows: u32,
+    /// What a flow sends in its turn, in bytes; a full packet where it is not said.
+    pub quantum_bytes: Option<u64>,
+}
+
+impl Default for FqCodelRules {
+    /// `fq_codel_init`; RFC 8290 section 5.2.
+    fn default() -> Self {
+        let codel = CodelRules { limit_packets: 10 * 1_024, ecn: true, ..CodelRules::default() };
+        Self { codel, flows: 1_024, quantum_bytes: None }
+    }
+}
+
+impl Rules for FqCodelRules {
+    const NAME: &'static str = "fq_codel";
+    const ABOUT: &'static str = "A queue for each flow, served in turn, with CoDel in each; a \
+        flow that has just begun comes first.";
+    const SOURCES: &'static str = "RFC 8290, Linux's `sch_fq_codel`";
+    const KNOBS: &'static [Knob<Self>] = &[
+        Knob::new("quantum", Kind::Size, "(a full packet)", |r, it| r.quantum_bytes = Some(it)),
+        Knob::new("target", Kind::Time, "5ms", |r, it| r.codel.target_ns = it),
+        Knob::new("interval", Kind::Time, "100ms", |r, it| r.codel.interval_ns = it),
+        Knob::new("limit", Kind::Packets, "10240pkt", |r, it| r.codel.limit_packets = it),
+        Knob::new("ecn", Kind::Switch, "on", |r, it| r.codel.ecn = it > 0),
+        Knob::new("ce_threshold", Kind::Time, "(none)", |r, it| r.codel.ce_threshold_ns = Some(it)),
+        Knob::new("flows", Kind::Count(1, 65_536), "1024", |r, it| r.flows = it as u32),
+    ];
+
+    fn room(&self) -> Buffer {
+        self.codel.room()
+    }
+
+    fn build(self, mtu: u64, _rate_bps: u64) -> Box<dyn Queue> {
+        Box::new(FqCodel::new(self, mtu))
+    }
+
+    fn tc(&self, counted: Counted) -> Option<Words> {
+        let quantum = self.quantum_bytes.map_or(counted.frame, |bytes| counted.frames(bytes));
+        Some(Words::InClass(format!(
+            "fq_codel flows {} quantum {quantum} memory_limit {MEMORY} {}",
+            self.flows,
+            self.codel.words()
+        )))
+    }
+}
+
+/// Linux's limit of memory, which a scenario does not have.
+const MEMORY: &str = "1gb";
 
 /// The queues of all flows.
 #[derive(Clone, Debug)]

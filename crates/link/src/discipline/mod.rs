@@ -1,180 +1,193 @@
-//! Every discipline with its rules, in base units. Defaults are Linux's.
+//! Queue disciplines: each has a file with its rules, its card and the queue. The list behind the
+//! declarations is all that knows every one.
 
-pub(crate) mod codel;
-pub(crate) mod dualpi2;
-pub(crate) mod fq_codel;
-pub(crate) mod pie;
-pub(crate) mod red;
-pub(crate) mod tbf;
-pub(crate) mod tc;
+use std::fmt::Debug;
 
-use crate::{Codel, DropTail, DualPi2, FqCodel, Pie, Queue, Red, Tbf};
+use crate::tc::{Counted, Words};
+use crate::{Buffer, DropTail, Queue};
 
-/// A discipline other than a link's plain drop-tail buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discipline {
-    /// A token-bucket shaper.
-    Tbf(TbfRules),
-    /// RED.
-    Red(RedRules),
-    /// CoDel.
-    Codel(CodelRules),
-    /// FQ-CoDel.
-    FqCodel(FqCodelRules),
-    /// PIE.
-    Pie(PieRules),
-    /// DualPI2.
-    DualPi2(DualPi2Rules),
-}
+/// The rules of a discipline, in base units. `Default` has Linux's.
+pub trait Rules: Copy + Debug + Default + 'static {
+    /// Its name, which is that of `tc`.
+    const NAME: &'static str;
+    /// What it does, for the page on queues.
+    const ABOUT: &'static str;
+    /// Where its rules are from.
+    const SOURCES: &'static str;
+    /// Why `tc` cannot be told of it, if so.
+    const NOT_IN_TC: Option<&'static str> = None;
+    /// One as written, where a parameter is needed.
+    const EXAMPLE: &'static str = Self::NAME;
+    /// Its parameters.
+    const KNOBS: &'static [Knob<Self>];
 
-/// Rules of [`Tbf`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TbfRules {
-    /// The rate at which the bucket fills, in bits per second.
-    pub rate_bps: u64,
-    /// What it holds, in bytes.
-    pub burst_bytes: u64,
-    /// What may wait, in bytes.
-    pub limit_bytes: u64,
-}
+    /// What is not written follows from the rest and the link: [`UNSET`] becomes a value. Refuses
+    /// rules that do not go together.
+    ///
+    /// # Errors
+    /// Says which, and what is accepted.
+    fn complete(self, _link: &Sizes<'_>) -> Result<Self, String> {
+        Ok(self)
+    }
 
-/// Rules of [`Red`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RedRules {
-    /// What may wait, in bytes.
-    pub limit_bytes: u64,
-    /// The average from which on packets may be dropped, in bytes.
-    pub min_bytes: u64,
-    /// The average from which on all are, in bytes.
-    pub max_bytes: u64,
-    /// A packet's mean size, in bytes.
-    pub avpkt_bytes: u64,
-    /// A burst of so many packets passes an empty queue.
-    pub burst_packets: u64,
-    /// The probability just below `max_bytes`, of 10^9.
-    pub probability_ppb: u32,
-    /// Marks what is ECN-capable instead.
-    pub ecn: bool,
-}
+    /// What may wait.
+    fn room(&self) -> Buffer;
 
-/// Rules of [`Codel`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelRules {
-    /// How long packets may wait, in nanoseconds.
-    pub target_ns: u64,
-    /// For how long they may wait longer, in nanoseconds: about the largest RTT.
-    pub interval_ns: u64,
-    /// How many may wait.
-    pub limit_packets: u64,
-    /// Marks what is ECN-capable instead of dropping it.
-    pub ecn: bool,
-    /// Marks what has waited longer than this, in nanoseconds, beside the rest.
-    pub ce_threshold_ns: Option<u64>,
-}
+    /// The rate in bits per second above which it lets only a burst pass, and the burst in bytes.
+    fn bucket(&self) -> Option<(u64, u64)> {
+        None
+    }
 
-/// Rules of [`FqCodel`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqCodelRules {
-    /// What holds for each queue; the limit is for all together.
-    pub codel: CodelRules,
-    /// How many queues there are.
-    pub flows: u32,
-    /// What a flow sends in its turn, in bytes; a full packet where it is not said.
-    pub quantum_bytes: Option<u64>,
-}
-
-/// Rules of [`Pie`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PieRules {
-    /// How long packets should wait, in nanoseconds.
-    pub target_ns: u64,
-    /// The controller's period, in nanoseconds, which counts in jiffies.
-    pub tupdate_ns: u64,
-    /// How many packets may wait.
-    pub limit_packets: u64,
-    /// How the probability follows the distance to the target, in 16ths of a hertz.
-    pub alpha: u32,
-    /// How it follows the delay's change, in 16ths of a hertz.
-    pub beta: u32,
-    /// Marks what is ECN-capable instead of dropping it, up to a probability of 10 %.
-    pub ecn: bool,
-}
-
-/// Rules of [`DualPi2`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DualPi2Rules {
-    /// How long packets should wait, in nanoseconds.
-    pub target_ns: u64,
-    /// The controller's period, in nanoseconds.
-    pub tupdate_ns: u64,
-    /// An L4S packet that has waited longer is marked, in nanoseconds.
-    pub step_ns: u64,
-    /// How much more often L4S packets are marked than the root of the classic probability.
-    pub coupling: u32,
-    /// How many packets may wait.
-    pub limit_packets: u64,
-}
-
-impl Discipline {
     /// The queue at time 0, on a link of `rate_bps` whose full packets take `mtu` bytes.
-    pub fn build(self, mtu: u64, rate_bps: u64) -> Box<dyn Queue> {
-        match self {
-            Self::Tbf(rules) => Box::new(Tbf::new(rules)),
-            Self::Red(rules) => Box::new(Red::new(rules, rate_bps)),
-            Self::Codel(rules) => Box::new(Codel::new(rules, mtu)),
-            Self::FqCodel(rules) => Box::new(FqCodel::new(rules, mtu)),
-            Self::Pie(rules) => Box::new(Pie::new(rules, mtu)),
-            Self::DualPi2(rules) => Box::new(DualPi2::new(rules, mtu)),
-        }
+    fn build(self, mtu: u64, rate_bps: u64) -> Box<dyn Queue>;
+
+    /// Its words for `tc`; `None` if `tc` does not know it.
+    fn tc(&self, counted: Counted) -> Option<Words>;
+}
+
+/// A parameter of a discipline.
+#[derive(Debug)]
+pub struct Knob<R> {
+    /// Its name, which is that of `tc`.
+    pub name: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+    /// Its default as written, or in parentheses what it follows from; empty if it is needed.
+    pub usual: &'static str,
+    /// Sets it, in base units.
+    pub set: fn(&mut R, u64),
+}
+
+impl<R> Knob<R> {
+    /// One of this name; `set` is given its value.
+    pub const fn new(
+        name: &'static str,
+        kind: Kind,
+        usual: &'static str,
+        set: fn(&mut R, u64),
+    ) -> Self {
+        Self { name, kind, usual, set }
     }
 }
 
-impl Default for CodelRules {
-    /// `codel_params_init` and `DEFAULT_CODEL_LIMIT`; RFC 8289 section 4.
-    fn default() -> Self {
-        Self {
-            target_ns: 5_000_000,
-            interval_ns: 100_000_000,
-            limit_packets: 1_000,
-            ecn: false,
-            ce_threshold_ns: None,
-        }
-    }
+/// What the value of a parameter is, and in which unit it is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A time of 1 us to 100 s, the longest that the arithmetic of all disciplines holds, in
+    /// nanoseconds.
+    Time,
+    /// In bits per second.
+    Rate,
+    /// The size of a packet, in bytes.
+    Size,
+    /// Room in packets, bytes or BDP; set in bytes.
+    Bytes,
+    /// Room in packets, bytes or BDP; set in packets.
+    Packets,
+    /// A part of 10^9.
+    Share,
+    /// A whole number from the one to the other.
+    Count(u64, u64),
+    /// 1 for on, 0 for off.
+    Switch,
 }
 
-impl Default for FqCodelRules {
-    /// `fq_codel_init`; RFC 8290 section 5.2.
-    fn default() -> Self {
-        let codel = CodelRules { limit_packets: 10 * 1_024, ecn: true, ..CodelRules::default() };
-        Self { codel, flows: 1_024, quantum_bytes: None }
-    }
+/// What a discipline's sizes are measured by: a link.
+#[derive(Clone, Copy)]
+pub struct Sizes<'a> {
+    /// A full packet, in bytes on the link.
+    pub wire: u64,
+    /// How many packets a number of thousandths of the BDP is.
+    pub bdp: &'a dyn Fn(u64) -> u64,
 }
 
-impl Default for PieRules {
-    /// `pie_params_init`; RFC 8033 section 5.
-    fn default() -> Self {
-        Self {
-            target_ns: 15_000_000,
-            tupdate_ns: 15_000_000,
-            limit_packets: 1_000,
-            alpha: 2,
-            beta: 20,
-            ecn: false,
-        }
-    }
+/// The value of the parameter of that name, if it is written, or what is wrong with it.
+pub type Value<'a> = dyn Fn(&str, Kind) -> Result<Option<u64>, String> + 'a;
+
+/// What is known of a discipline by its name.
+#[derive(Clone, Debug)]
+pub struct Card {
+    /// [`Rules::NAME`].
+    pub name: &'static str,
+    /// [`Rules::ABOUT`].
+    pub about: &'static str,
+    /// [`Rules::SOURCES`].
+    pub sources: &'static str,
+    /// [`Rules::NOT_IN_TC`].
+    pub not_in_tc: Option<&'static str>,
+    /// Name and default of every parameter ([`Knob::usual`]).
+    pub knobs: Vec<(&'static str, &'static str)>,
 }
 
-impl Default for DualPi2Rules {
-    /// `dualpi2_reset_default`; RFC 9332 appendix A.1.
-    fn default() -> Self {
-        Self {
-            target_ns: 15_000_000,
-            tupdate_ns: 16_000_000,
-            step_ns: 1_000_000,
-            coupling: 2,
-            limit_packets: 10_000,
+/// Declares the modules, [`Discipline`] and what is asked of any.
+macro_rules! disciplines {
+    ($($module:ident::$name:ident($rules:ident),)*) => {
+        $(mod $module;)*
+        $(pub use $module::{$name, $rules};)*
+
+        /// A discipline other than a link's plain drop-tail buffer, with its rules.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Discipline {
+            $(#[doc = concat!("[`", stringify!($name), "`](crate::", stringify!($name), ").")]
+            $name($rules),)*
         }
-    }
+
+        impl Discipline {
+            /// Every discipline.
+            pub fn cards() -> Vec<Card> {
+                vec![$(Card::of::<$rules>()),*]
+            }
+
+            /// The discipline of that name on such a link. `value` reads a parameter, if it is
+            /// written. `None` if there is no such name.
+            ///
+            /// # Errors
+            /// What `value` says, or what does not go together.
+            pub fn read(
+                name: &str,
+                link: &Sizes<'_>,
+                value: &Value<'_>,
+            ) -> Option<Result<Self, String>> {
+                match name {
+                    $($rules::NAME => Some(read::<$rules>(link, value).map(Self::$name)),)*
+                    _ => None,
+                }
+            }
+
+            /// What is known of it.
+            pub fn card(self) -> Card {
+                match self { $(Self::$name(_) => Card::of::<$rules>()),* }
+            }
+
+            /// See [`Rules::room`].
+            pub fn room(self) -> Buffer {
+                match self { $(Self::$name(rules) => rules.room()),* }
+            }
+
+            /// See [`Rules::bucket`].
+            pub fn bucket(self) -> Option<(u64, u64)> {
+                match self { $(Self::$name(rules) => rules.bucket()),* }
+            }
+
+            /// See [`Rules::build`].
+            pub fn build(self, mtu: u64, rate_bps: u64) -> Box<dyn Queue> {
+                match self { $(Self::$name(rules) => rules.build(mtu, rate_bps)),* }
+            }
+
+            pub(crate) fn words(self, counted: Counted) -> Option<Words> {
+                match self { $(Self::$name(rules) => rules.tc(counted)),* }
+            }
+        }
+    };
+}
+
+disciplines! {
+    tbf::Tbf(TbfRules),
+    red::Red(RedRules),
+    codel::Codel(CodelRules),
+    fq_codel::FqCodel(FqCodelRules),
+    pie::Pie(PieRules),
+    dualpi2::DualPi2(DualPi2Rules),
 }
 
 impl Discipline {
@@ -183,6 +196,51 @@ impl Discipline {
     pub fn drop_tail(packets: u64) -> Box<dyn Queue> {
         Box::new(DropTail::of_packets(packets))
     }
+}
+
+impl Card {
+    fn of<R: Rules>() -> Self {
+        Self {
+            name: R::NAME,
+            about: R::ABOUT,
+            sources: R::SOURCES,
+            not_in_tc: R::NOT_IN_TC,
+            knobs: R::KNOBS.iter().map(|knob| (knob.name, knob.usual)).collect(),
+        }
+    }
+}
+
+impl Sizes<'_> {
+    /// The bytes of so many BDP, at least of twelve packets: then the `min` of `red`, a twelfth of
+    /// its `limit`, is a packet.
+    pub(crate) fn bdps(&self, many: u64) -> u64 {
+        (self.bdp)(1_000 * many).max(12).saturating_mul(self.wire)
+    }
+}
+
+fn read<R: Rules>(link: &Sizes<'_>, value: &Value<'_>) -> Result<R, String> {
+    let mut rules = R::default();
+    for knob in R::KNOBS {
+        match value(knob.name, knob.kind)? {
+            Some(value) => (knob.set)(&mut rules, value),
+            None if knob.usual.is_empty() => {
+                return Err(format!("`{}` is missing; accepted: {}", knob.name, R::EXAMPLE));
+            }
+            None => {}
+        }
+    }
+    rules.complete(link)
+}
+
+/// The value of what is not written and follows from the rest.
+pub(crate) const UNSET: u64 = u64::MAX;
+
+/// More packets than any path holds.
+pub(crate) const MOST: u64 = 1_000_000_000;
+
+/// `value` unless it is [`UNSET`].
+pub(crate) fn or(value: u64, usual: u64) -> u64 {
+    if value == UNSET { usual } else { value }
 }
 
 #[cfg(test)]

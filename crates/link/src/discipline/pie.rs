@@ -8,7 +8,75 @@
 
 use rand_pcg::rand_core::Rng;
 
-use crate::{DropTail, Moment, Next, Packet, PieRules, Queue};
+use super::{Kind, Knob, Rules};
+use crate::tc::{Counted, Words, ecn_word};
+use crate::{Buffer, DropTail, Moment, Next, Packet, Queue};
+
+/// Rules of [`Pie`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PieRules {
+    /// How long packets should wait, in nanoseconds.
+    pub target_ns: u64,
+    /// The controller's period, in nanoseconds, which counts in jiffies.
+    pub tupdate_ns: u64,
+    /// How many packets may wait.
+    pub limit_packets: u64,
+    /// How the probability follows the distance to the target, in 16ths of a hertz.
+    pub alpha: u32,
+    /// How it follows the delay's change, in 16ths of a hertz.
+    pub beta: u32,
+    /// Marks what is ECN-capable instead of dropping it, up to a probability of 10 %.
+    pub ecn: bool,
+}
+
+impl Default for PieRules {
+    /// `pie_params_init`; RFC 8033 section 5.
+    fn default() -> Self {
+        Self {
+            target_ns: 15_000_000,
+            tupdate_ns: 15_000_000,
+            limit_packets: 1_000,
+            alpha: 2,
+            beta: 20,
+            ecn: false,
+        }
+    }
+}
+
+impl Rules for PieRules {
+    const NAME: &'static str = "pie";
+    const ABOUT: &'static str = "Drops at random what arrives. A controller sets the probability \
+        by how far the delay is from `target`, and by how it changes.";
+    const SOURCES: &'static str = "RFC 8033, Linux's `sch_pie`";
+    const KNOBS: &'static [Knob<Self>] = &[
+        Knob::new("target", Kind::Time, "15ms", |r, it| r.target_ns = it),
+        Knob::new("tupdate", Kind::Time, "15ms", |r, it| r.tupdate_ns = it),
+        Knob::new("limit", Kind::Packets, "1000pkt", |r, it| r.limit_packets = it),
+        Knob::new("alpha", Kind::Count(0, 32), "2", |r, it| r.alpha = it as u32),
+        Knob::new("beta", Kind::Count(0, 32), "20", |r, it| r.beta = it as u32),
+        Knob::new("ecn", Kind::Switch, "off", |r, it| r.ecn = it > 0),
+    ];
+
+    fn room(&self) -> Buffer {
+        Buffer::Packets(self.limit_packets)
+    }
+
+    fn build(self, mtu: u64, _rate_bps: u64) -> Box<dyn Queue> {
+        Box::new(Pie::new(self, mtu))
+    }
+
+    fn tc(&self, _counted: Counted) -> Option<Words> {
+        Some(Words::InClass(format!(
+            "pie limit {} target {}us tupdate {}us alpha {} beta {} {}",
+            self.limit_packets,
+            self.target_ns / 1_000,
+            self.tupdate_ns / 1_000,
+            self.alpha,
+            self.beta,
+            ecn_word(self.ecn)
+        )))
+    }
+}
 
 /// A FIFO under PIE.
 #[derive(Clone, Debug)]

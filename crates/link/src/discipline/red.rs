@@ -10,7 +10,95 @@
 
 use rand_pcg::rand_core::Rng;
 
-use crate::{DropTail, Moment, Next, Packet, Queue, RedRules};
+use super::{Kind, Knob, MOST, Rules, Sizes, UNSET, or};
+use crate::tc::{Counted, Words};
+use crate::{Buffer, DropTail, Moment, Next, Packet, Queue};
+
+/// Rules of [`Red`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RedRules {
+    /// What may wait, in bytes.
+    pub limit_bytes: u64,
+    /// The average from which on packets may be dropped, in bytes.
+    pub min_bytes: u64,
+    /// The average from which on all are, in bytes.
+    pub max_bytes: u64,
+    /// A packet's mean size, in bytes.
+    pub avpkt_bytes: u64,
+    /// A burst of so many packets passes an empty queue.
+    pub burst_packets: u64,
+    /// The probability just below `max_bytes`, of 10^9.
+    pub probability_ppb: u32,
+    /// Marks what is ECN-capable instead.
+    pub ecn: bool,
+}
+
+impl Default for RedRules {
+    fn default() -> Self {
+        Self {
+            limit_bytes: UNSET,
+            min_bytes: UNSET,
+            max_bytes: UNSET,
+            avpkt_bytes: UNSET,
+            burst_packets: UNSET,
+            probability_ppb: 20_000_000,
+            ecn: false,
+        }
+    }
+}
+
+impl Rules for RedRules {
+    const NAME: &'static str = "red";
+    const ABOUT: &'static str = "Drops at random what arrives. The probability rises with an \
+        average of the queue from 0 at `min` to `probability` at `max`; from there on everything \
+        is dropped.";
+    const SOURCES: &'static str = "Floyd and Jacobson 1993, Linux's `sch_red`";
+    const KNOBS: &'static [Knob<Self>] = &[
+        Knob::new("limit", Kind::Bytes, "4bdp", |r, it| r.limit_bytes = it),
+        Knob::new("max", Kind::Bytes, "(a quarter of that)", |r, it| r.max_bytes = it),
+        Knob::new("min", Kind::Bytes, "(a third of that)", |r, it| r.min_bytes = it),
+        Knob::new("avpkt", Kind::Size, "(a full packet)", |r, it| r.avpkt_bytes = it),
+        Knob::new("burst", Kind::Count(1, MOST), "(from those)", |r, it| r.burst_packets = it),
+        Knob::new("probability", Kind::Share, "2%", |r, it| r.probability_ppb = it as u32),
+        Knob::new("ecn", Kind::Switch, "off", |r, it| r.ecn = it > 0),
+    ];
+
+    /// As `tc` has it.
+    fn complete(self, link: &Sizes<'_>) -> Result<Self, String> {
+        let limit_bytes = or(self.limit_bytes, link.bdps(4));
+        let max_bytes = or(self.max_bytes, limit_bytes / 4);
+        let min_bytes = or(self.min_bytes, max_bytes / 3);
+        let avpkt_bytes = or(self.avpkt_bytes, link.wire).max(1);
+        let usual = (2 * min_bytes + max_bytes) / (3 * avpkt_bytes);
+        let burst_packets = or(self.burst_packets, usual.max(1));
+        if min_bytes >= max_bytes || max_bytes > limit_bytes {
+            return Err("min, max and limit do not rise; accepted: min < max <= limit".to_owned());
+        }
+        Ok(Self { limit_bytes, min_bytes, max_bytes, avpkt_bytes, burst_packets, ..self })
+    }
+
+    fn room(&self) -> Buffer {
+        Buffer::Bytes(self.limit_bytes)
+    }
+
+    fn build(self, _mtu: u64, rate_bps: u64) -> Box<dyn Queue> {
+        Box::new(Red::new(self, rate_bps))
+    }
+
+    fn tc(&self, counted: Counted) -> Option<Words> {
+        let [limit, min, max, avpkt] =
+            [self.limit_bytes, self.min_bytes, self.max_bytes, self.avpkt_bytes]
+                .map(|bytes| counted.frames(bytes));
+        Some(Words::InClass(format!(
+            "red limit {limit} min {min} max {max} avpkt {avpkt} burst {} bandwidth {}bit \
+             probability {}{}",
+            self.burst_packets,
+            counted.rate_bps,
+            f64::from(self.probability_ppb) / 1e9,
+            if self.ecn { " ecn" } else { "" }
+        )))
+    }
+}
 
 /// A FIFO under RED.
 #[derive(Clone, Debug)]

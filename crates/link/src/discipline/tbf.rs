@@ -5,7 +5,71 @@
 //! of it (`tbf_dequeue`). What waits is a FIFO of `limit` bytes, and a packet that the bucket can
 //! never hold is dropped (`max_size` of `tbf_enqueue`).
 
-use crate::{DropTail, Moment, Next, Packet, Queue, TbfRules};
+use super::{Kind, Knob, Rules, Sizes, UNSET, or};
+use crate::tc::{Counted, Words};
+use crate::{Buffer, DropTail, Moment, Next, Packet, Queue};
+
+/// Rules of [`Tbf`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TbfRules {
+    /// The rate at which the bucket fills, in bits per second.
+    pub rate_bps: u64,
+    /// What it holds, in bytes.
+    pub burst_bytes: u64,
+    /// What may wait, in bytes.
+    pub limit_bytes: u64,
+}
+
+impl Default for TbfRules {
+    fn default() -> Self {
+        Self { rate_bps: UNSET, burst_bytes: UNSET, limit_bytes: UNSET }
+    }
+}
+
+impl Rules for TbfRules {
+    const NAME: &'static str = "tbf";
+    const ABOUT: &'static str = "Packets wait until a bucket that fills at `rate` holds their \
+        size. A full bucket lets a burst pass.";
+    const SOURCES: &'static str = "Linux's `sch_tbf`";
+    const EXAMPLE: &'static str = "tbf(rate=10Mbps,burst=16KB,limit=1bdp)";
+    const KNOBS: &'static [Knob<Self>] = &[
+        Knob::new("rate", Kind::Rate, "", |r, it| r.rate_bps = it),
+        Knob::new("burst", Kind::Bytes, "", |r, it| r.burst_bytes = it),
+        Knob::new("limit", Kind::Bytes, "1bdp", |r, it| r.limit_bytes = it),
+    ];
+
+    fn complete(self, link: &Sizes<'_>) -> Result<Self, String> {
+        let wire = link.wire;
+        if self.burst_bytes < wire {
+            let problem = format!("no packet of {wire} bytes would pass; accepted: one or more");
+            return Err(format!("burst: {problem}"));
+        }
+        Ok(Self { limit_bytes: or(self.limit_bytes, link.bdps(1)), ..self })
+    }
+
+    fn room(&self) -> Buffer {
+        Buffer::Bytes(self.limit_bytes)
+    }
+
+    fn bucket(&self) -> Option<(u64, u64)> {
+        Some((self.rate_bps, self.burst_bytes))
+    }
+
+    fn build(self, _mtu: u64, _rate_bps: u64) -> Box<dyn Queue> {
+        Box::new(Tbf::new(self))
+    }
+
+    /// A burst leaves at the link's rate.
+    fn tc(&self, counted: Counted) -> Option<Words> {
+        let [rate, burst, limit] = [self.rate_bps, self.burst_bytes, self.limit_bytes]
+            .map(|amount| counted.frames(amount));
+        Some(Words::Alone(format!(
+            "tbf rate {rate}bit burst {burst}b limit {limit}b peakrate {}bit mtu {}b",
+            counted.rate_bps,
+            counted.frame + counted.late_bytes()
+        )))
+    }
+}
 
 /// A bucket and what waits for it.
 #[derive(Clone, Debug)]

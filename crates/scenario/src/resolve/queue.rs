@@ -1,9 +1,10 @@
 //! A link's queue in base units.
 
+use firstflight_link::Sizes;
+
 use super::Resolver;
 use crate::error::ScenarioError;
 use crate::resolved::ResolvedQueue;
-use crate::scenario::Sizes;
 
 impl Resolver<'_> {
     /// The queue of the link of this place, whose table has this name; `None` is drop-tail. `bdp`

@@ -7,7 +7,6 @@
 use std::iter::repeat_n;
 
 use firstflight_control::quantity::Time;
-use firstflight_link::Discipline;
 use firstflight_results::FlowResult;
 use firstflight_results::statistics::{ratio, throughput_bps};
 
@@ -114,10 +113,7 @@ impl Capacity {
 impl Limits {
     fn of(link: &ResolvedLink) -> Self {
         let policer = link.elements.policer.map(|it| (it.rate_bps, it.bucket_bytes));
-        let shaper = link.queue.as_ref().and_then(|queue| match queue.discipline {
-            Discipline::Tbf(rules) => Some((rules.rate_bps, rules.burst_bytes)),
-            _ => None,
-        });
+        let shaper = link.queue.as_ref().and_then(|queue| queue.discipline.bucket());
         let line = Line::scheduled(&link.elements).unwrap_or_else(|| Line::constant(link.rate_bps));
         Self { line, buckets: policer.into_iter().chain(shaper).collect() }
     }

@@ -1,6 +1,6 @@
 //! A link's queue in base units.
 
-use firstflight_link::Discipline;
+use firstflight_link::{Buffer, Discipline};
 use serde::{Serialize, Serializer};
 
 use super::ResolvedBuffer;
@@ -18,13 +18,10 @@ pub struct ResolvedQueue {
 impl ResolvedQueue {
     /// What may wait.
     pub(crate) fn room(&self) -> ResolvedBuffer {
-        match self.discipline {
-            Discipline::Tbf(rules) => ResolvedBuffer::Bytes(rules.limit_bytes),
-            Discipline::Red(rules) => ResolvedBuffer::Bytes(rules.limit_bytes),
-            Discipline::Codel(rules) => ResolvedBuffer::Packets(rules.limit_packets),
-            Discipline::FqCodel(rules) => ResolvedBuffer::Packets(rules.codel.limit_packets),
-            Discipline::Pie(rules) => ResolvedBuffer::Packets(rules.limit_packets),
-            Discipline::DualPi2(rules) => ResolvedBuffer::Packets(rules.limit_packets),
+        match self.discipline.room() {
+            Buffer::Packets(packets) => ResolvedBuffer::Packets(packets),
+            Buffer::Bytes(bytes) => ResolvedBuffer::Bytes(bytes),
+            Buffer::Unlimited => ResolvedBuffer::Packets(u64::MAX),
         }
     }
 }

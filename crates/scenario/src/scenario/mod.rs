@@ -30,7 +30,6 @@ pub use elements::{Back, DelayStep, Elements, Jitter, Policer, RateOrNone, RateS
 pub use files::{Between, Files};
 pub use matrix::Matrix;
 pub use queue::QueueSpec;
-pub(crate) use queue::Sizes;
 pub use starts::Starts;
 pub(crate) use writes::MOST_WRITES;
 pub use writes::Write;

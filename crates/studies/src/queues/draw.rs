@@ -235,6 +235,14 @@ mod tests {
     }
 
     #[test]
+    fn every_discipline_of_tc_is_drawn() {
+        let mut cards = firstflight_link::Discipline::cards();
+        cards.retain(|card| card.not_in_tc.is_none());
+        let names = cards.iter().map(|card| card.name);
+        assert!(names.eq(DISCIPLINES[1..].iter().map(|it| it.name)));
+    }
+
+    #[test]
     fn what_is_drawn_reaches_marks_and_drops_and_several_flows() {
         let words: Vec<String> =
             (0..40).map(|number| Point::draw(1, &DISCIPLINES[2], number).words()).collect();

@@ -6,7 +6,7 @@
 //! holds what a late timer costs and no packet. The packet leaves as its time on the link begins,
 //! and the reverse path makes up for that.
 
-use crate::{CodelRules, Discipline};
+use crate::Discipline;
 
 /// How `tc` counts where a scenario counts otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -32,95 +32,50 @@ impl Counted {
     }
 
     /// What the link sends while a timer is late, in bytes.
-    fn late_bytes(self) -> u64 {
+    pub(crate) fn late_bytes(self) -> u64 {
         (u128::from(self.rate_bps) * LATE_US / 8_000_000).max(1) as u64
     }
 }
 
+/// A discipline's words.
+pub enum Words {
+    /// Of the discipline in a class of the link's rate.
+    InClass(String),
+    /// Of a discipline that has the link's rate itself.
+    Alone(String),
+}
+
 impl Discipline {
     /// The arguments of `tc` that put the discipline on a device, a line for each call. `None` for
-    /// DualPI2, which kernels have from Linux 6.17 on and `tc` of that time can be told of.
+    /// what `tc` cannot be told of ([`Card::not_in_tc`](crate::Card)).
     pub fn tc(self, device: &str, counted: Counted) -> Option<Vec<String>> {
         let Counted { rate_bps, frame, .. } = counted;
         let late = counted.late_bytes();
-        let bytes = |bytes: u64| counted.frames(bytes);
-        let leaf = match self {
-            // A burst leaves at the link's rate.
-            Self::Tbf(rules) => {
-                let (rate, burst) = (bytes(rules.rate_bps), bytes(rules.burst_bytes));
-                let limit = bytes(rules.limit_bytes);
-                return Some(vec![format!(
-                    "qdisc add dev {device} root tbf rate {rate}bit burst {burst}b limit {limit}b \
-                     peakrate {rate_bps}bit mtu {}b",
-                    frame + late
-                )]);
-            }
-            Self::Red(rules) => {
-                let [limit, min, max] =
-                    [rules.limit_bytes, rules.min_bytes, rules.max_bytes].map(bytes);
-                let (avpkt, burst) = (bytes(rules.avpkt_bytes), rules.burst_packets);
-                let probability = f64::from(rules.probability_ppb) / 1e9;
+        Some(match self.words(counted)? {
+            Words::Alone(words) => vec![format!("qdisc add dev {device} root {words}")],
+            Words::InClass(words) => vec![
+                format!("qdisc add dev {device} root handle 1: htb default 1"),
                 format!(
-                    "red limit {limit} min {min} max {max} avpkt {avpkt} burst {burst} bandwidth \
-                     {rate_bps}bit probability {probability}{}",
-                    if rules.ecn { " ecn" } else { "" }
-                )
-            }
-            Self::Codel(rules) => format!("codel {}", codel(rules)),
-            Self::FqCodel(rules) => format!(
-                "fq_codel flows {} quantum {} memory_limit {MEMORY} {}",
-                rules.flows,
-                rules.quantum_bytes.map_or(frame, bytes),
-                codel(rules.codel)
-            ),
-            Self::Pie(rules) => format!(
-                "pie limit {} target {}us tupdate {}us alpha {} beta {} {}",
-                rules.limit_packets,
-                rules.target_ns / 1_000,
-                rules.tupdate_ns / 1_000,
-                rules.alpha,
-                rules.beta,
-                ecn(rules.ecn)
-            ),
-            Self::DualPi2(_) => return None,
-        };
-        Some(vec![
-            format!("qdisc add dev {device} root handle 1: htb default 1"),
-            format!(
-                "class add dev {device} parent 1: classid 1:1 htb rate {rate_bps}bit burst \
-                 {late}b cburst {late}b quantum {frame}"
-            ),
-            format!("qdisc add dev {device} parent 1:1 handle 10: {leaf}"),
-        ])
+                    "class add dev {device} parent 1: classid 1:1 htb rate {rate_bps}bit burst \
+                     {late}b cburst {late}b quantum {frame}"
+                ),
+                format!("qdisc add dev {device} parent 1:1 handle 10: {words}"),
+            ],
+        })
     }
 }
 
-fn codel(rules: CodelRules) -> String {
-    let us = |ns: u64| ns / 1_000;
-    let above = rules.ce_threshold_ns.map(|ns| format!(" ce_threshold {}us", us(ns)));
-    format!(
-        "limit {} target {}us interval {}us {}{}",
-        rules.limit_packets,
-        us(rules.target_ns),
-        us(rules.interval_ns),
-        ecn(rules.ecn),
-        above.unwrap_or_default()
-    )
-}
-
-fn ecn(on: bool) -> &'static str {
+pub(crate) fn ecn_word(on: bool) -> &'static str {
     if on { "ecn" } else { "noecn" }
 }
 
 /// How late a timer may be without costing the link's time, in microseconds.
 const LATE_US: u128 = 100;
-/// FQ-CoDel's limit of memory, which a scenario does not have.
-const MEMORY: &str = "1gb";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DualPi2Rules, FqCodelRules, PieRules, RedRules, TbfRules};
+    use crate::{CodelRules, DualPi2Rules, FqCodelRules, PieRules, RedRules, TbfRules};
 
     /// 10 Mbit/s of packets of 1000 bytes, whose frames have 1100.
     const COUNTED: Counted = Counted { rate_bps: 11_000_000, packet: 1_000, frame: 1_100 };
