@@ -140,8 +140,10 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
                 let accepted = if said { "" } else { "; accepted: a file of lines `0s 40Mbps`" };
                 Failure::Usage(format!("--rate-trace {problem}{accepted}"))
             })?;
-            let schedule = firstflight_runner::traced(&rates, None);
-            (Some(Rate::from_bps(rates.mean_bps())), schedule.into_iter().collect())
+            let schedule = rates.element(None).map_err(|problem| {
+                Failure::Usage(format!("--rate-trace {}: {problem}", path.display()))
+            })?;
+            (Some(Rate::from_bps(rates.mean_bps())), vec![schedule])
         }
         None => (rate("--rate", &args.rate)?, Vec::new()),
     };

@@ -41,7 +41,7 @@ pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use firstflight_sim::Ends;
 pub use foreign::{Foreign, ForeignFlow};
 pub use logs::{LogFile, Logs};
-pub use network::{files, link, losses, start, traced};
+pub use network::{files, link, losses, start};
 pub use script::{SCRIPT_COLUMNS, script};
 pub use simulator::Simulator;
 pub use transport::Transport;

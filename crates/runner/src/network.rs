@@ -3,16 +3,11 @@
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};
-use firstflight_link::{
-    Buffer, DelaySchedule, Element, Jitter, LossSpec, Opportunities, Overtaking, Policer,
-    RateSchedule, Release, Steps, Uniform, Wifi, stream,
-};
-use firstflight_scenario::resolved::Capacity;
+use firstflight_link::{Buffer, DelaySchedule, Element, LossSpec, Uniform, stream};
 use firstflight_scenario::resolved::{
-    ResolvedElements, ResolvedFiles, ResolvedFlow, ResolvedJitter, ResolvedLink, ResolvedUdp,
+    Built, Capacity, ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp,
 };
-use firstflight_scenario::trace::Rates;
-use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, ResolvedBuffer, Timer};
+use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, Timer};
 use firstflight_sim::{FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSpec};
 use rand_pcg::rand_core::Rng;
 
@@ -48,13 +43,12 @@ pub(crate) fn build(
 /// A link of a scenario, with all that happens to packets on it: the simulator's, and any other
 /// that has the same models.
 pub fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
-    let delays = delays(&link.elements);
-    let own_delay = delays.as_ref().map_or(Span(link.delay_ns), DelaySchedule::least);
+    let Built { elements, delays } = &link.built;
     LinkSpec {
         rate_bps: link.rate_bps,
-        delay: own_delay,
-        buffer: buffer(Some(link.buffer)),
-        elements: elements(&link.elements, delays.as_ref()),
+        delay: delays.as_ref().map_or(Span(link.delay_ns), DelaySchedule::least),
+        buffer: link.buffer.into(),
+        elements: elements.clone(),
         queue: link
             .queue
             .as_ref()
@@ -63,115 +57,30 @@ pub fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
         in_service_counts: resolved.endpoint.switches.buffer_counts_in_service,
         loss: losses(link.loss),
         drop_nth: link.drop.clone(),
-        back: link.elements.has_way_back().then(|| Box::new(back(link, delays.as_ref()))),
+        back: link.elements.has_way_back().then(|| Box::new(back(link))),
     }
 }
 
 /// The reverse path of ACKs over a link that has more of it than a delay.
-fn back(link: &ResolvedLink, delays: Option<&DelaySchedule>) -> LinkSpec {
-    let own = link.elements.back.as_deref();
-    let none = ResolvedElements::default();
+fn back(link: &ResolvedLink) -> LinkSpec {
+    let own = link.back.as_deref();
+    let delays = link.built.delays.as_ref();
+    let of_link = || delays.cloned().map(|it| Box::new(it) as Box<dyn Element>);
     LinkSpec {
         rate_bps: own.map_or(link.rate_bps, |back| back.rate_bps),
         // Without a schedule the reverse path has one delay ([`FlowSpec::return_delay`]).
         delay: delays.map_or(Span(0), DelaySchedule::least),
-        buffer: buffer(own.and_then(|back| back.buffer)),
-        elements: elements(own.map_or(&none, |back| &back.elements), delays),
+        buffer: own.and_then(|back| back.buffer).map_or(Buffer::Unlimited, Buffer::from),
+        elements: match own {
+            Some(back) => back.built.elements.clone(),
+            None => of_link().into_iter().collect(),
+        },
         mark_from: None,
         in_service_counts: false,
         loss: own.map_or(LossSpec::NONE, |back| losses(back.loss)),
         drop_nth: Vec::new(),
         queue: None,
         back: None,
-    }
-}
-
-fn buffer(buffer: Option<ResolvedBuffer>) -> Buffer {
-    match buffer {
-        Some(ResolvedBuffer::Packets(packets)) => Buffer::Packets(packets),
-        Some(ResolvedBuffer::Bytes(bytes)) => Buffer::Bytes(bytes),
-        None => Buffer::Unlimited,
-    }
-}
-
-/// The delays of a link over time; the scenario has checked that they make a schedule.
-fn delays(elements: &ResolvedElements) -> Option<DelaySchedule> {
-    let written = elements.delays.iter().map(|step| (step.at_ns, step.delay_ns));
-    let trace = elements.delay_trace.as_ref().map(|trace| &trace.said);
-    let traced = trace.into_iter().flat_map(|said| said.steps.iter().copied());
-    let steps = written.chain(traced).map(|(at, delay)| (Instant(at), Span(delay)));
-    let period = elements.delays_period_ns.or(trace.and_then(|said| said.period_ns));
-    let steps = Steps::new(steps.collect::<Vec<_>>(), period.map(Span));
-    steps.ok().map(DelaySchedule::new)
-}
-
-/// What else a link does to packets; the scenario has checked that rates make a schedule.
-fn elements(elements: &ResolvedElements, delays: Option<&DelaySchedule>) -> Vec<Box<dyn Element>> {
-    let mut all: Vec<Box<dyn Element>> = Vec::new();
-    if let Some(policer) = elements.policer {
-        all.push(Box::new(Policer::new(policer.rate_bps, policer.bucket_bytes)));
-    }
-    all.extend(rates(elements));
-    if let Some(delays) = delays {
-        all.push(Box::new(delays.clone()));
-    }
-    if let Some(mean) = elements.wifi_ns {
-        all.push(Box::new(Wifi::with_mean(Span(mean))));
-    }
-    if let Some(jitter) = &elements.jitter {
-        all.push(Box::new(self::jitter(jitter)));
-    }
-    if let Some(reorder) = elements.reorder {
-        let by = Span(reorder.by_ns);
-        all.push(Box::new(Overtaking { late_ppb: reorder.share_ppb, by }));
-    }
-    if let Some(every) = elements.release_ns {
-        all.push(Box::new(Release { every: Span(every) }));
-    }
-    all
-}
-
-/// The rates of a link over time, if they are written or traced; the scenario has checked that they
-/// make a schedule.
-fn rates(elements: &ResolvedElements) -> Option<Box<dyn Element>> {
-    match &elements.rate_trace {
-        Some(trace) => traced(&trace.said, elements.rates_period_ns),
-        None => {
-            let steps = elements.rates.iter().map(|step| (step.at_ns, step.rate_bps));
-            steps_of(steps, elements.rates_period_ns)
-        }
-    }
-}
-
-/// The rates of a trace, which begin again after its own time or after `period_ns`.
-pub fn traced(rates: &Rates, period_ns: Option<u64>) -> Option<Box<dyn Element>> {
-    match rates {
-        Rates::Opportunities(trace) => Some(Box::new(Opportunities::new(trace.clone()).ok()?)),
-        Rates::Steps { steps, period_ns: own } => {
-            steps_of(steps.iter().copied(), own.or(period_ns))
-        }
-    }
-}
-
-fn steps_of(
-    rates: impl Iterator<Item = (u64, u64)>,
-    period_ns: Option<u64>,
-) -> Option<Box<dyn Element>> {
-    let steps: Vec<_> = rates.map(|(at, rate)| (Instant(at), rate)).collect();
-    let schedule = Steps::new(steps, period_ns.map(Span)).and_then(RateSchedule::new).ok()?;
-    Some(Box::new(schedule))
-}
-
-fn jitter(jitter: &ResolvedJitter) -> Jitter {
-    match *jitter {
-        ResolvedJitter::Recorded(ref trace) => {
-            Jitter::Recorded(trace.said.iter().copied().map(Span).collect())
-        }
-        ResolvedJitter::UpTo(most) => Jitter::up_to(Span(most)),
-        ResolvedJitter::Uniform([from, until]) => Jitter::Uniform(Uniform { from, until }),
-        ResolvedJitter::Normal([mean, deviation]) => {
-            Jitter::Normal { mean: Span(mean), deviation: Span(deviation) }
-        }
     }
 }
 
@@ -197,7 +106,7 @@ pub(crate) fn bears(
                 "QUIC's recovery and `files` here know packets in order only",
             );
         }
-        if quic && link.elements.back.as_ref().is_some_and(|back| back.may_lose()) {
+        if quic && link.back.as_ref().is_some_and(|back| back.may_lose()) {
             return no("back", link, "ACKs of QUIC's recovery here are never lost");
         }
     }

@@ -83,7 +83,7 @@ impl Resolved {
             if let Some(queue) = &link.queue {
                 say(true, format!("queue {}{place}", queue.text));
             }
-            for words in link.elements.words() {
+            for words in link.words() {
                 say(true, format!("{words}{place}"));
             }
         }

@@ -5,13 +5,14 @@ mod factors;
 mod queue;
 
 use firstflight_control::ControlSpec;
-use firstflight_control::quantity::{Bursts, Fraction, Loss, Rate, Size, Time};
+use firstflight_control::quantity::{Bursts, Loss, Rate, Time};
+use firstflight_link::{Buffer, DelaySchedule, Element};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::keys::Switches;
 use crate::profile::{Carrier, Constants, Ns2Release, Profile, Recovery};
-use crate::trace::{Delays, Rates, Recorded, Trace};
+use crate::scenario::Elements;
 
 pub use capacity::Capacity;
 pub(crate) use capacity::Line;
@@ -139,8 +140,14 @@ pub struct ResolvedLink {
     /// Data packets lost by their number of arrival, from 1, rising.
     pub drop: Vec<u64>,
     /// What else happens to packets on it; nothing of it is left out of results.
-    #[serde(flatten)]
-    pub elements: ResolvedElements,
+    #[serde(flatten, serialize_with = "Elements::in_results")]
+    pub elements: Elements,
+    /// The other direction, where it is more than a delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back: Option<Box<ResolvedBack>>,
+    /// `elements` as they run.
+    #[serde(skip)]
+    pub built: Built,
 }
 
 impl ResolvedLink {
@@ -148,157 +155,29 @@ impl ResolvedLink {
     pub fn beyond_drop_tail(&self) -> Option<&'static str> {
         self.queue.as_ref().map(|_| "queue").or(self.elements.key())
     }
-}
 
-/// What happens to packets on a link beside its rate, its delay, its buffer and its loss.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ResolvedElements {
-    /// How late each packet is, at random and in order.
-    #[serde(flatten)]
-    pub jitter: Option<ResolvedJitter>,
-    /// The mean delay of a busy WiFi cell, in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wifi_ns: Option<u64>,
-    /// What drops packets above a rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub policer: Option<ResolvedPolicer>,
-    /// Rates and from when on they hold, rising from 0; without any the link's own rate holds.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rates: Vec<ResolvedRate>,
-    /// When the rates begin again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rates_period_ns: Option<u64>,
-    /// Rates in a file, instead.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "Trace::in_results")]
-    pub rate_trace: Option<Trace<Rates>>,
-    /// Delays of both directions and from when on they hold, rising from 0; without any the link's
-    /// own delay holds.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub delays: Vec<ResolvedDelay>,
-    /// When the delays begin again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delays_period_ns: Option<u64>,
-    /// Delays in a file, instead.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "Trace::in_results")]
-    pub delay_trace: Option<Trace<Delays>>,
-    /// Some packets come later than others behind them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<ResolvedReorder>,
-    /// Packets reach the far end at multiples of this time only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub release_ns: Option<u64>,
-    /// The other direction, where it is more than a delay.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub back: Option<Box<ResolvedBack>>,
-}
-
-impl ResolvedElements {
-    /// Each one in a few words, for headers.
+    /// What else happens to packets on it, each in a few words, for headers.
     pub fn words(&self) -> impl Iterator<Item = String> + '_ {
-        let ns = |ns: u64| Time::from_ns(ns);
-        let jitter = self.jitter.as_ref().map(|jitter| match jitter {
-            ResolvedJitter::UpTo(most) => format!("jitter up to {}", ns(*most)),
-            ResolvedJitter::Uniform([from, until]) => {
-                format!("jitter of {} to {}", ns(*from), ns(*until))
-            }
-            ResolvedJitter::Normal([mean, deviation]) => {
-                format!("normal jitter of {} with deviation {}", ns(*mean), ns(*deviation))
-            }
-            ResolvedJitter::Recorded(trace) => format!("jitter of {}", trace.file),
-        });
-        let wifi = self.wifi_ns.map(|mean| format!("WiFi of {}", ns(mean)));
-        let policer = self.policer.map(|policer| {
-            let (rate, bucket) =
-                (Rate::from_bps(policer.rate_bps), Size::from_bytes(policer.bucket_bytes));
-            format!("policer of {rate} and {bucket}")
-        });
-        let rates = (!self.rates.is_empty()).then(|| format!("{} rates in turn", self.rates.len()));
-        let delays =
-            (!self.delays.is_empty()).then(|| format!("{} delays in turn", self.delays.len()));
-        let reorder = self.reorder.map(|reorder| {
-            let share = Fraction::from_ppb(reorder.share_ppb);
-            format!("{share} later by {}", ns(reorder.by_ns))
-        });
-        let release = self.release_ns.map(|every| format!("released every {}", ns(every)));
-        let back = self.back.as_ref().map(|back| back.words());
-        let rate_trace = self.rate_trace.as_ref().map(|trace| format!("rates of {}", trace.file));
-        let delay_trace =
-            self.delay_trace.as_ref().map(|trace| format!("delays of {}", trace.file));
-        let traces = [rate_trace, delay_trace];
-        let others = [jitter, wifi, policer, rates, delays, reorder, release, back];
-        others.into_iter().chain(traces).flatten()
-    }
-
-    /// Whether ACKs meet more than a delay on the reverse path.
-    pub fn has_way_back(&self) -> bool {
-        self.back.is_some() || self.has_delays()
-    }
-
-    /// Whether the rate changes.
-    pub fn has_rates(&self) -> bool {
-        !self.rates.is_empty() || self.rate_trace.is_some()
-    }
-
-    /// Whether the delay changes.
-    pub fn has_delays(&self) -> bool {
-        !self.delays.is_empty() || self.delay_trace.is_some()
-    }
-
-    /// The first key that is written, if any is.
-    pub fn key(&self) -> Option<&'static str> {
-        let written = [
-            (self.jitter.is_some(), "jitter"),
-            (self.wifi_ns.is_some(), "wifi"),
-            (self.policer.is_some(), "policer"),
-            (!self.rates.is_empty(), "rates"),
-            (self.rate_trace.is_some(), "rate_trace"),
-            (!self.delays.is_empty(), "delays"),
-            (self.delay_trace.is_some(), "delay_trace"),
-            (self.reorder.is_some(), "reorder"),
-            (self.release_ns.is_some(), "release"),
-            (self.back.is_some(), "back"),
-        ];
-        written.iter().find(|(is, _)| *is).map(|(_, key)| *key)
+        self.elements.words(self.back.as_ref().map(|back| back.words()))
     }
 }
 
-/// How late each packet is; results have the key of its kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub enum ResolvedJitter {
-    /// Up to this much, every value equally likely.
-    #[serde(rename = "jitter_ns")]
-    UpTo(u64),
-    /// From the one to the other, every value equally likely.
-    #[serde(rename = "jitter_uniform_ns")]
-    Uniform([u64; 2]),
-    /// Normally distributed: mean and standard deviation.
-    #[serde(rename = "jitter_normal_ns")]
-    Normal([u64; 2]),
-    /// One of those in a file, every one equally likely.
-    #[serde(rename = "jitter_recorded", serialize_with = "Trace::named_in_results")]
-    Recorded(Trace<Recorded>),
+/// What a link's elements are as they run. It follows from what is written.
+#[derive(Clone, Debug, Default)]
+pub struct Built {
+    /// The elements, in the order in which packets cross them.
+    pub elements: Vec<Box<dyn Element>>,
+    /// The one of them that is the delay.
+    pub delays: Option<DelaySchedule>,
 }
 
-/// A delay from a time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ResolvedDelay {
-    /// From when on it holds.
-    pub at_ns: u64,
-    /// Propagation, one way.
-    pub delay_ns: u64,
+impl PartialEq for Built {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
-/// Some packets come later, and others overtake them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ResolvedReorder {
-    /// The share of packets, in parts per billion.
-    pub share_ppb: u64,
-    /// How much later they come.
-    pub by_ns: u64,
-}
+impl Eq for Built {}
 
 /// The reverse path of ACKs over a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -312,8 +191,11 @@ pub struct ResolvedBack {
     #[serde(flatten, serialize_with = "in_ppb")]
     pub loss: Loss,
     /// What else happens to them.
-    #[serde(flatten)]
-    pub elements: ResolvedElements,
+    #[serde(flatten, serialize_with = "Elements::in_results")]
+    pub elements: Elements,
+    /// `elements` as they run, and the link's delays among them.
+    #[serde(skip)]
+    pub built: Built,
 }
 
 impl ResolvedBack {
@@ -327,29 +209,9 @@ impl ResolvedBack {
         if self.loss != Loss::default() {
             words += &format!(" with loss {}", self.loss);
         }
-        self.elements.words().for_each(|said| words += &format!(" with {said}"));
+        self.elements.words(None).for_each(|said| words += &format!(" with {said}"));
         words
     }
-}
-
-/// A token bucket, full at first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ResolvedPolicer {
-    /// The rate at which the bucket fills, in bits per second.
-    pub rate_bps: u64,
-    /// What it holds, in bytes on the link.
-    pub bucket_bytes: u64,
-}
-
-/// A rate from a time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ResolvedRate {
-    /// From when on it holds.
-    pub at_ns: u64,
-    /// Bits per second; 0 sends nothing.
-    pub rate_bps: u64,
 }
 
 /// Room for waiting packets; at least one packet.
@@ -360,6 +222,15 @@ pub enum ResolvedBuffer {
     Packets(u64),
     /// In bytes on the link.
     Bytes(u64),
+}
+
+impl From<ResolvedBuffer> for Buffer {
+    fn from(room: ResolvedBuffer) -> Self {
+        match room {
+            ResolvedBuffer::Packets(packets) => Self::Packets(packets),
+            ResolvedBuffer::Bytes(bytes) => Self::Bytes(bytes),
+        }
+    }
 }
 
 /// A group of equal flows.

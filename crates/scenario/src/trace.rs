@@ -14,7 +14,10 @@ mod series;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use firstflight_core::units::{Instant, Span};
+use firstflight_link::{Element, Opportunities, RateSchedule, ScheduleProblem, Steps};
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::document::Node;
 use crate::error::{Place, ScenarioError};
@@ -117,6 +120,20 @@ impl Rates {
         <Self as Said>::load(path).map(|(rates, _)| rates)
     }
 
+    /// What a link does with them; those without a period of their own begin again after `period`.
+    ///
+    /// # Errors
+    /// They are no schedule.
+    pub fn element(&self, period: Option<Span>) -> Result<Box<dyn Element>, ScheduleProblem> {
+        Ok(match self {
+            Self::Opportunities(trace) => Box::new(Opportunities::new(trace.clone())?),
+            Self::Steps { steps, period_ns } => {
+                let steps: Vec<_> = steps.iter().map(|(at, bps)| (Instant(*at), *bps)).collect();
+                Box::new(RateSchedule::new(Steps::new(steps, period_ns.map(Span).or(period))?)?)
+            }
+        })
+    }
+
     /// The mean rate, in bit/s: over the time after which they begin again, or until the last step.
     pub fn mean_bps(&self) -> u64 {
         Line::of_rates(self, None).own_mean_bps()
@@ -135,24 +152,8 @@ impl<T> Trace<T> {
     }
 
     /// Its name and digest, for results.
-    pub(crate) fn in_results<S: Serializer>(
-        trace: &Option<Self>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match trace {
-            Some(trace) => trace.named_in_results(serializer),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    /// Its name and digest, for results.
-    pub(crate) fn named_in_results<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Named<'a> {
-            file: &'a str,
-            digest: &'a str,
-        }
-        Named { file: &self.file, digest: &self.digest }.serialize(serializer)
+    pub(crate) fn in_results(&self) -> Value {
+        json!({ "file": self.file, "digest": self.digest })
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_link::{
-    Crossing, DelaySchedule, Fate, Jitter, Overtaking, Policer, RateSchedule, Release, Steps, Wifi,
+    Crossing, DelaySchedule, Fate, Jitter, Policer, RateSchedule, Release, Reorder, Steps, Wifi,
 };
 use firstflight_sim::{
     Buffer, Element, FastPaths, LinkSpec, LossSpec, Network, Outcome, Recovery, run, run_until,
@@ -64,7 +64,7 @@ fn what_is_overtaken_is_taken_for_lost_and_what_keeps_its_order_is_not() {
 #[test]
 fn overtaking_makes_a_sender_send_again_what_only_comes_late() {
     let by = Span::from_millis(8);
-    let [none, tenth] = [0, 100_000_000].map(|late_ppb| through(Overtaking { late_ppb, by }));
+    let [none, tenth] = [0, 100_000_000].map(|share_ppb| through(Reorder { share_ppb, by }));
     assert_eq!(none.flows[0].counts.retransmitted_packets, 0);
     assert!(tenth.flows[0].counts.fast_retransmits > 0);
     assert_eq!((tenth.flows[0].delivered_packets, tenth.flows[0].drops), (200, 0));

@@ -158,7 +158,7 @@ fn backward(link: &ResolvedLink, back: Option<&firstflight_sim::LinkSpec>) -> Di
     };
     // A schedule has the whole delay.
     let own = if link.elements.has_delays() { 0 } else { link.return_delay_ns };
-    let written = link.elements.back.as_ref();
+    let written = link.back.as_ref();
     DirectionSpec {
         rate: Some(Rate::from_bps(back.rate_bps)),
         delay_ns: back.delay.0 + own,

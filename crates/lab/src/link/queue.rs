@@ -84,11 +84,7 @@ impl Queue {
         capacity: Option<ResolvedBuffer>,
         in_service_counts: bool,
     ) -> Self {
-        let buffer = match capacity {
-            Some(ResolvedBuffer::Packets(packets)) => Buffer::Packets(packets),
-            Some(ResolvedBuffer::Bytes(bytes)) => Buffer::Bytes(bytes),
-            None => Buffer::Unlimited,
-        };
+        let buffer = capacity.map_or(Buffer::Unlimited, Buffer::from);
         let end = Instant(u64::MAX);
         Self {
             link: DropTailLink::new(rate.bps(), buffer, in_service_counts, end).rounding_up(),

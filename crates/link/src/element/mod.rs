@@ -8,10 +8,10 @@
 pub(crate) mod delay_schedule;
 pub(crate) mod jitter;
 pub(crate) mod opportunities;
-pub(crate) mod overtaking;
 pub(crate) mod policer;
 pub(crate) mod rate_schedule;
 pub(crate) mod release;
+pub(crate) mod reorder;
 pub(crate) mod steps;
 pub(crate) mod wifi;
 

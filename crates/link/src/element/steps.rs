@@ -1,5 +1,6 @@
 //! A value that changes at given times, once or again and again.
 
+use std::fmt;
 use std::sync::Arc;
 
 use firstflight_core::units::{Instant, Span};
@@ -24,6 +25,17 @@ pub enum ScheduleProblem {
     Period,
     /// No rate is above 0, so that nothing would ever be sent.
     Zero,
+}
+
+impl fmt::Display for ScheduleProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "there is no step",
+            Self::Order => "times do not rise from 0s",
+            Self::Period => "a step is not before its end",
+            Self::Zero => "nothing would ever be sent",
+        })
+    }
 }
 
 impl<T: Copy> Steps<T> {

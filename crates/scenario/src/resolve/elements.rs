@@ -1,157 +1,202 @@
-//! What happens to packets on a link, in base units.
+//! What happens to packets on a link: what is written is built, so that what builds is what runs.
 
 use firstflight_control::quantity::{Buffer, Fraction, Time};
+use firstflight_core::units::{Instant, Span};
+use firstflight_link::{
+    DelaySchedule, Element, Jitter, Policer, RateSchedule, Release, Reorder, ScheduleProblem,
+    Steps, Uniform, Wifi,
+};
 
 use super::limits::{HALF_DAY, HOUR, NANOSECOND, SHORTEST};
 use super::{Resolver, bdp_packets};
 use crate::error::ScenarioError;
-use crate::resolved::{
-    ResolvedBack, ResolvedBuffer, ResolvedDelay, ResolvedElements, ResolvedFlow, ResolvedJitter,
-    ResolvedLink, ResolvedPolicer, ResolvedRate, ResolvedReorder,
-};
-use crate::scenario::{Back, DelayStep, Elements, Jitter, RateStep, Reorder};
-use crate::trace::{Rates, Trace};
+use crate::resolved::{Built, ResolvedBack, ResolvedBuffer, ResolvedFlow, ResolvedLink};
+use crate::scenario::{self, Elements};
+use crate::trace::Rates;
 
 impl Resolver<'_> {
-    /// The elements of the link whose table has this name, of this rate and two-way propagation.
-    pub(super) fn elements(
+    /// The elements of the link whose table has this name, as they run; `delays` are those of the
+    /// link where this is its reverse path.
+    pub(super) fn built(
         &self,
         table: &str,
-        elements: &Elements,
-        (rate_bps, rtt_ns): (u64, u64),
-    ) -> Result<ResolvedElements, ScenarioError> {
+        written: &Elements,
+        delays: Option<&DelaySchedule>,
+    ) -> Result<Built, ScenarioError> {
         let span = |key: &str, time: Option<Time>| {
             let key = format!("{table}.{key}");
-            time.map(|time| self.time(&key, time, NANOSECOND..=HOUR)).transpose()
+            time.map(|time| self.time(&key, time, NANOSECOND..=HOUR).map(Span)).transpose()
         };
-        let period = |time| self.time(&format!("{table}.rates_period"), time, SHORTEST..=HOUR);
-        let rate =
-            |step: &RateStep| ResolvedRate { at_ns: step.at.ns(), rate_bps: step.rate.bps() };
-        let delay = |(i, step): (usize, &DelayStep)| {
-            let key = format!("{table}.delays[{i}].delay");
-            let delay_ns = self.time(&key, step.delay, Time::ZERO..=HOUR)?;
-            Ok(ResolvedDelay { at_ns: step.at.ns(), delay_ns })
-        };
-        let jitter = |jitter: &Jitter| self.jitter(&format!("{table}.jitter"), jitter);
-        let reorder = |reorder| self.reorder(&format!("{table}.reorder"), reorder);
-        let back = |back: &Back| self.back(&format!("{table}.back"), back, (rate_bps, rtt_ns));
-        let resolved = ResolvedElements {
-            jitter: elements.jitter.as_ref().map(jitter).transpose()?,
-            wifi_ns: span("wifi", elements.wifi)?,
-            policer: elements.policer.map(|policer| ResolvedPolicer {
-                rate_bps: policer.rate.bps(),
-                bucket_bytes: policer.bucket.bytes(),
-            }),
-            rates: elements.rates.iter().map(rate).collect(),
-            rates_period_ns: elements.rates_period.map(period).transpose()?,
-            rate_trace: elements.rate_trace.clone(),
-            delays: elements.delays.iter().enumerate().map(delay).collect::<Result<_, _>>()?,
-            delays_period_ns: span("delays_period", elements.delays_period)?,
-            delay_trace: elements.delay_trace.clone(),
-            reorder: elements.reorder.map(reorder).transpose()?,
-            release_ns: span("release", elements.release)?,
-            back: elements.back.as_deref().map(back).transpose()?.map(Box::new),
-        };
-        let wire = self.wire_bytes();
-        if resolved.policer.is_some_and(|policer| policer.bucket_bytes < wire) {
+        let jitter = written.jitter.as_ref().map(|it| self.jitter(&format!("{table}.jitter"), it));
+        let jitter = jitter.transpose()?;
+        let wifi = span("wifi", written.wifi)?;
+        let policer = written.policer.map(|policer| self.policer(table, policer)).transpose()?;
+        let reorder = written.reorder.map(|it| self.reorder(&format!("{table}.reorder"), it));
+        let reorder = reorder.transpose()?;
+        let release = span("release", written.release)?;
+        let rates = self.rates(table, written)?;
+        let own_delays = self.delays(table, written)?;
+        let delays = own_delays.or_else(|| delays.cloned());
+        let mut elements: Vec<Box<dyn Element>> = Vec::new();
+        elements.extend(policer.map(boxed));
+        elements.extend(rates);
+        elements.extend(delays.clone().map(boxed));
+        elements.extend(wifi.map(|mean| boxed(Wifi::with_mean(mean))));
+        elements.extend(jitter.map(boxed));
+        elements.extend(reorder.map(boxed));
+        elements.extend(release.map(|every| boxed(Release { every })));
+        Ok(Built { elements, delays })
+    }
+
+    fn policer(&self, table: &str, policer: scenario::Policer) -> Result<Policer, ScenarioError> {
+        let (wire, bucket) = (self.wire_bytes(), policer.bucket.bytes());
+        if bucket < wire {
             let problem = format!("it holds no packet of {wire} bytes, so that none would pass");
             let problem = problem + "; accepted: one packet or more";
             return Err(self.error(&format!("{table}.policer.bucket"), problem));
         }
-        let rates: Vec<u64> = resolved.rates.iter().map(|step| step.at_ns).collect();
-        let trace = resolved.rate_trace.as_ref().map(|trace| match &trace.said {
-            Rates::Opportunities(_) => (true, 0),
-            Rates::Steps { steps, period_ns } => {
-                (period_ns.is_some(), steps.last().map_or(0, |(at, _)| *at))
-            }
-        });
-        if let Some(Trace { said: Rates::Steps { period_ns: Some(own), .. }, .. }) =
-            resolved.rate_trace
-        {
-            self.time(&format!("{table}.rate_trace"), Time::from_ns(own), SHORTEST..=HALF_DAY)?;
-        }
-        self.schedule((table, "rates", "rate_trace"), &rates, resolved.rates_period_ns, trace)?;
-        if !rates.is_empty() && resolved.rates.iter().all(|step| step.rate_bps == 0) {
-            let problem = "nothing would ever be sent; accepted: a rate above none";
-            return Err(self.error(&format!("{table}.rates"), problem));
-        }
-        let delays: Vec<u64> = resolved.delays.iter().map(|step| step.at_ns).collect();
-        let trace = resolved.delay_trace.as_ref().map(|trace| {
-            let last = trace.said.steps.last().map_or(0, |(at, _)| *at);
-            (trace.said.period_ns.is_some(), last)
-        });
-        self.schedule((table, "delays", "delay_trace"), &delays, resolved.delays_period_ns, trace)?;
-        Ok(resolved)
+        Ok(Policer::new(policer.rate.bps(), bucket))
     }
 
-    /// Times at which something changes, and after which they begin again; or a trace, which may
-    /// begin again by itself, and its last time.
-    fn schedule(
+    /// The rates over time, if they are written or traced.
+    fn rates(
+        &self,
+        table: &str,
+        written: &Elements,
+    ) -> Result<Option<Box<dyn Element>>, ScenarioError> {
+        let keys = (table, "rates", "rate_trace");
+        let period = |time| self.time(&format!("{table}.rates_period"), time, SHORTEST..=HOUR);
+        let period = written.rates_period.map(period).transpose()?.map(Span);
+        let Some(trace) = &written.rate_trace else {
+            let steps = written.rates.iter().map(|it| (Instant(it.at.ns()), it.rate.bps()));
+            let built = Steps::new(steps.collect::<Vec<_>>(), period).and_then(RateSchedule::new);
+            return self.scheduled(keys, false, period, built).map(|built| built.map(boxed));
+        };
+        let own = match trace.said {
+            Rates::Opportunities(_) => true,
+            Rates::Steps { period_ns: None, .. } => false,
+            Rates::Steps { period_ns: Some(own), .. } => {
+                let key = format!("{table}.rate_trace");
+                self.time(&key, Time::from_ns(own), SHORTEST..=HALF_DAY)?;
+                true
+            }
+        };
+        self.one_of(keys, !written.rates.is_empty(), own && period.is_some())?;
+        self.scheduled(keys, true, period, trace.said.element(period))
+    }
+
+    /// The delays over time, if they are written or traced.
+    fn delays(
+        &self,
+        table: &str,
+        written: &Elements,
+    ) -> Result<Option<DelaySchedule>, ScenarioError> {
+        let keys = (table, "delays", "delay_trace");
+        let mut steps = Vec::new();
+        for (i, step) in written.delays.iter().enumerate() {
+            let key = format!("{table}.delays[{i}].delay");
+            let delay = self.time(&key, step.delay, Time::ZERO..=HOUR)?;
+            steps.push((Instant(step.at.ns()), Span(delay)));
+        }
+        let key = format!("{table}.delays_period");
+        let period = written.delays_period.map(|time| self.time(&key, time, NANOSECOND..=HOUR));
+        let mut period = period.transpose()?.map(Span);
+        if let Some(trace) = &written.delay_trace {
+            let own = trace.said.period_ns.map(Span);
+            self.one_of(keys, !steps.is_empty(), own.is_some() && period.is_some())?;
+            steps.extend(trace.said.steps.iter().map(|(at, ns)| (Instant(*at), Span(*ns))));
+            period = own.or(period);
+        }
+        let built = Steps::new(steps, period).map(DelaySchedule::new);
+        self.scheduled(keys, written.delay_trace.is_some(), period, built)
+    }
+
+    /// A link has steps or a trace, and one period.
+    fn one_of(
         &self,
         (table, key, trace_key): (&str, &str, &str),
-        times: &[u64],
-        period: Option<u64>,
-        trace: Option<(bool, u64)>,
+        steps: bool,
+        two_periods: bool,
     ) -> Result<(), ScenarioError> {
-        let no = |key: &str, problem: &str| Err(self.error(&format!("{table}.{key}"), problem));
-        let own_period = format!("{key}_period");
-        if let Some((repeats, last)) = trace {
-            if !times.is_empty() {
-                let problem =
-                    format!("a link has either {key} or {trace_key}; accepted: one of the two");
-                return no(trace_key, &problem);
-            }
-            if repeats && period.is_some() {
-                return no(&own_period, "such a trace begins again at its own end; accepted: none");
-            }
-            if period.is_some_and(|period| last >= period) {
-                return no(&own_period, "a step is not before its end; accepted: a longer period");
-            }
-            return Ok(());
+        if steps {
+            let problem =
+                format!("a link has either {key} or {trace_key}; accepted: one of the two");
+            return Err(self.error(&format!("{table}.{trace_key}"), problem));
         }
-        let (Some(first), Some(last)) = (times.first(), times.last()) else {
-            let problem = format!("no {key} repeat; accepted: `{key}` beside it");
-            return period.map_or(Ok(()), |_| no(&own_period, &problem));
-        };
-        if *first > 0 || times.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return no(key, "times do not rise from 0s; accepted: `at` later than the one before");
-        }
-        if period.is_some_and(|period| *last >= period) {
-            return no(&own_period, "a step is not before its end; accepted: a longer period");
+        if two_periods {
+            let problem = "such a trace begins again at its own end; accepted: none";
+            return Err(self.error(&format!("{table}.{key}_period"), problem));
         }
         Ok(())
     }
 
-    fn jitter(&self, key: &str, jitter: &Jitter) -> Result<ResolvedJitter, ScenarioError> {
+    /// What has been built of steps or a trace, or what is wrong with them; `None` without any.
+    fn scheduled<T>(
+        &self,
+        (table, key, trace_key): (&str, &str, &str),
+        traced: bool,
+        period: Option<Span>,
+        built: Result<T, ScheduleProblem>,
+    ) -> Result<Option<T>, ScenarioError> {
+        let steps = if traced { trace_key } else { key };
+        let problem = match built {
+            Ok(built) => return Ok(Some(built)),
+            Err(ScheduleProblem::Empty) if period.is_none() => return Ok(None),
+            Err(problem) => problem,
+        };
+        let of_period = format!("{key}_period");
+        let no = |key: &str, text: String| Err(self.error(&format!("{table}.{key}"), text));
+        match problem {
+            ScheduleProblem::Empty => {
+                no(&of_period, format!("no {key} repeat; accepted: `{key}` beside it"))
+            }
+            ScheduleProblem::Period => {
+                no(&of_period, format!("{problem}; accepted: a longer period"))
+            }
+            ScheduleProblem::Order => {
+                no(steps, format!("{problem}; accepted: `at` later than the one before"))
+            }
+            ScheduleProblem::Zero => no(steps, format!("{problem}; accepted: a rate above none")),
+        }
+    }
+
+    fn jitter(&self, key: &str, jitter: &scenario::Jitter) -> Result<Jitter, ScenarioError> {
         let span = |time: Time, from: Time| self.time(key, time, from..=HOUR);
         Ok(match jitter {
-            Jitter::UpTo(most) => ResolvedJitter::UpTo(span(*most, NANOSECOND)?),
-            Jitter::Uniform(from, until) => {
-                ResolvedJitter::Uniform([span(*from, Time::ZERO)?, span(*until, NANOSECOND)?])
+            scenario::Jitter::UpTo(most) => Jitter::up_to(Span(span(*most, NANOSECOND)?)),
+            scenario::Jitter::Uniform(from, until) => Jitter::Uniform(Uniform {
+                from: span(*from, Time::ZERO)?,
+                until: span(*until, NANOSECOND)?,
+            }),
+            scenario::Jitter::Recorded(trace) => {
+                Jitter::Recorded(trace.said.iter().copied().map(Span).collect())
             }
-            Jitter::Recorded(trace) => ResolvedJitter::Recorded(trace.clone()),
-            Jitter::Normal(mean, deviation) => {
-                ResolvedJitter::Normal([span(*mean, Time::ZERO)?, span(*deviation, NANOSECOND)?])
-            }
+            scenario::Jitter::Normal(mean, deviation) => Jitter::Normal {
+                mean: Span(span(*mean, Time::ZERO)?),
+                deviation: Span(span(*deviation, NANOSECOND)?),
+            },
         })
     }
 
-    fn reorder(&self, key: &str, reorder: Reorder) -> Result<ResolvedReorder, ScenarioError> {
+    fn reorder(&self, key: &str, reorder: scenario::Reorder) -> Result<Reorder, ScenarioError> {
         if reorder.share == Fraction::ZERO {
             let problem = "no packet would be late; accepted: more than 0%";
             return Err(self.error(&format!("{key}.share"), problem));
         }
-        let by_ns = self.time(&format!("{key}.by"), reorder.by, NANOSECOND..=HOUR)?;
-        Ok(ResolvedReorder { share_ppb: reorder.share.ppb(), by_ns })
+        let by = self.time(&format!("{key}.by"), reorder.by, NANOSECOND..=HOUR)?;
+        Ok(Reorder { share_ppb: reorder.share.ppb(), by: Span(by) })
     }
 
     /// The reverse path over a link of this rate and two-way propagation.
-    fn back(
+    pub(super) fn back(
         &self,
         table: &str,
-        back: &Back,
+        elements: &Elements,
         (link_bps, rtt_ns): (u64, u64),
-    ) -> Result<ResolvedBack, ScenarioError> {
+        delays: Option<&DelaySchedule>,
+    ) -> Result<Option<Box<ResolvedBack>>, ScenarioError> {
+        let Some(back) = &elements.back else { return Ok(None) };
+        let table = format!("{table}.back");
         if let Some((key, why)) = back.elements.not_back() {
             let problem = format!("not of a reverse path: {why}; accepted: without it");
             return Err(self.error(&format!("{table}.{key}"), problem));
@@ -165,8 +210,9 @@ impl Resolver<'_> {
                 ResolvedBuffer::Bytes(bdp_packets(rate_bps, rtt_ns, 1, milli).max(1))
             }
         });
-        let elements = self.elements(table, &back.elements, (rate_bps, rtt_ns))?;
-        Ok(ResolvedBack { rate_bps, buffer, loss: back.loss.unwrap_or_default(), elements })
+        let built = self.built(&table, &back.elements, delays)?;
+        let (loss, elements) = (back.loss.unwrap_or_default(), back.elements.clone());
+        Ok(Some(Box::new(ResolvedBack { rate_bps, buffer, loss, elements, built })))
     }
 
     /// ACKs cross one link on the reverse path.
@@ -190,4 +236,8 @@ impl Resolver<'_> {
         }
         Ok(())
     }
+}
+
+fn boxed(element: impl Element + 'static) -> Box<dyn Element> {
+    Box::new(element)
 }

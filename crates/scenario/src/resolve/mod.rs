@@ -10,7 +10,7 @@ pub(crate) use self::flow::default_access_rate;
 
 use std::collections::HashMap;
 
-use firstflight_control::quantity::{Buffer, MarkFrom, Rate, Size, Time, Window};
+use firstflight_control::quantity::{Buffer, Loss, MarkFrom, Rate, Size, Time, Window};
 
 use self::limits::{HALF_DAY, HOUR, NANOSECOND, SHORTEST};
 use crate::error::ScenarioError;
@@ -201,19 +201,9 @@ impl<'a> Resolver<'a> {
         let default = Dumbbell::default();
         let path = path.unwrap_or(&default);
         let rtt = self.time("path.rtt", path.rtt.unwrap_or(RTT), NANOSECOND..=HOUR)?;
-        let rate_bps = self.rate("path", path.rate, &path.elements)?;
-        Ok(ResolvedLink {
-            name: DUMBBELL.to_owned(),
-            rate_bps,
-            delay_ns: rtt / 2,
-            return_delay_ns: rtt - rtt / 2,
-            buffer: UNSIZED,
-            ecn_threshold_packets: None,
-            queue: None,
-            loss: path.loss.unwrap_or_default(),
-            drop: rising(&path.drop),
-            elements: self.elements("path", &path.elements, (rate_bps, rtt))?,
-        })
+        let (rate, loss) = (path.rate, path.loss);
+        let delays = (rtt / 2, rtt - rtt / 2);
+        self.unsized_link("path", DUMBBELL, delays, (rate, loss, &path.drop, &path.elements))
     }
 
     fn link(&self, index: usize, link: &Link) -> Result<ResolvedLink, ScenarioError> {
@@ -224,22 +214,34 @@ impl<'a> Resolver<'a> {
             );
         }
         let delay = self.time(&format!("link[{index}].delay"), link.delay, Time::ZERO..=HOUR)?;
-        let rate_bps = self.rate(&format!("link[{index}]"), link.rate, &link.elements)?;
+        let keys = (link.rate, link.loss, &link.drop[..], &link.elements);
+        self.unsized_link(&format!("link[{index}]"), &link.name, (delay, delay), keys)
+    }
+
+    /// The link whose table has this name, of these delays of data and ACKs.
+    fn unsized_link(
+        &self,
+        table: &str,
+        name: &str,
+        (delay_ns, return_delay_ns): (u64, u64),
+        (rate, loss, drop, elements): (Option<Rate>, Option<Loss>, &[u64], &Elements),
+    ) -> Result<ResolvedLink, ScenarioError> {
+        let rate_bps = self.rate(table, rate, elements)?;
+        let built = self.built(table, elements, None)?;
+        let rtt_ns = delay_ns + return_delay_ns;
         Ok(ResolvedLink {
-            name: link.name.clone(),
+            name: name.to_owned(),
             rate_bps,
-            delay_ns: delay,
-            return_delay_ns: delay,
+            delay_ns,
+            return_delay_ns,
             buffer: UNSIZED,
             ecn_threshold_packets: None,
             queue: None,
-            loss: link.loss.unwrap_or_default(),
-            drop: rising(&link.drop),
-            elements: self.elements(
-                &format!("link[{index}]"),
-                &link.elements,
-                (rate_bps, 2 * delay),
-            )?,
+            loss: loss.unwrap_or_default(),
+            drop: rising(drop),
+            back: self.back(table, elements, (rate_bps, rtt_ns), built.delays.as_ref())?,
+            elements: elements.clone(),
+            built,
         })
     }
 

@@ -10,9 +10,9 @@ use firstflight_control::quantity::Time;
 use firstflight_results::FlowResult;
 use firstflight_results::statistics::{ratio, throughput_bps};
 
-use super::{Resolved, ResolvedElements, ResolvedLink};
+use super::{Resolved, ResolvedLink};
 use crate::scenario::Elements;
-use crate::trace::{Rates, Trace};
+use crate::trace::Rates;
 
 /// What the links of a network let pass over time.
 #[derive(Clone, Debug)]
@@ -112,9 +112,9 @@ impl Capacity {
 
 impl Limits {
     fn of(link: &ResolvedLink) -> Self {
-        let policer = link.elements.policer.map(|it| (it.rate_bps, it.bucket_bytes));
+        let policer = link.elements.policer.map(|it| (it.rate.bps(), it.bucket.bytes()));
         let shaper = link.queue.as_ref().and_then(|queue| queue.discipline.bucket());
-        let line = Line::scheduled(&link.elements).unwrap_or_else(|| Line::constant(link.rate_bps));
+        let line = Line::written(&link.elements).unwrap_or_else(|| Line::constant(link.rate_bps));
         Self { line, buckets: policer.into_iter().chain(shaper).collect() }
     }
 
@@ -139,23 +139,10 @@ impl Line {
     }
 
     /// The rates of a schedule or of a trace; `None` without either.
-    fn scheduled(elements: &ResolvedElements) -> Option<Self> {
-        let steps = elements.rates.iter().map(|step| (step.at_ns, step.rate_bps));
-        Self::of(elements.rate_trace.as_ref(), steps, elements.rates_period_ns)
-    }
-
-    /// [`Line::scheduled`], of keys as written.
     pub(crate) fn written(elements: &Elements) -> Option<Self> {
+        let period = elements.rates_period.map(Time::ns);
         let steps = elements.rates.iter().map(|step| (step.at.ns(), step.rate.bps()));
-        Self::of(elements.rate_trace.as_ref(), steps, elements.rates_period.map(Time::ns))
-    }
-
-    fn of(
-        trace: Option<&Trace<Rates>>,
-        steps: impl ExactSizeIterator<Item = (u64, u64)>,
-        period: Option<u64>,
-    ) -> Option<Self> {
-        match trace {
+        match &elements.rate_trace {
             Some(trace) => Some(Self::of_rates(&trace.said, period)),
             None => (steps.len() > 0).then(|| Self::of_steps(steps, period)),
         }

@@ -5,7 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use firstflight_control::quantity::{Buffer, Fraction, Loss, QuantityError, Rate, Size, Time};
-use serde::Serialize;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::document::Node;
 use crate::error::ScenarioError;
@@ -56,8 +58,105 @@ pub struct Elements {
 
 impl Elements {
     /// Whether the rate changes.
-    pub(crate) fn has_rates(&self) -> bool {
+    pub fn has_rates(&self) -> bool {
         !self.rates.is_empty() || self.rate_trace.is_some()
+    }
+
+    /// Whether the delay changes.
+    pub fn has_delays(&self) -> bool {
+        !self.delays.is_empty() || self.delay_trace.is_some()
+    }
+
+    /// Whether ACKs meet more than a delay on the reverse path.
+    pub fn has_way_back(&self) -> bool {
+        self.back.is_some() || self.has_delays()
+    }
+
+    /// The first key that is written, if any is.
+    pub fn key(&self) -> Option<&'static str> {
+        let written = [
+            (self.jitter.is_some(), "jitter"),
+            (self.wifi.is_some(), "wifi"),
+            (self.policer.is_some(), "policer"),
+            (!self.rates.is_empty(), "rates"),
+            (self.rate_trace.is_some(), "rate_trace"),
+            (!self.delays.is_empty(), "delays"),
+            (self.delay_trace.is_some(), "delay_trace"),
+            (self.reorder.is_some(), "reorder"),
+            (self.release.is_some(), "release"),
+            (self.back.is_some(), "back"),
+        ];
+        written.iter().find(|(is, _)| *is).map(|(_, key)| *key)
+    }
+
+    /// Each one in a few words, for headers; those of the reverse path among them.
+    pub(crate) fn words(&self, back: Option<String>) -> impl Iterator<Item = String> + '_ {
+        let jitter = self.jitter.as_ref().map(|jitter| match jitter {
+            Jitter::UpTo(most) => format!("jitter up to {most}"),
+            Jitter::Uniform(from, until) => format!("jitter of {from} to {until}"),
+            Jitter::Normal(mean, deviation) => {
+                format!("normal jitter of {mean} with deviation {deviation}")
+            }
+            Jitter::Recorded(trace) => format!("jitter of {}", trace.file),
+        });
+        let in_turn = |steps: usize, what| (steps > 0).then(|| format!("{steps} {what} in turn"));
+        [
+            jitter,
+            self.wifi.map(|mean| format!("WiFi of {mean}")),
+            self.policer.map(|it| format!("policer of {} and {}", it.rate, it.bucket)),
+            in_turn(self.rates.len(), "rates"),
+            in_turn(self.delays.len(), "delays"),
+            self.reorder.map(|it| format!("{} later by {}", it.share, it.by)),
+            self.release.map(|every| format!("released every {every}")),
+            back,
+            self.rate_trace.as_ref().map(|trace| format!("rates of {}", trace.file)),
+            self.delay_trace.as_ref().map(|trace| format!("delays of {}", trace.file)),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// In base units, for results; the reverse path has a place of its own there.
+    pub(crate) fn in_results<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let mut entry = |key: &str, value: Value| map.serialize_entry(key, &value);
+        match &self.jitter {
+            Some(Jitter::UpTo(most)) => entry("jitter_ns", json!(most.ns()))?,
+            Some(Jitter::Uniform(from, until)) => {
+                entry("jitter_uniform_ns", json!([from.ns(), until.ns()]))?;
+            }
+            Some(Jitter::Normal(mean, deviation)) => {
+                entry("jitter_normal_ns", json!([mean.ns(), deviation.ns()]))?;
+            }
+            Some(Jitter::Recorded(trace)) => entry("jitter_recorded", trace.in_results())?,
+            None => {}
+        }
+        let rate = |it: &RateStep| json!({ "at_ns": it.at.ns(), "rate_bps": it.rate.bps() });
+        let delay = |it: &DelayStep| json!({ "at_ns": it.at.ns(), "delay_ns": it.delay.ns() });
+        let policer = self
+            .policer
+            .map(|it| json!({ "rate_bps": it.rate.bps(), "bucket_bytes": it.bucket.bytes() }));
+        let ns = |time: Option<Time>| time.map(|time| json!(time.ns()));
+        let list = |list: Vec<Value>| (!list.is_empty()).then_some(Value::Array(list));
+        let others = [
+            ("wifi_ns", ns(self.wifi)),
+            ("policer", policer),
+            ("rates", list(self.rates.iter().map(rate).collect())),
+            ("rates_period_ns", ns(self.rates_period)),
+            ("rate_trace", self.rate_trace.as_ref().map(Trace::in_results)),
+            ("delays", list(self.delays.iter().map(delay).collect())),
+            ("delays_period_ns", ns(self.delays_period)),
+            ("delay_trace", self.delay_trace.as_ref().map(Trace::in_results)),
+            (
+                "reorder",
+                self.reorder.map(|it| json!({ "share_ppb": it.share.ppb(), "by_ns": it.by.ns() })),
+            ),
+            ("release_ns", ns(self.release)),
+        ];
+        for (key, value) in others {
+            value.map_or(Ok(()), |value| entry(key, value))?;
+        }
+        map.end()
     }
 }
 
@@ -160,7 +259,7 @@ impl fmt::Display for RateOrNone {
 }
 
 impl Serialize for RateOrNone {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
@@ -229,7 +328,7 @@ impl fmt::Display for Jitter {
 }
 
 impl Serialize for Jitter {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }

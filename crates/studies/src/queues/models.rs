@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use firstflight_core::units::{Instant, Span};
-use firstflight_link::{Crossing, Element, Jitter, Overtaking, Uniform};
+use firstflight_link::{Crossing, Element, Jitter, Reorder, Uniform};
 
 use super::draw::stream;
 use super::packets::Captures;
@@ -41,8 +41,8 @@ impl Model {
             return Self {
                 netem: format!("delay {by}ms reorder {}%", 100.0 - share),
                 key: format!("reorder = {{ share = \"{share}%\", by = \"{by}ms\" }}"),
-                here: Box::new(Overtaking {
-                    late_ppb: (share * 1e7).round() as u64,
+                here: Box::new(Reorder {
+                    share_ppb: (share * 1e7).round() as u64,
                     by: Span(ns(by)),
                 }),
             };

@@ -1,4 +1,4 @@
-//! Overtaking: some packets take a longer way than the others and come later, so that others
+//! Reordering: some packets take a longer way than the others and come later, so that others
 //! overtake them, as on a path whose packets are spread over several. Each packet is drawn on its
 //! own, as Linux's `netem` does it with `delay` and `reorder`.
 
@@ -10,17 +10,17 @@ use crate::random::Uniform;
 
 /// A share of the packets reaches the far end later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overtaking {
+pub struct Reorder {
     /// The probability that a packet is late, in parts per billion.
-    pub late_ppb: u64,
+    pub share_ppb: u64,
     /// How much later it is.
     pub by: Span,
 }
 
-impl Element for Overtaking {
+impl Element for Reorder {
     fn pass_on(&mut self, _packet: &Crossing, at: Instant, random: &mut Pcg64Mcg) -> Instant {
         let drawn = Uniform { from: 0, until: PARTS_PER_BILLION - 1 }.draw(random);
-        if drawn < self.late_ppb { at + self.by } else { at }
+        if drawn < self.share_ppb { at + self.by } else { at }
     }
 
     fn reorders(&self) -> bool {
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn the_share_is_late() {
         let by = Span::from_millis(3);
-        let mut overtaking = Overtaking { late_ppb: PARTS_PER_BILLION / 10, by };
+        let mut overtaking = Reorder { share_ppb: PARTS_PER_BILLION / 10, by };
         let (mut random, packet) = (stream(1, 0), Crossing::of(Instant(0), 1_000, 0));
         let mut passed = || overtaking.pass_on(&packet, Instant(5), &mut random);
         let passed: Vec<Instant> = std::iter::repeat_with(&mut passed).take(10_000).collect();
