@@ -39,9 +39,9 @@ impl Counted {
 
 /// A discipline's words.
 pub enum Words {
-    /// Of the discipline in a class of the link's rate.
+    /// Those of the discipline in a class of the link's rate.
     InClass(String),
-    /// Of a discipline that has the link's rate itself.
+    /// Those of a discipline that has the link's rate itself.
     Alone(String),
 }
 

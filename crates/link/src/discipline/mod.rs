@@ -1,6 +1,13 @@
 //! Queue disciplines: each has a file with its rules, its card and the queue. The list behind the
 //! declarations is all that knows every one.
 
+mod codel;
+mod dualpi2;
+mod fq_codel;
+mod pie;
+mod red;
+mod tbf;
+
 use std::fmt::Debug;
 
 use crate::tc::{Counted, Words};
@@ -119,10 +126,9 @@ pub struct Card {
     pub knobs: Vec<(&'static str, &'static str)>,
 }
 
-/// Declares the modules, [`Discipline`] and what is asked of any.
+/// Declares [`Discipline`] and what is asked of any.
 macro_rules! disciplines {
     ($($module:ident::$name:ident($rules:ident),)*) => {
-        $(mod $module;)*
         $(pub use $module::{$name, $rules};)*
 
         /// A discipline other than a link's plain drop-tail buffer, with its rules.
