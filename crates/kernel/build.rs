@@ -48,14 +48,14 @@ fn pairs(objects: &[Object]) -> String {
         };
         let _ = writeln!(
             list,
-            "    Pair {{ startup: {:?}, avoidance: {:?}, sharing: {:?}, estimating: {:?} }},",
+            "    BuiltPair {{ startup: {:?}, avoidance: {:?}, sharing: {:?}, estimating: {:?} }},",
             object.startup.0.name,
             object.avoidance.0.name,
             named(false),
             named(true),
         );
     }
-    format!("/// Every pair there is.\npub const PAIRS: &[Pair] = &[\n{list}];\n")
+    format!("/// Every pair there is.\npub const PAIRS: &[BuiltPair] = &[\n{list}];\n")
 }
 
 fn write(path: &Path, text: &str) {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use firstflight_judge::REFERENCES;
-use firstflight_judge::own_log::{Found, Seen, findings};
+use firstflight_judge::findings::{Found, Seen, findings};
 use firstflight_outside::digits;
 use firstflight_qlog::{Curve, Summary};
 use firstflight_record::{Form, Recorded};

@@ -16,19 +16,19 @@ mod axis;
 pub mod control;
 mod named;
 mod nearest;
-pub mod own;
 mod pair;
 pub mod policy;
 pub mod quantity;
 pub mod spec;
+pub mod stack;
 mod value;
 
 pub use control::{Control, ControlProblem, Setting};
 pub use named::Named;
 pub use nearest::{hint, nearest};
-pub use own::Own;
 pub use policy::{add_avoidance, add_startup, put_startup};
 pub use spec::{ControlError, ControlSpec, NamedPolicy};
+pub use stack::StackControl;
 pub use value::{accepted, default_text};
 
 /// The README's example compiles and runs.

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use firstflight_core::card::{Card, Listed, is_writable};
+use firstflight_core::delivery_exit::DeliveryExit;
 use firstflight_core::knob::{KnobValue, Knobs};
-use firstflight_core::landed::Landed;
 use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, alias};
 
@@ -221,7 +221,7 @@ pub enum ChosenStartup {
     /// One that was added ([`add_startup`]).
     Own(Box<dyn OwnStartup>),
     /// One with another landing, `landed(...)`.
-    Landed(Box<Landed<ChosenStartup>>),
+    DeliveryExit(Box<DeliveryExit<ChosenStartup>>),
 }
 
 /// The avoidance of a control.
@@ -248,7 +248,7 @@ macro_rules! any_startup {
         match $self {
             Self::Core(it) => it.$call $arguments,
             Self::Own(it) => it.$call $arguments,
-            Self::Landed(it) => it.$call $arguments,
+            Self::DeliveryExit(it) => it.$call $arguments,
         }
     };
 }
@@ -294,18 +294,18 @@ macro_rules! chosen {
     };
 }
 
-chosen!(ChosenStartup, AnyStartup, ALL_STARTUPS, Landed);
+chosen!(ChosenStartup, AnyStartup, ALL_STARTUPS, DeliveryExit);
 firstflight_core::pass_on_startup! { ChosenStartup, any_startup! {} }
 
 impl ChosenStartup {
-    /// This start-up with another landing ([`firstflight_core::landed`]).
+    /// This start-up with another landing ([`firstflight_core::delivery_exit`]).
     pub fn landed(self) -> Self {
-        Self::Landed(Box::new(Landed::new(self)))
+        Self::DeliveryExit(Box::new(DeliveryExit::new(self)))
     }
 
     /// Whether it has another landing.
     pub const fn is_landed(&self) -> bool {
-        matches!(self, Self::Landed(_))
+        matches!(self, Self::DeliveryExit(_))
     }
 }
 

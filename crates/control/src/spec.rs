@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::own::{OF_LINUX, OF_QUINN};
+use crate::stack::{OF_LINUX, OF_QUINN};
 
 /// A control as written: a start-up or alias, its knobs, and perhaps an avoidance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct NamedPolicy {
     pub name: String,
     /// Pairs of key and value, neither empty, keys distinct.
     pub knobs: Vec<(String, String)>,
-    /// It is a start-up within `landed(...)` ([`firstflight_core::landed`]).
+    /// It is a start-up within `landed(...)` ([`firstflight_core::delivery_exit`]).
     pub landed: bool,
 }
 

@@ -51,6 +51,7 @@ pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod curve;
+pub mod delivery_exit;
 pub mod estimate;
 pub mod event;
 pub mod feedback;
@@ -58,7 +59,6 @@ pub mod frame;
 pub mod hint;
 mod ieee_double;
 pub mod knob;
-pub mod landed;
 mod landing;
 pub mod linear;
 pub mod mechanism;

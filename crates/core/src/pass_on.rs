@@ -25,7 +25,7 @@ macro_rules! pass_on {
 }
 
 /// [`Observer`](crate::policy::Observer) of what holds a policy, or of what is around one:
-/// `Landed<S: Observer>`.
+/// `DeliveryExit<S: Observer>`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on_observer {

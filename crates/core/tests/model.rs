@@ -2,10 +2,10 @@
 //! the sender neither panics nor leaves its bounds, and does the same again when told the same
 //! again.
 
+use firstflight_core::delivery_exit::DeliveryExit;
 use firstflight_core::event::{Ack, Departure, Loss, LossKind, RateSample, Sent};
 use firstflight_core::feedback::Feedback;
 use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
-use firstflight_core::landed::Landed;
 use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Pair;
 use firstflight_core::policy::Startup;
@@ -334,7 +334,7 @@ proptest! {
     ) {
         for start in 0..STARTUPS.len() {
             let (startup, avoidance) = policies((start, avoid), &knobs);
-            run((Landed::new(startup), avoidance), config, &events);
+            run((DeliveryExit::new(startup), avoidance), config, &events);
         }
     }
 }

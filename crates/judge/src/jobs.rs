@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use firstflight_control::own::OF_LINUX;
+use firstflight_control::stack::OF_LINUX;
 use firstflight_outside::{FileFault, MAKE_ROOM, Shelf, content_name};
 use firstflight_runner::{Options, RunError, Transport};
 use firstflight_scenario::{ControlSpec, Scenario};
 use rayon::prelude::*;
 
 use crate::catalogue::Entry;
-use crate::measured::Kept;
+use crate::measured::KeptRun;
 
 /// The transports of a judgement.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ struct Job<'a> {
 /// What came of one.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    Measured(Box<Kept>),
+    Measured(Box<KeptRun>),
     NotCarried(String),
 }
 
@@ -95,7 +95,7 @@ impl<'a> Job<'a> {
         let ran = self.transport.check_keys(&self.scenario);
         match ran.and_then(|()| self.transport.run(&self.scenario, options)) {
             Ok(report) if report.interrupted => Err(RunError::Interrupted),
-            Ok(report) => Ok(match Kept::of(&self.scenario, &report) {
+            Ok(report) => Ok(match KeptRun::of(&self.scenario, &report) {
                 Some(kept) if self.drawn => Outcome::Measured(Box::new(kept)),
                 Some(kept) => Outcome::Measured(Box::new(kept.without_curves())),
                 None => Outcome::NotCarried("it has no flow of its own".to_owned()),
@@ -170,7 +170,7 @@ pub(crate) fn outcomes(
 }
 
 /// What is kept there; a file that was changed or does not read counts as none.
-fn found(shelf: &Shelf, name: &str) -> Option<Kept> {
+fn found(shelf: &Shelf, name: &str) -> Option<KeptRun> {
     serde_json::from_str(&shelf.get(name)?).ok()
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::catalogue::Entry;
 use crate::jobs::{Keep, Outcome, Outcomes, Transports, outcomes};
 use crate::matrix::{geometric, spread};
-use crate::measured::{Curves, Kept, Measured};
+use crate::measured::{Curves, KeptRun, Measured};
 use crate::rules::{BETTER, Numbers, REFERENCES, Ruled, Verdict, judge};
 
 /// What is to be judged.
@@ -286,7 +286,7 @@ const QUICK_SEEDS: u64 = 3;
 const QUICK_BYTES: u64 = 60_000_000;
 
 /// All runs of a control on a scenario, or why there is one that could not be.
-fn all_kept(outcomes: &[Outcome]) -> Result<Vec<&Kept>, String> {
+fn all_kept(outcomes: &[Outcome]) -> Result<Vec<&KeptRun>, String> {
     outcomes
         .iter()
         .map(|outcome| match outcome {
@@ -298,7 +298,7 @@ fn all_kept(outcomes: &[Outcome]) -> Result<Vec<&Kept>, String> {
 
 /// The mean over seeds; over the points of a matrix times have a geometric mean, in which twice as
 /// long here and half as long there are no difference.
-fn mean(entry: &Entry, kept: &[&Kept]) -> Measured {
+fn mean(entry: &Entry, kept: &[&KeptRun]) -> Measured {
     let all: Vec<Measured> = kept.iter().map(|kept| kept.measured).collect();
     let mean = Measured::mean(&all);
     match entry.head.matrix {

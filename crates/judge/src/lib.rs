@@ -4,7 +4,7 @@
 //! happens, why it matters, who reported it, what is expected, and which of the rules R1 to R5 are
 //! asked. A [`Question`] runs the control under judgement and the [`REFERENCES`] on every scenario
 //! and makes a [`Judgement`] of the means. The rules themselves are functions of numbers, in
-//! [`rules`]; what a log of one's own shows on a known path is found in [`own_log`]. What runs
+//! [`rules`]; what a log of one's own shows on a known path is found in [`findings`]. What runs
 //! the scenarios are the caller's [`Transports`].
 //!
 //! ```
@@ -16,11 +16,11 @@
 
 mod asked;
 mod catalogue;
+pub mod findings;
 mod jobs;
 mod judgement;
 mod matrix;
 mod measured;
-pub mod own_log;
 #[cfg(feature = "page")]
 mod page;
 #[cfg(feature = "page")]

@@ -4,7 +4,7 @@ use firstflight_outside::digits;
 use firstflight_results::statistics::median;
 use firstflight_scenario::Scenario;
 
-use crate::measured::{Kept, Measured};
+use crate::measured::{KeptRun, Measured};
 
 /// The geometric mean of the completion times; none if one of them has none.
 pub(crate) fn geometric(points: &[Measured]) -> Option<f64> {
@@ -16,8 +16,12 @@ pub(crate) fn geometric(points: &[Measured]) -> Option<f64> {
 
 /// Completion over that of the better reference, point by point: the median, and the worst with its
 /// place, in words.
-pub(crate) fn spread(points: &[Scenario], ours: &[&Kept], better: &[Vec<&Kept>]) -> Option<String> {
-    let time = |kept: Option<&&Kept>| kept.and_then(|kept| kept.measured.completion_s);
+pub(crate) fn spread(
+    points: &[Scenario],
+    ours: &[&KeptRun],
+    better: &[Vec<&KeptRun>],
+) -> Option<String> {
+    let time = |kept: Option<&&KeptRun>| kept.and_then(|kept| kept.measured.completion_s);
     let best = |place: usize| better.iter().filter_map(|of| time(of.get(place))).reduce(f64::min);
     let mut ratios: Vec<(f64, &Scenario)> = points
         .iter()
@@ -54,10 +58,10 @@ fn place(point: &Scenario) -> String {
 mod tests {
     use super::*;
 
-    fn took(times: &[f64]) -> Vec<Kept> {
+    fn took(times: &[f64]) -> Vec<KeptRun> {
         let one = |time: &f64| {
             let measured = Measured { completion_s: Some(*time), ..Measured::default() };
-            Kept { measured, ..Kept::default() }
+            KeptRun { measured, ..KeptRun::default() }
         };
         times.iter().map(one).collect()
     }

@@ -70,7 +70,7 @@ measures! {
 
 /// A run for the catalogue: its measures, why start-up ended, and curves to draw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct KeptRun {
     pub(crate) measured: Measured,
     pub(crate) exit_reason: Option<String>,
     pub(crate) curves: Curves,
@@ -101,7 +101,7 @@ fn own_flows(scenario: &Scenario, resolved: &Resolved) -> Vec<bool> {
     groups.flat_map(|(group, flow)| vec![group.control.is_none(); flow.count as usize]).collect()
 }
 
-impl Kept {
+impl KeptRun {
     /// Its numbers alone.
     pub(crate) fn without_curves(self) -> Self {
         Self { curves: Curves::default(), ..self }

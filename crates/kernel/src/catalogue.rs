@@ -1,7 +1,7 @@
 //! Which controls have a version for the kernel, what the kernel calls them, and which it knows.
 
 use firstflight_control::control::missing;
-use firstflight_control::own::Own;
+use firstflight_control::stack::StackControl;
 use firstflight_control::{Control, Setting};
 use firstflight_core::estimate::ere::EreKnobs;
 use firstflight_core::knob::Knobs as _;
@@ -14,33 +14,33 @@ use crate::knobs::{KnobValues, NotInKernel};
 use crate::layout::in_c;
 
 /// The kernel's own controls that firstflight knows; `linux-` and what the kernel calls it.
-pub const OWN: &[Own] = &[
-    Own {
+pub const OWN: &[StackControl] = &[
+    StackControl {
         name: "linux-reno",
         summary: "slow start and congestion avoidance",
         source: "RFC 5681; net/ipv4/tcp_cong.c",
     },
-    Own {
+    StackControl {
         name: "linux-cubic",
         summary: "CUBIC, HyStart its start-up",
         source: "RFC 9438; net/ipv4/tcp_cubic.c",
     },
-    Own {
+    StackControl {
         name: "linux-bbr",
         summary: "BBR version 1, paced",
         source: "Cardwell et al., ACM Queue 2016; net/ipv4/tcp_bbr.c",
     },
-    Own {
+    StackControl {
         name: "linux-vegas",
         summary: "TCP Vegas, where the kernel has it",
         source: "Brakmo and Peterson 1995; net/ipv4/tcp_vegas.c",
     },
-    Own {
+    StackControl {
         name: "linux-westwood",
         summary: "TCP Westwood+, where the kernel has it",
         source: "Mascolo et al. 2001; net/ipv4/tcp_westwood.c",
     },
-    Own {
+    StackControl {
         name: "linux-dctcp",
         summary: "DCTCP at both ends, where the kernel has it",
         source: "RFC 8257; net/ipv4/tcp_dctcp.c",
@@ -49,7 +49,7 @@ pub const OWN: &[Own] = &[
 
 /// A pair of policies that exists in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct BuiltPair {
     /// Name of the start-up.
     pub startup: &'static str,
     /// Name of the avoidance.
@@ -68,7 +68,7 @@ pub struct KernelControl {
     /// What the kernel calls it: at most [`LONGEST_NAME`] characters.
     pub name: String,
     /// Its policies.
-    pub pair: &'static Pair,
+    pub pair: &'static BuiltPair,
     /// The object that holds them, as `build.rs` calls it.
     pub object: &'static str,
     /// Its knobs.

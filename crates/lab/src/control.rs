@@ -1,7 +1,7 @@
 //! Names of controls on real Linux: the kernel's own as `linux-cubic` and the like, and those of
 //! the core, whose kernel versions are called `ff_...`.
 
-use firstflight_control::own::{OF_LINUX, Own};
+use firstflight_control::stack::{OF_LINUX, StackControl};
 use firstflight_kernel::KernelControl;
 use firstflight_kernel::catalogue::{OWN, available};
 use firstflight_scenario::ControlSpec;
@@ -62,7 +62,7 @@ impl LinuxControl {
         let known = for_guest || OWN.iter().any(|own| own.name == spec.startup.name);
         if !known && !available().iter().any(|name| name == kernel_name) {
             let axis = "control of the kernel's own";
-            return Err(Own::unknown(OWN, axis, written, &spec.startup.name).into());
+            return Err(StackControl::unknown(OWN, axis, written, &spec.startup.name).into());
         }
         if !spec.startup.knobs.is_empty() || spec.avoidance.is_some() {
             return Err(RunError::Input(format!(

@@ -27,7 +27,7 @@ use firstflight_core::knob::{KnobValue, Knobs as _};
 use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::startup::{Astart, Hoe, SlowStart, Vegas as VegasStart};
 use firstflight_quic::Factory;
-use firstflight_quic_sim::{Control, Pair, Setup};
+use firstflight_quic_sim::{ClientAndServer, QuicControl, Setup};
 use quinn_proto::congestion::ControllerFactory;
 
 const RUNS: u32 = 7;
@@ -174,25 +174,25 @@ where
 }
 
 fn setup() -> Setup {
-    let control = Control::Quinns(firstflight_quic::OfQuinn::NewReno);
+    let control = QuicControl::Quinns(firstflight_quic::OfQuinn::NewReno);
     Setup { delayed_ack: Some(1), ..Setup::new(control, 1_000_000) }
 }
 
 /// Packets delivered in so many seconds of one transfer.
 fn packets(name: &str, seconds: u64) -> u64 {
-    delivered(Pair::with_controller(&setup(), factory(name)), seconds)
+    delivered(ClientAndServer::with_controller(&setup(), factory(name)), seconds)
 }
 
 /// What quinn says to its NewReno in two seconds, and the packets delivered in them.
 fn recorded() -> (Calls, u64) {
     let (inner, calls) = (factory(NAMES[0]), Calls::default());
     let recording = Recording { inner, calls: calls.clone() };
-    let pair = Pair::with_controller(&setup(), Arc::new(recording));
+    let pair = ClientAndServer::with_controller(&setup(), Arc::new(recording));
     let packets = delivered(pair, 2);
     (calls, packets)
 }
 
-fn delivered(pair: Result<Pair, firstflight_quic_sim::SetupError>, seconds: u64) -> u64 {
+fn delivered(pair: Result<ClientAndServer, firstflight_quic_sim::SetupError>, seconds: u64) -> u64 {
     let pair = pair.expect("1200 bytes");
     // A buffer of a BDP.
     let outcome = common::run(&common::network(100, 20, 208, 1, seconds), vec![Box::new(pair)]);

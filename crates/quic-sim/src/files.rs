@@ -6,8 +6,8 @@ use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant};
 use firstflight_sim::{Datagram, Ends, FileDraws, FileOutcome, FlowOutcome, SenderState};
 
-use crate::pair::Pair;
-use crate::setup::{Control, Setup, SetupError};
+use crate::client_and_server::ClientAndServer;
+use crate::setup::{QuicControl, Setup, SetupError};
 
 /// The ends of all its connections, of which one is open at a time.
 pub(crate) struct Files {
@@ -18,7 +18,7 @@ pub(crate) struct Files {
     /// What a packet of a file carries, in bytes.
     data_bytes: u64,
     /// The connection under way.
-    pair: Pair,
+    pair: ClientAndServer,
     /// The packets of the file under way.
     packets: u32,
     /// When it began.
@@ -49,7 +49,7 @@ impl Files {
         mut draws: FileDraws,
         keep_alive: bool,
         data_bytes: u64,
-        open: impl FnOnce(&Setup) -> Result<Pair, SetupError>,
+        open: impl FnOnce(&Setup) -> Result<ClientAndServer, SetupError>,
     ) -> Result<Self, SetupError> {
         let packets = draws.packets(data_bytes);
         setup.size = Some(u64::from(packets) * data_bytes);
@@ -86,12 +86,12 @@ impl Files {
     fn open(&mut self, bytes: u64, now: Instant, out: &mut Vec<Datagram>) {
         self.setup.size = Some(bytes);
         self.setup.seed = self.setup.seed.wrapping_add(1);
-        if let Control::Ours(factory) = &mut self.setup.control {
+        if let QuicControl::Ours(factory) = &mut self.setup.control {
             let told = |(learned, at)| PathHint::Own(Learned { age: now.since(at), ..learned });
             **factory = factory.as_ref().clone().hinted(self.learned.map(told));
         }
         // The first connection has shown that the size of its packets is one.
-        let Ok(pair) = Pair::new(&self.setup) else { return };
+        let Ok(pair) = ClientAndServer::new(&self.setup) else { return };
         self.before = self.totals();
         self.acked_before += self.pair.state().acked_packets;
         self.pair = pair;

@@ -1,9 +1,9 @@
 //! quinn in the simulator's network and time: real packets, TLS, loss recovery and ACK policy of
 //! quinn-proto's state machines, no sockets, no clock.
 //!
-//! A [`Pair`] is a client that sends to a server that reads, stream after stream of a mebibyte. It
-//! is what the simulator calls the [ends](firstflight_sim::Ends) of a flow, and shares links with
-//! simulated TCP.
+//! A [`ClientAndServer`] is a client that sends to a server that reads, stream after stream of a
+//! mebibyte. It is what the simulator calls the [ends](firstflight_sim::Ends) of a flow, and shares
+//! links with simulated TCP.
 //!
 //! # The same bytes on every run
 //!
@@ -23,15 +23,15 @@
 //! scenario's, RFC 9002's ten packets hold, and no ssthresh.
 
 mod applies;
+mod client_and_server;
 mod end;
 mod files;
-mod pair;
 mod setup;
 mod shared;
 mod tls;
 mod transport;
 
 pub use applies::applies;
-pub use pair::Pair;
-pub use setup::{Control, MIN_PACKET, Setup, SetupError};
+pub use client_and_server::ClientAndServer;
+pub use setup::{MIN_PACKET, QuicControl, Setup, SetupError};
 pub use transport::{QUIC, Quic, SIM, constants};

@@ -8,7 +8,7 @@ use quinn_proto::{TransportConfig, VarInt};
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// What decides the window.
-    pub control: Control,
+    pub control: QuicControl,
     /// UDP payload of a full packet, 1200 to 16,383 bytes.
     pub packet_bytes: u64,
     /// Initial window; with `None` RFC 9002's.
@@ -38,7 +38,7 @@ pub struct Setup {
 
 /// A congestion controller for quinn by name: one of firstflight's, or one of quinn's own.
 #[derive(Clone, Debug)]
-pub enum Control {
+pub enum QuicControl {
     /// A control of firstflight.
     Ours(Box<Factory>),
     /// One of quinn's own.
@@ -59,7 +59,7 @@ pub enum SetupError {
     },
 }
 
-impl Control {
+impl QuicControl {
     /// The control of that name; `quinn-newreno`, `quinn-cubic` and `quinn-bbr` are quinn's own.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Control {
 impl Setup {
     /// A flow without end, of QUIC's smallest packets, over a path of `path_bytes`. Every constant
     /// is quinn's own or RFC 9002's.
-    pub fn new(control: Control, path_bytes: u64) -> Self {
+    pub fn new(control: QuicControl, path_bytes: u64) -> Self {
         Self {
             control,
             packet_bytes: MIN_PACKET,
@@ -105,10 +105,10 @@ impl Setup {
     pub(crate) fn build(&self) -> Build {
         let window = self.initial_window.or(self.window_for_large_packets());
         match &self.control {
-            Control::Ours(factory) => {
+            QuicControl::Ours(factory) => {
                 Build::Ours(Box::new(Factory::clone(factory).opening(&self.constants())))
             }
-            Control::Quinns(own) => Build::Other(own.factory(window)),
+            QuicControl::Quinns(own) => Build::Other(own.factory(window)),
         }
     }
 

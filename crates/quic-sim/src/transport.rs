@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use firstflight_control::ControlProblem;
-use firstflight_control::own::OF_QUINN;
+use firstflight_control::stack::OF_QUINN;
 use firstflight_core::needs::Facilities;
 use firstflight_qlog::{Header, Vantage};
 use firstflight_quic::{Constants, OWN};
@@ -13,9 +13,9 @@ use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_sim::{Ends, FileDraws};
 
 use crate::applies::applies;
+use crate::client_and_server::ClientAndServer;
 use crate::files::Files;
-use crate::pair::Pair;
-use crate::setup::{Control, MAX_PACKET, MIN_PACKET, Setup, SetupError};
+use crate::setup::{MAX_PACKET, MIN_PACKET, QuicControl, Setup, SetupError};
 
 /// quinn's QUIC over the simulator's network.
 ///
@@ -72,7 +72,8 @@ impl Foreign for Quic {
 
     fn ends(&self, flow: &ForeignFlow<'_>) -> Result<Box<dyn Ends>, String> {
         let group = flow.group;
-        let control = Control::named(&flow.control.text).map_err(|problem| problem.to_string())?;
+        let control =
+            QuicControl::named(&flow.control.text).map_err(|problem| problem.to_string())?;
         applies(flow.resolved, group)?;
         let constants = constants(group, &flow.control.text);
         let setup = Setup {
@@ -92,14 +93,14 @@ impl Foreign for Quic {
         let log = flow.logs.map(|logs| logs.open(flow)).transpose()?;
         // Of a source of files the first connection has a log.
         let open = |setup: &Setup| match log {
-            None => Pair::new(setup),
+            None => ClientAndServer::new(setup),
             Some(log) => {
                 let header = Header {
                     title: format!("{}, flow {}", flow.run, flow.place),
                     description: "firstflight run over quinn 0.11 in virtual time".to_owned(),
                     vantage: Vantage::Client,
                 };
-                Pair::logged(setup, header, log)
+                ClientAndServer::logged(setup, header, log)
             }
         };
         let ends: Result<Box<dyn Ends>, SetupError> = match flow.spec.files {

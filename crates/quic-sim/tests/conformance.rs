@@ -13,7 +13,7 @@ use firstflight_core::registry::{AnyStartup, STARTUPS, startup_needs};
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::Window;
 use firstflight_quic::{Build, Built, Event, Factory, PROVIDES, Watch, Watched};
-use firstflight_quic_sim::{Control, Pair, Setup};
+use firstflight_quic_sim::{ClientAndServer, QuicControl, Setup};
 use quinn_proto::congestion::{Controller, ControllerFactory};
 
 /// What quinn said to the controller, summed.
@@ -81,9 +81,9 @@ where
     let summed = Arc::new(Summed { inner: Arc::new(factory), sums: sums.clone() });
     let setup = Setup {
         size: Some(1_000_000),
-        ..Setup::new(Control::Quinns(firstflight_quic::OfQuinn::NewReno), 200_000)
+        ..Setup::new(QuicControl::Quinns(firstflight_quic::OfQuinn::NewReno), 200_000)
     };
-    let pair = Pair::with_controller(&setup, summed).unwrap();
+    let pair = ClientAndServer::with_controller(&setup, summed).unwrap();
     let network = crate::common::network(10, 40, buffer, 1, 20);
     let outcome = crate::common::run(&network, vec![Box::new(pair)]);
     assert_eq!(outcome.flows[0].delivered_bytes, Bytes(1_000_000));

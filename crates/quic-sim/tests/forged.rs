@@ -15,7 +15,7 @@ mod scene;
 mod watch;
 
 use firstflight_control::Control;
-use firstflight_control::own::OF_QUINN;
+use firstflight_control::stack::OF_QUINN;
 use firstflight_core::policy::Startup as _;
 use firstflight_core::registry::{AnyStartup, STARTUPS};
 use firstflight_quic::OWN;

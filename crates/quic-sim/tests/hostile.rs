@@ -6,7 +6,7 @@ use crate::common::{network, run};
 use firstflight_core::registry::STARTUPS;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup};
+use firstflight_quic_sim::{ClientAndServer, MIN_PACKET, QuicControl, Setup};
 use firstflight_sim::{Datagram, Ends, FlowOutcome, SenderState, Way};
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ struct Harm {
 
 /// A pair whose datagrams back come to harm.
 struct Harmed {
-    pair: Pair,
+    pair: ClientAndServer,
     harm: Harm,
     held: Vec<(Instant, Datagram)>,
     most: u64,
@@ -146,8 +146,9 @@ proptest! {
         name in proptest::sample::select(controls()),
         harm in harm(),
     ) {
-        let control = Control::named(name).unwrap();
-        let pair = Pair::new(&Setup { seed: harm.seed, ..Setup::new(control, 100_000) }).unwrap();
+        let control = QuicControl::named(name).unwrap();
+        let setup = Setup { seed: harm.seed, ..Setup::new(control, 100_000) };
+        let pair = ClientAndServer::new(&setup).unwrap();
         // What may ever be in flight: what the windows of flow control allow, and their headers.
         let most = 12_000_000;
         let ends = Harmed { pair, harm, held: Vec::new(), most };

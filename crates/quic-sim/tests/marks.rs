@@ -2,7 +2,7 @@
 
 use crate::common::network;
 use firstflight_core::policy::Exit;
-use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup};
+use firstflight_quic_sim::{ClientAndServer, MIN_PACKET, QuicControl, Setup};
 use firstflight_sim::{Ends, FlowOutcome, LinkSpec, Network, Outcome};
 
 /// 20 Mbit/s and 100 ms hold 208 packets; the buffer holds 1000, so that what a window doubles by
@@ -15,8 +15,11 @@ fn path(ecn: bool, mark_from: Option<u64>) -> Network {
 }
 
 fn run(network: &Network, control: &str) -> Outcome {
-    let setup = Setup::new(Control::named(control).unwrap(), 2_000_000);
-    crate::common::run(network, vec![Box::new(Pair::new(&setup).unwrap()) as Box<dyn Ends>])
+    let setup = Setup::new(QuicControl::named(control).unwrap(), 2_000_000);
+    crate::common::run(
+        network,
+        vec![Box::new(ClientAndServer::new(&setup).unwrap()) as Box<dyn Ends>],
+    )
 }
 
 fn exit(flow: &FlowOutcome) -> (Exit, u64) {
@@ -58,7 +61,7 @@ fn marks_come_instead_of_drops() {
 #[test]
 fn what_reads_the_share_of_marks_is_refused() {
     for control in ["dctcp", "prague+prague"] {
-        let problem = Control::named(control).unwrap_err().to_string();
+        let problem = QuicControl::named(control).unwrap_err().to_string();
         assert!(problem.contains("ECN marks"), "{problem}");
     }
 }

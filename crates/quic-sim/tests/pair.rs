@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex};
 use crate::common::network;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_qlog::{Header, Log};
-use firstflight_quic_sim::{Control, MIN_PACKET, Pair, Setup, SetupError};
+use firstflight_quic_sim::{ClientAndServer, MIN_PACKET, QuicControl, Setup, SetupError};
 use firstflight_sim::{Ends, Network, Outcome, Recovery};
 
 fn setup(control: &str) -> Setup {
-    Setup::new(Control::named(control).unwrap(), 2_000_000)
+    Setup::new(QuicControl::named(control).unwrap(), 2_000_000)
 }
 
 fn run(network: &Network, setups: &[Setup]) -> Outcome {
     let network = Network { sample_every: Some(Span::from_millis(50)), ..network.clone() };
-    let ends = |setup| -> Box<dyn Ends> { Box::new(Pair::new(setup).unwrap()) };
+    let ends = |setup| -> Box<dyn Ends> { Box::new(ClientAndServer::new(setup).unwrap()) };
     crate::common::run(&network, setups.iter().map(ends).collect())
 }
 
@@ -129,7 +129,7 @@ fn large_packets_fill_the_path_too() {
 #[test]
 fn a_packet_below_quics_smallest_is_refused() {
     let small = Setup { packet_bytes: 1_000, ..setup("newreno") };
-    let problem = Pair::new(&small).err().unwrap();
+    let problem = ClientAndServer::new(&small).err().unwrap();
     assert_eq!(problem, SetupError::Packet { found: 1_000 });
     assert!(problem.to_string().contains("1200 to 16383"), "{problem}");
 }
@@ -163,7 +163,7 @@ impl Write for Full {
 
 fn logged(control: &str, to: impl Write + Send + Sync + 'static) -> Outcome {
     let header = Header { title: control.to_owned(), ..Header::default() };
-    let pair = Pair::logged(&setup(control), header, Box::new(to)).unwrap();
+    let pair = ClientAndServer::logged(&setup(control), header, Box::new(to)).unwrap();
     crate::common::run(&network(10, 40, 42, 1, 2), vec![Box::new(pair)])
 }
 

@@ -55,7 +55,7 @@ mod departures;
 mod factory;
 mod flow;
 mod memory;
-mod own;
+mod quinns;
 mod watched;
 
 pub use constants::Constants;
@@ -64,8 +64,8 @@ pub use factory::{Factory, control};
 pub use firstflight_control::{ControlProblem, Named};
 pub use flow::Flow;
 pub use memory::{PathMemory, Remembered, Visit};
-pub use own::{OWN, OfQuinn, any};
 pub use quinn_proto::congestion::ControllerFactory;
+pub use quinns::{OWN, OfQuinn, any};
 pub use watched::{Build, Built, Event, Seen, Watch, Watched};
 
 /// The README's example compiles and runs.

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use firstflight_control::{ControlProblem, Named, own::OF_QUINN};
+use firstflight_control::{ControlProblem, Named, stack::OF_QUINN};
 use firstflight_core::sender::Sender;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller as Quinns, ControllerFactory, ControllerMetrics};
@@ -13,7 +13,7 @@ use quinn_proto::congestion::{Controller as Quinns, ControllerFactory, Controlle
 use crate::constants::Constants;
 use crate::controller::Controller;
 use crate::factory::{Factory, control};
-use crate::own::{OfQuinn, any};
+use crate::quinns::{OfQuinn, any};
 
 /// What builds a controller: firstflight's factory, whose controllers show their sender, or any
 /// other.

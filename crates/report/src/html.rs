@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::{
     Align, Block, Cell, Figure, Page, ReportError, Scale, Series, Table, Verdict,
+    downsampling::{SCREEN_POINTS, thin},
     palette::{Slots, legend},
-    thin::{SCREEN_POINTS, thin},
 };
 
 const STYLE: &str = include_str!("../assets/report.css");

@@ -24,6 +24,7 @@ pub mod pdf;
 pub mod svg;
 pub mod terminal;
 
+mod downsampling;
 mod drawing;
 mod element;
 mod error;
@@ -39,7 +40,6 @@ mod raster;
 mod span;
 mod still;
 mod table;
-mod thin;
 mod width;
 mod wrap;
 mod write;

@@ -1,6 +1,6 @@
 //! The pieces of a series between its gaps, for pictures that nobody can zoom (SVG and PDF).
 
-use crate::{Series, span::Span, thin::thin};
+use crate::{Series, downsampling::thin, span::Span};
 
 /// The pieces of a series between points that have no place on the axes, after thinning.
 pub(crate) fn pieces(series: &Series, x: &Span, y: &Span, limit: usize) -> Vec<Vec<(f64, f64)>> {

@@ -32,7 +32,7 @@ mod execute;
 mod file;
 mod job;
 mod lab;
-mod last_lab;
+mod lab_record;
 mod line;
 mod load_gauge;
 mod markdown;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use firstflight_control::own::OF_LINUX;
+use firstflight_control::stack::OF_LINUX;
 use firstflight_runner::Control;
 use firstflight_scenario::{Document, Profile, Resolved, Scenario, hint};
 use serde::de::DeserializeOwned;

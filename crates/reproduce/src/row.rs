@@ -6,7 +6,7 @@ use firstflight_scenario::{Resolved, ResolvedBuffer, Time};
 use crate::check::{Done, Outcome, Unfinished};
 use crate::file::{Check, Claim, On};
 use crate::lab::HOW_TO_ASK;
-use crate::last_lab;
+use crate::lab_record;
 use crate::measure::Measure;
 use crate::number::number;
 use crate::paper::{Laid, Paper};
@@ -26,7 +26,7 @@ pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -
 
 /// A row of the lab that was not asked for, judged by what the lab measured last, if it did.
 fn of_last_lab(paper: &Paper, laid: &Laid, claim: &Claim) -> ClaimRow {
-    match last_lab::checks(laid, claim) {
+    match lab_record::checks(laid, claim) {
         Some((checks, origin)) => {
             ClaimRow { lab: Some(origin), ..judged(paper, laid, claim, &checks, &[]) }
         }

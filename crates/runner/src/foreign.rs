@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use firstflight_control::own::OF_QUINN;
+use firstflight_control::stack::OF_QUINN;
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
 use firstflight_link::stream;

@@ -16,8 +16,6 @@
 
 mod endpoint;
 mod error;
-#[cfg(test)]
-mod every_row;
 mod foreign;
 mod keys;
 mod logs;
@@ -29,6 +27,8 @@ mod script;
 mod simulator;
 mod trace;
 mod transport;
+#[cfg(test)]
+mod unread_keys;
 
 use std::sync::atomic::AtomicBool;
 

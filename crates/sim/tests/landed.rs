@@ -1,7 +1,7 @@
 //! `landed(x)` in a network: the climb is x's, and what comes after it is what the path delivered.
 
 use crate::common::{flow, link, network};
-use firstflight_core::landed::Landed;
+use firstflight_core::delivery_exit::DeliveryExit;
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Span};
@@ -26,7 +26,7 @@ fn transfer(control: Control, buffer: u64) -> FlowOutcome {
 fn both(startup: &str, buffer: u64) -> [FlowOutcome; 2] {
     let startup = AnyStartup::by_name(startup).unwrap();
     let cubic = AnyAvoidance::by_name("cubic").unwrap();
-    let landed = control(Landed::new(startup.clone()), cubic.clone());
+    let landed = control(DeliveryExit::new(startup.clone()), cubic.clone());
     [control(startup, cubic), landed].map(|control| transfer(control, buffer))
 }
 

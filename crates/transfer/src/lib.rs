@@ -14,6 +14,7 @@
 //! follows its cwnd.
 
 mod certificate;
+mod concurrency;
 mod endpoint;
 mod error;
 mod failure;
@@ -32,7 +33,6 @@ mod record;
 mod results;
 mod secret;
 mod send;
-mod several;
 mod sink;
 mod source;
 mod streams;
@@ -40,6 +40,7 @@ mod stuck;
 mod take;
 
 pub use certificate::{Fingerprint, FingerprintProblem, Identity};
+pub use concurrency::{Ended, Event, Reception};
 pub use endpoint::{LEAST_WINDOW, MAX_TIMEOUT, MIN_TIMEOUT};
 pub use error::{Kind, TransferError};
 pub use hash::Sha256;
@@ -49,7 +50,6 @@ pub use record::{Record, Sample};
 pub use results::Broken;
 pub use secret::Secret;
 pub use send::{Sending, Sent, Tuning, send};
-pub use several::{Ended, Event, Reception};
 pub use sink::Store;
 pub use source::Source;
 

@@ -62,7 +62,7 @@ pub(crate) mod in_guest {
 /// The lab, and what is asked of it for a guest, which looks once more at what its kernel can do.
 pub(crate) mod lab {
     use firstflight_control::Control;
-    use firstflight_control::own::OF_LINUX;
+    use firstflight_control::stack::OF_LINUX;
     use firstflight_kernel::KernelControl;
     use firstflight_scenario::Profile;
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use firstflight_control::own::OF_LINUX;
+use firstflight_control::stack::OF_LINUX;
 use firstflight_guest::{
     Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, kept, qemu_version,
 };

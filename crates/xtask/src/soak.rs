@@ -14,12 +14,12 @@ use serde_json::Value;
 use crate::Stop;
 use crate::step::{self, announce, unable};
 
-mod bed;
 mod kernel;
+mod network;
 mod recv;
 
-use bed::{Bed, FAR, LinkKind, NAMESPACES};
 use kernel::State;
+use network::{FAR, LinkKind, NAMESPACES, Network};
 
 /// Which soak.
 #[derive(clap::Args)]
@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path, asked: &Asked) -> Result<(), Stop> {
     }
     let options = &asked.kernel;
     let programs = Programs::build(root, options)?;
-    bed::remove();
+    network::remove();
     let before = State::read(&programs)?;
     announce(&format!(
         "soak: {} flows, {} s, {} cycles",
@@ -75,7 +75,7 @@ pub(crate) fn run(root: &Path, asked: &Asked) -> Result<(), Stop> {
     let ran = soak(&programs, options);
     // What is left is told even of what went wrong.
     let _ = programs.firstflight(&["kernel", "unload", "--all", "--force"]);
-    bed::remove();
+    network::remove();
     let left = before.compare(&programs)?;
     ran?;
     match left.as_slice() {
@@ -125,7 +125,7 @@ fn said(command: &mut Command) -> Result<String, Stop> {
 
 /// The flows, and the cycles under them.
 fn soak(programs: &Programs, options: &Options) -> Result<(), Stop> {
-    let _bed = Bed::new(programs, options.link)?;
+    let _bed = Network::new(programs, options.link)?;
     let flows = NAMES.iter().zip(0..).map(|(name, number)| {
         load(programs, name, number as usize)?;
         Flows::start(name, options.flows.div_ceil(2), 5201 + number, options.seconds)

@@ -11,11 +11,11 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::{Stop, step};
 
-mod borrowed;
+mod c_fields;
 mod citation;
+mod field_docs;
 mod rules;
 mod source;
-mod twins;
 mod versions;
 
 use source::Source;
@@ -57,11 +57,11 @@ pub(crate) fn run(root: &Path) -> Result<(), Stop> {
     for source in &sources {
         rules::check(source, &excused, &mut findings);
         citation::check(source, &mut findings);
-        borrowed::check(source, &mut findings);
+        field_docs::check(source, &mut findings);
     }
     rules::check_modules(&sources, &mut findings);
     rules::check_excuses(&sources, &excused, &mut findings);
-    twins::check(&sources, &excused, &mut findings);
+    c_fields::check(&sources, &excused, &mut findings);
     versions::check(&sources, &mut findings);
 
     for finding in &findings {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use firstflight_control::Control;
 use firstflight_control::default_text;
-use firstflight_control::own::{OF_LINUX, Own};
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup, avoidances, startups};
 use firstflight_control::spec::LANDED;
+use firstflight_control::stack::{OF_LINUX, StackControl};
 use firstflight_core::card::{About, Card};
 use firstflight_core::knob::{Knob as CoreKnob, KnobKind, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};
@@ -199,7 +199,7 @@ impl Catalogue {
             help: &f.help,
         };
         let here = available();
-        let own = |own: &Own| KernelsOwn {
+        let own = |own: &StackControl| KernelsOwn {
             name: own.name,
             summary: own.summary,
             source: own.source,
@@ -353,7 +353,7 @@ impl Alias {
 }
 
 impl Quinn {
-    fn of(own: &Own) -> Self {
+    fn of(own: &StackControl) -> Self {
         Self { name: own.name, summary: own.summary, source: own.source }
     }
 }

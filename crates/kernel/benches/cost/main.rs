@@ -18,7 +18,7 @@ use std::net::TcpStream;
 use std::process::ExitCode;
 
 use firstflight_control::Control;
-use firstflight_control::own::OF_LINUX;
+use firstflight_control::stack::OF_LINUX;
 use firstflight_kernel::catalogue::distinct;
 use firstflight_kernel::load::Options;
 use firstflight_kernel::{KernelControl, Registered};

@@ -2,7 +2,7 @@
 
 use firstflight_qlog::Limit;
 
-use super::held::{Held, kb};
+use super::limits::{Held, kb};
 
 /// Rounds, and how much was in flight in each.
 ///

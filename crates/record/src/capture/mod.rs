@@ -5,7 +5,7 @@
 
 mod flight;
 mod flows;
-mod held;
+mod limits;
 mod packet;
 mod place;
 mod sent;

@@ -4,7 +4,7 @@ use firstflight_qlog::{Event, Evidence, Exit, Lost, Metrics, Watch, What};
 
 use super::flight::{JITTER_NS, Path, Rounds};
 use super::flows::TcpConnection;
-use super::held::Held;
+use super::limits::Held;
 use super::packet::{AddressPair, Packet, Tcp};
 use super::place::{Loops, Place};
 use super::sent::Sent;

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use firstflight_control::ControlProblem;
-use firstflight_control::own::{OF_QUINN, Own};
+use firstflight_control::stack::{OF_QUINN, StackControl};
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 
 use crate::factory::control;
 
 /// quinn's own controllers.
-pub const OWN: &[Own] = &[
-    Own {
+pub const OWN: &[StackControl] = &[
+    StackControl {
         name: "quinn-newreno",
         summary: "quinn's own NewReno",
         source: "quinn-proto 0.11, RFC 9002 section 7",
     },
-    Own {
+    StackControl {
         name: "quinn-cubic",
         summary: "quinn's own CUBIC, its default",
         source: "quinn-proto 0.11, RFC 8312",
     },
-    Own {
+    StackControl {
         name: "quinn-bbr",
         summary: "quinn's own BBR; its gain cycle is the system's to draw: no replay",
         source: "quinn-proto 0.11, experimental",
@@ -44,7 +44,7 @@ pub fn any(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, Contr
     match OfQuinn::named(name) {
         Some(own) => Ok(own.factory(None)),
         None if name.starts_with(OF_QUINN) => {
-            Err(Own::unknown(OWN, "controller of quinn's own", name, name))
+            Err(StackControl::unknown(OWN, "controller of quinn's own", name, name))
         }
         None => Ok(Arc::new(control(name)?)),
     }

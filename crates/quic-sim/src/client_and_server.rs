@@ -19,12 +19,12 @@ use quinn_proto::{
 };
 
 use crate::end::{End, Sent};
-use crate::setup::{Control, Setup, SetupError};
+use crate::setup::{QuicControl, Setup, SetupError};
 use crate::shared::{Shared, Watching};
 use crate::tls::tls;
 
 /// Both ends of a QUIC connection. The client sends, the server receives.
-pub struct Pair {
+pub struct ClientAndServer {
     client: End,
     server: End,
     connect: Option<ClientConfig>,
@@ -61,7 +61,7 @@ pub struct Pair {
     scratch: Vec<Sent>,
 }
 
-impl Pair {
+impl ClientAndServer {
     /// The ends of a flow that begins when the network says so.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Pair {
 
         let mut transport = setup.transport(packet);
         transport.congestion_controller_factory(watching.clone());
-        let tells = !matches!(setup.control, Control::Quinns(OfQuinn::Bbr));
+        let tells = !matches!(setup.control, QuicControl::Quinns(OfQuinn::Bbr));
         let log = log.map(|(header, to)| watching.log(header, to, tells));
         if let Some(log) = &log {
             let mut config = QlogConfig::default();
@@ -294,7 +294,7 @@ impl Plans {
     }
 }
 
-impl Ends for Pair {
+impl Ends for ClientAndServer {
     fn start(&mut self, now: Instant, out: &mut Vec<Datagram>) {
         let clock = self.clock(now);
         self.plans.started = Some(now);

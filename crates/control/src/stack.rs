@@ -11,7 +11,7 @@ pub const OF_LINUX: &str = "linux-";
 
 /// A control that comes with a transport; each transport has the list of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Own {
+pub struct StackControl {
     /// The name, as users write it.
     pub name: &'static str,
     /// What it does, in one line.
@@ -20,7 +20,7 @@ pub struct Own {
     pub source: &'static str,
 }
 
-impl Own {
+impl StackControl {
     /// The error for `found` in `control`, which is none of `all`; `axis` is what they are.
     pub fn unknown(all: &[Self], axis: &'static str, control: &str, found: &str) -> ControlProblem {
         let names: Vec<&str> = all.iter().map(|own| own.name).collect();

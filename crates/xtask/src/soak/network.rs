@@ -18,11 +18,11 @@ pub(super) enum LinkKind {
 }
 
 /// The link and its namespaces. The link goes when this is dropped, the namespaces with [`remove`].
-pub(super) struct Bed {
+pub(super) struct Network {
     _link: Option<Ended>,
 }
 
-impl Bed {
+impl Network {
     pub(super) fn new(programs: &Programs, link: LinkKind) -> Result<Self, Stop> {
         for name in NAMESPACES {
             said(Command::new("ip").args(["netns", "add", name]))?;

@@ -36,7 +36,7 @@ use crate::view::{Phase, View, Window};
 
 /// A start-up with another landing.
 #[derive(Clone, Debug)]
-pub struct Landed<S> {
+pub struct DeliveryExit<S> {
     startup: S,
     /// It is the first slow start of the connection; later ones of a start-up that has them
     /// ([`Startup::once`]) end as that does.
@@ -49,7 +49,7 @@ pub struct Landed<S> {
     pipe: Option<Bytes>,
 }
 
-impl<S> Landed<S> {
+impl<S> DeliveryExit<S> {
     /// The growth of this start-up.
     pub const fn new(startup: S) -> Self {
         Self { startup, first: true, history: AckHistory::new(), landing: None, pipe: None }
@@ -119,9 +119,9 @@ macro_rules! around_the_start_up {
     };
 }
 
-crate::pass_on_observer! { Landed<S: Observer>, around_the_start_up! {} }
+crate::pass_on_observer! { DeliveryExit<S: Observer>, around_the_start_up! {} }
 
-impl<S: Startup> Startup for Landed<S> {
+impl<S: Startup> Startup for DeliveryExit<S> {
     fn once(&self) -> bool {
         self.startup.once()
     }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     /// What the last of such ACKs leads to, one every so many milliseconds each.
-    fn acks(landed: &mut Landed<Climb>, gaps: &[(u64, u64)]) -> Step {
+    fn acks(landed: &mut DeliveryExit<Climb>, gaps: &[(u64, u64)]) -> Step {
         let mut view = view(100, Bytes::MAX);
         view.now = Instant(0) + Span::from_secs(1);
         let mut step = view.window.hold();
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn until_the_climb_ends_it_is_the_climb() {
-        let mut landed = Landed::new(Climb::default());
+        let mut landed = DeliveryExit::new(Climb::default());
         let step = acks(&mut landed, &[(40, 5)]);
         assert_eq!((step.window.cwnd, step.exit), (MSS * 101, None));
         assert_eq!(landed.growth(), 2);
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn it_lands_at_what_arrived_in_the_last_quarter_of_the_smallest_rtt() {
-        let mut landed = Landed::new(Climb { leaves: true, answer: None });
+        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
         // 20 per RTT, and then, in the last 25 ms, 10: 40 per RTT of 100 ms.
         let step = acks(&mut landed, &[(40, 5), (12, 2)]);
         let quarter = 12 + 1;
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn where_acks_come_in_lumps_the_whole_rtt_counts() {
-        let mut landed = Landed::new(Climb { leaves: true, answer: None });
+        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
         // Thirty within 30 ms, 40 ms ago, and one now.
         let step = acks(&mut landed, &[(30, 1), (1, 40)]);
         assert_eq!(step.window.cwnd, MSS * 31 * 11 / 10);
@@ -296,12 +296,12 @@ mod tests {
 
     #[test]
     fn it_never_lands_above_the_climb_or_below_four_segments() {
-        let mut landed = Landed::new(Climb { leaves: true, answer: None });
+        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
         // Five per millisecond would be 500 per RTT.
         let step = acks(&mut landed, &[(5, 0), (5, 1), (5, 0), (5, 0), (5, 0), (5, 0)]);
         assert_eq!(step.window.cwnd, MSS * 101);
         // Before any ACK has been counted.
-        let mut landed = Landed::new(Climb { leaves: true, answer: None });
+        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
         let view = view(100, Bytes::MAX);
         assert_eq!(landed.step(&ack(&view, 1), &view).window.cwnd, MSS * 4);
     }
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_loss_lands_at_a_share_of_what_arrives_of_what_was_outstanding() {
-        let mut landed = Landed::new(Climb::default());
+        let mut landed = DeliveryExit::new(Climb::default());
         let mut view = view(400, Bytes::MAX);
         view.snd_nxt = MSS * 50;
         let Answer::Land(window) = landed.answer(&lost(LossKind::Recovery), &view) else {
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn its_landing_takes_the_place_of_the_climb_s_own() {
-        let mut landed = Landed::new(RapidStart::default());
+        let mut landed = DeliveryExit::new(RapidStart::default());
         let mut view = view(50, Bytes::MAX);
         landed.enter(Entry::Connect, &view);
         let Answer::Land(window) = landed.answer(&lost(LossKind::Mark), &view) else { panic!() };
@@ -347,8 +347,9 @@ mod tests {
     #[test]
     fn timeouts_retreats_and_what_is_ignored_are_the_climb_s() {
         let view = view(50, Bytes::MAX);
-        let answer =
-            |answer, kind| Landed::new(Climb { leaves: false, answer }).answer(&lost(kind), &view);
+        let answer = |answer, kind| {
+            DeliveryExit::new(Climb { leaves: false, answer }).answer(&lost(kind), &view)
+        };
         let retreat = Answer::Retreat(view.window);
         assert_eq!(answer(Some(retreat), LossKind::Recovery), retreat);
         assert_eq!(answer(Some(Answer::Ignore), LossKind::Recovery), Answer::Ignore);
@@ -357,12 +358,12 @@ mod tests {
 
     #[test]
     fn later_slow_starts_and_a_given_threshold_are_the_climb_s() {
-        let mut landed = Landed::new(Climb { leaves: true, answer: None });
+        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
         landed.enter(Entry::Timeout, &view(1, Bytes::MAX));
         assert_eq!(acks(&mut landed, &[(20, 5)]).window.cwnd, MSS * 101);
         let view = view(50, Bytes::MAX);
         assert_eq!(landed.answer(&lost(LossKind::Recovery), &view), Answer::Leave);
-        let mut landed = Landed::new(SlowStart::default());
+        let mut landed = DeliveryExit::new(SlowStart::default());
         let mut view = self::view(50, MSS * 50);
         view.rtt.min = Span::MAX;
         let step = landed.step(&ack(&view, 1), &view);
@@ -371,7 +372,7 @@ mod tests {
 
     #[test]
     fn it_needs_what_the_climb_needs_and_a_window_in_a_recovery() {
-        let needs = Landed::new(Climb::default()).needs();
+        let needs = DeliveryExit::new(Climb::default()).needs();
         assert_eq!(needs.required, Facilities::TIMES | Facilities::RECOVERY_WINDOW);
     }
 }
