@@ -27,7 +27,7 @@ CODE = {
     "scenario-keys.md": (0, 3, 0),
     "scenarios.md": (8, 0, 0),
     "scout.md": (1, 0, 0),
-    "sweep.md": (2, 0, 7),
+    "sweep.md": (3, 0, 7),
     "tour.md": (13, 0, 0),
     "transfer.md": (0, 0, 5),
 }
