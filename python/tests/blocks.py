@@ -68,8 +68,9 @@ def run(name, folder):
                 exec(compile(block.text, name, "exec"), names)
             printed = out.getvalue()
         elif not block.mark and block.language == "toml":
-            (folder / "block.toml").write_text(block.text)
-            _shell([f"firstflight {_command(block.text)} block.toml"], folder)
+            # Each of its own name, by which a sweep's folder is called.
+            (folder / f"{at}.toml").write_text(block.text)
+            _shell([f"firstflight {_command(block.text)} {at}.toml"], folder)
         elif not block.mark:
             assert block.language in ("", "sh"), f"nothing runs {block.language}:\n{block.text}"
             _type(block.text, folder)
