@@ -7,7 +7,7 @@ use firstflight_control::stack::OF_QUINN;
 use firstflight_core::needs::Facilities;
 use firstflight_qlog::{Header, Vantage};
 use firstflight_quic::{Constants, OWN};
-use firstflight_runner::{Foreign, ForeignFlow, Simulator};
+use firstflight_runner::{OtherFlow, OtherStack, Simulator};
 use firstflight_scenario::ControlSpec;
 use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_sim::{Ends, FileDraws};
@@ -33,12 +33,12 @@ use crate::setup::{MAX_PACKET, MIN_PACKET, QuicControl, Setup, SetupError};
 pub struct Quic;
 
 /// The simulator, with quinn for the flows that name QUIC.
-pub const SIM: Simulator<'static> = Simulator { foreign: Some(&Quic), by_default: false };
+pub const SIM: Simulator<'static> = Simulator { other_stack: Some(&Quic), by_default: false };
 
 /// quinn in the simulator's time, for every flow that does not name TCP.
-pub const QUIC: Simulator<'static> = Simulator { foreign: Some(&Quic), by_default: true };
+pub const QUIC: Simulator<'static> = Simulator { other_stack: Some(&Quic), by_default: true };
 
-impl Foreign for Quic {
+impl OtherStack for Quic {
     fn name(&self) -> &'static str {
         "quic"
     }
@@ -70,7 +70,7 @@ impl Foreign for Quic {
         (!missing.is_empty()).then(|| format!("{}: runs over QUIC without {missing}", spec.text))
     }
 
-    fn ends(&self, flow: &ForeignFlow<'_>) -> Result<Box<dyn Ends>, String> {
+    fn ends(&self, flow: &OtherFlow<'_>) -> Result<Box<dyn Ends>, String> {
         let group = flow.group;
         let control =
             QuicControl::named(&flow.control.text).map_err(|problem| problem.to_string())?;

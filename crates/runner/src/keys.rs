@@ -4,7 +4,7 @@ use firstflight_scenario::keys::{Stack, StackInUse};
 use firstflight_scenario::{Scenario, ScenarioError};
 
 use crate::simulator::prepare;
-use crate::{Simulator, endpoint, foreign};
+use crate::{Simulator, endpoint, other_stack};
 
 /// Refuses a key that is set and that no flow of any run supports, so that nobody takes a result
 /// for that of a key that had no effect.
@@ -23,7 +23,7 @@ pub(crate) fn check_keys(scenario: &Scenario, on: Simulator<'_>) -> Result<(), S
     for (plan, controls) in &prepared {
         for (group, (flow, control)) in resolved.flows.iter().zip(controls).enumerate() {
             let spec = &plan.controls[group];
-            let carrier = foreign::carrier(on, groups[group].transport, spec);
+            let carrier = other_stack::carrier(on, groups[group].transport, spec);
             let stack = match carrier {
                 Ok(Some(_)) => Stack::Quinn,
                 _ => endpoint::stack(resolved.endpoint.profile, flow, control),

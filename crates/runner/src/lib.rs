@@ -16,12 +16,12 @@
 
 mod endpoint;
 mod error;
-mod foreign;
 mod keys;
 mod logs;
 mod network;
 mod ns2;
 mod ns2_clocks;
+mod other_stack;
 mod outcome;
 mod script;
 mod simulator;
@@ -39,9 +39,9 @@ pub use endpoint::own_recovery;
 pub use error::RunError;
 pub use firstflight_control::{Control, ControlProblem, accepted};
 pub use firstflight_sim::Ends;
-pub use foreign::{Foreign, ForeignFlow};
 pub use logs::{LogFile, Logs};
 pub use network::{files, link, losses, start};
+pub use other_stack::{OtherFlow, OtherStack};
 pub use script::{SCRIPT_COLUMNS, script};
 pub use simulator::Simulator;
 pub use transport::Transport;

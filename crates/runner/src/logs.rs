@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight_outside::{MAKE_ROOM, file_name, is_full};
 
-use crate::{ForeignFlow, RunError};
+use crate::{OtherFlow, RunError};
 
 /// A directory and the files opened in it.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Logs {
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn open(&self, flow: &ForeignFlow<'_>) -> Result<LogFile, String> {
+    pub fn open(&self, flow: &OtherFlow<'_>) -> Result<LogFile, String> {
         let seed = (flow.resolved.runs > 1).then_some(flow.resolved.seed);
         let path = self.path(flow.run, seed, flow.place)?;
         let file = noticed(&self.full, File::create(&path));

@@ -9,7 +9,7 @@ use firstflight_scenario::{ControlSpec, Plan, Profile, Recovery, Resolved, Scena
 use firstflight_sim::{FastPaths, Interrupted, run_with};
 use rayon::prelude::*;
 
-use crate::foreign::{self, Foreign};
+use crate::other_stack::{self, OtherStack};
 use crate::{
     Options, Report, Run, RunError, Transport, endpoint, keys, network, ns2, outcome, trace,
 };
@@ -18,14 +18,14 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Simulator<'a> {
     /// The other stack, if there is one.
-    pub foreign: Option<&'a dyn Foreign>,
+    pub other_stack: Option<&'a dyn OtherStack>,
     /// It carries every flow that does not name TCP.
     pub by_default: bool,
 }
 
 impl Simulator<'_> {
     /// TCP alone.
-    pub const TCP: Self = Self { foreign: None, by_default: false };
+    pub const TCP: Self = Self { other_stack: None, by_default: false };
 
     fn run_plan(
         &self,
@@ -42,7 +42,8 @@ impl Simulator<'_> {
             .samples
             .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
         let network = network::build(resolved, controls, sample_every);
-        let (ends, transport) = foreign::all_ends(resolved, plan, &network, *self, options.logs)?;
+        let (ends, transport) =
+            other_stack::all_ends(resolved, plan, &network, *self, options.logs)?;
         let never = AtomicBool::new(false);
         // A page in a browser has no clock of the machine.
         let before = (!cfg!(target_family = "wasm")).then(Instant::now);
@@ -51,7 +52,8 @@ impl Simulator<'_> {
         let wall = before.map_or(Duration::ZERO, |before| before.elapsed());
         let mut result = outcome::result(resolved, plan, controls, &network, &outcome, wall);
         result.transport = transport;
-        let notes = [result.note.take(), foreign::cautions(&plan.controls, &resolved.flows, *self)];
+        let notes =
+            [result.note.take(), other_stack::cautions(&plan.controls, &resolved.flows, *self)];
         result.note = notes.into_iter().flatten().reduce(|all, more| format!("{all}; {more}"));
         let (flows, queues) = match options.samples {
             Some(_) => (trace::flows(&network, &outcome), trace::queues(&outcome)),
@@ -63,16 +65,16 @@ impl Simulator<'_> {
 
 impl Transport for Simulator<'_> {
     fn name(&self) -> &'static str {
-        self.foreign.filter(|_| self.by_default).map_or("sim", Foreign::name)
+        self.other_stack.filter(|_| self.by_default).map_or("sim", OtherStack::name)
     }
 
     fn full_name(&self, control: &ControlSpec) -> Result<String, RunError> {
-        Ok(foreign::control(*self, control)?.full)
+        Ok(other_stack::control(*self, control)?.full)
     }
 
     fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
         let (resolved, _) = prepare(scenario, *self)?;
-        foreign::shown(scenario, resolved, *self)
+        other_stack::shown(scenario, resolved, *self)
     }
 
     fn check_keys(&self, scenario: &Scenario) -> Result<(), RunError> {
@@ -113,7 +115,7 @@ impl Transport for Simulator<'_> {
         if interrupted && runs.is_empty() {
             return Err(RunError::Interrupted);
         }
-        let resolved = foreign::shown(scenario, resolved, *self)?;
+        let resolved = other_stack::shown(scenario, resolved, *self)?;
         Ok(Report::new(resolved, runs, interrupted))
     }
 }
@@ -142,10 +144,10 @@ pub(crate) fn prepare(
     scenario: &Scenario,
     on: Simulator<'_>,
 ) -> Result<(Resolved, Prepared), RunError> {
-    let scenario = &foreign::fitting(scenario, on)?;
+    let scenario = &other_stack::fitting(scenario, on)?;
     let resolved = scenario.resolve()?;
     let with_controls = |plan: Plan| {
-        let control = |spec| foreign::control(on, spec);
+        let control = |spec| other_stack::control(on, spec);
         let mut controls: Vec<Control> =
             plan.controls.iter().map(control).collect::<Result<_, _>>()?;
         if resolved.endpoint.profile == Profile::Ns2 {
@@ -154,14 +156,14 @@ pub(crate) fn prepare(
         let groups = scenario.groups();
         let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
         for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
-            let foreign = foreign::carrier(on, group.transport, spec)?;
-            foreign.map_or(Ok(()), |foreign| foreign.check(spec))?;
-            let foreign = foreign.is_some();
+            let other = other_stack::carrier(on, group.transport, spec)?;
+            other.map_or(Ok(()), |other| other.check(spec))?;
+            let other = other.is_some();
             let quic = flow.recovery.value == Recovery::Quic;
-            if foreign || quic || flow.delayed_ack.value > 1 {
+            if other || quic || flow.delayed_ack.value > 1 {
                 control.suggest_weights_per_packet();
             }
-            if !foreign {
+            if !other {
                 endpoint::carries(resolved.endpoint.profile, flow, control)?;
                 network::bears(&resolved, flow, control)?;
             }

@@ -14,11 +14,11 @@ use crate::event::queue::{Lane, Queue};
 use crate::event::{Event, Kind};
 use crate::fast::{FastPaths, Foresight};
 use crate::link::Link;
+use crate::link::queued::{Left, Queued};
 use crate::memory::Memory;
 use crate::network::{LinkSpec, Network};
 use crate::outcome::LinkOutcome;
 use crate::packet::{self, Packet, Way};
-use crate::queued::{Left, Queued};
 
 /// What the network's flows share.
 pub(crate) struct Net {
@@ -216,17 +216,11 @@ impl Net {
         if is_last && packet.ends_unseen() {
             return None;
         }
-        if !self.links[link].has_elements() {
-            if is_last {
-                return Some(Reached::FarEnd(packet, at));
-            }
-            self.send(packet, at);
-            return None;
-        }
-        if is_last && packet.way == Way::Back {
+        let holds_up = self.links[link].has_elements();
+        if is_last && (!holds_up || packet.way == Way::Back) {
             return Some(Reached::FarEnd(packet, at));
         }
-        let at = path.keep_order(hop, at);
+        let at = if holds_up { path.keep_order(hop, at) } else { at };
         self.send(packet, at);
         None
     }

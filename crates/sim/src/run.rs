@@ -12,10 +12,10 @@ use crate::event::queue::Next;
 use crate::event::{Event, Kind};
 use crate::fast::{Arriving, FastPaths};
 use crate::flow::Flow;
-use crate::foreign::{Ends, ForeignFlow};
 use crate::memory::Memory;
 use crate::net::{self, Net, Reached};
 use crate::network::Network;
+use crate::other_stack::{Ends, OtherFlow};
 use crate::outcome::Outcome;
 use crate::topology::{lay_out, other_path};
 use crate::udp::UdpSource;
@@ -52,11 +52,11 @@ pub fn run_until(
 /// As of [`run_until`].
 pub fn run_with<'a>(
     network: &'a Network,
-    foreign: Vec<(usize, Box<dyn Ends + 'a>)>,
+    others: Vec<(usize, Box<dyn Ends + 'a>)>,
     fast_paths: FastPaths,
     stop: &AtomicBool,
 ) -> Result<Outcome, Interrupted> {
-    let mut engine = Engine::new(network, foreign, fast_paths);
+    let mut engine = Engine::new(network, others, fast_paths);
     engine.run(&mut || !stop.load(Ordering::Relaxed))?;
     Ok(engine.outcome())
 }
@@ -84,7 +84,7 @@ struct Engine<'a> {
     /// The sources without congestion control.
     udp: Vec<UdpSource<'a>>,
     /// The flows of other protocols.
-    foreign: Vec<ForeignFlow<'a>>,
+    others: Vec<OtherFlow<'a>>,
     /// How many events have been handled.
     events: u64,
 }
@@ -92,14 +92,14 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn new(
         network: &'a Network,
-        foreign: Vec<(usize, Box<dyn Ends + 'a>)>,
+        others: Vec<(usize, Box<dyn Ends + 'a>)>,
         fast_paths: FastPaths,
     ) -> Self {
-        let mut foreign = foreign_flows(network, foreign);
-        let mut is_foreign = vec![false; network.flows.len()];
-        foreign.iter().for_each(|flow| is_foreign[flow.flow] = true);
+        let mut others = other_flows(network, others);
+        let mut is_other = vec![false; network.flows.len()];
+        others.iter().for_each(|flow| is_other[flow.flow] = true);
         let mut ours: Vec<_> = network.flows.iter().enumerate().collect();
-        ours.retain(|(place, _)| !is_foreign[*place]);
+        ours.retain(|(place, _)| !is_other[*place]);
         let (routes, mut paths, queue) = lay_out(network, &ours, fast_paths);
         let first = paths.len() as u32;
         let udp: Vec<UdpSource<'a>> = (0..)
@@ -110,7 +110,7 @@ impl<'a> Engine<'a> {
                 UdpSource::new(spec, (first + u32::from(id), id), network.seed, place)
             })
             .collect();
-        for flow in &mut foreign {
+        for flow in &mut others {
             let path = flow.lay_out(network, paths.len() as u32);
             paths.push(path);
         }
@@ -120,10 +120,10 @@ impl<'a> Engine<'a> {
             .zip(ours.into_iter().zip(routes))
             .map(|(id, (flow, route))| Flow::new(network, id, flow, route))
             .collect();
-        foreign.iter().for_each(|flow| flow.schedule(&mut net));
+        others.iter().for_each(|flow| flow.schedule(&mut net));
         flows.iter().for_each(|flow| flow.schedule(&mut net));
         udp.iter().for_each(|source| source.schedule(&mut net));
-        Self { net, flows, udp, foreign, events: 0 }
+        Self { net, flows, udp, others, events: 0 }
     }
 
     fn run(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), Interrupted> {
@@ -172,9 +172,9 @@ impl<'a> Engine<'a> {
         if net::is_packet(payload) {
             return self.arrive(payload, now);
         }
-        let others = self.udp.len() + self.foreign.len();
+        let ends = self.udp.len() + self.others.len();
         match self.flows.len() + usize::from(number) {
-            path if usize::from(number) < others => {
+            path if usize::from(number) < ends => {
                 let (end, net) = self.end(path as u32);
                 end.wake(net, payload, now);
             }
@@ -214,38 +214,38 @@ impl<'a> Engine<'a> {
 
     /// The ends of a path, and the network.
     fn end(&mut self, path: u32) -> (&mut dyn End, &mut Net) {
-        let Self { net, flows, udp, foreign, .. } = self;
+        let Self { net, flows, udp, others, .. } = self;
         let (path, tcp) = (path as usize, flows.len());
         let end: &mut dyn End = match path.checked_sub(tcp) {
             None => &mut flows[path],
-            Some(other) if other < udp.len() => &mut udp[other],
-            Some(other) => &mut foreign[other - udp.len()],
+            Some(place) if place < udp.len() => &mut udp[place],
+            Some(place) => &mut others[place - udp.len()],
         };
         (end, net)
     }
 
     fn outcome(mut self) -> Outcome {
         let mut flows: Vec<FlowOutcome> = self.flows.iter_mut().map(Flow::outcome).collect();
-        self.foreign.sort_unstable_by_key(|foreign| foreign.flow);
-        for foreign in self.foreign {
-            flows.insert(foreign.flow, foreign.outcome());
+        self.others.sort_unstable_by_key(|flow| flow.flow);
+        for flow in self.others {
+            flows.insert(flow.flow, flow.outcome());
         }
         Outcome { flows, links: self.net.outcome(), events: self.events }
     }
 }
 
 /// The flows of another protocol, numbered behind the sources without congestion control.
-fn foreign_flows<'a>(
+fn other_flows<'a>(
     network: &'a Network,
     given: Vec<(usize, Box<dyn Ends + 'a>)>,
-) -> Vec<ForeignFlow<'a>> {
-    let mut flows: Vec<ForeignFlow<'a>> = Vec::with_capacity(given.len());
+) -> Vec<OtherFlow<'a>> {
+    let mut flows: Vec<OtherFlow<'a>> = Vec::with_capacity(given.len());
     let mut taken = vec![false; network.flows.len()];
     for (place, ends) in given {
         let Some(spec) = network.flows.get(place).filter(|_| !taken[place]) else { continue };
         taken[place] = true;
         let id = (network.udp.len() + flows.len()) as u16;
-        flows.push(ForeignFlow::new(id, place, spec, ends, network.sample_every));
+        flows.push(OtherFlow::new(id, place, spec, ends, network.sample_every));
     }
     flows
 }

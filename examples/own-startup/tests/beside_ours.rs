@@ -11,7 +11,7 @@ use firstflight_core::avoidance::NewReno;
 use firstflight_quic::{ControlProblem, ControllerFactory, Factory};
 use firstflight_quic_sim::{Control, MIN_PACKET, Pair, QUIC, Quic, Setup};
 use firstflight_results::{FlowResult, Startup};
-use firstflight_runner::{Ends, Foreign, ForeignFlow, Options, Report, Simulator, Transport as _};
+use firstflight_runner::{Ends, OtherStack, OtherFlow, Options, Report, Simulator, Transport as _};
 use firstflight_scenario::{ControlSpec, Scenario};
 use own_startup::Quarter;
 
@@ -55,8 +55,8 @@ fn it_leaves_before_the_queue_overflows_which_slow_start_lets_overflow() {
 
 #[test]
 fn in_quinn_it_runs_by_name_and_by_type_alike() {
-    let of = |foreign: &dyn Foreign| {
-        let report = on("'quarter'", Simulator { foreign: Some(foreign), by_default: true });
+    let of = |other: &dyn OtherStack| {
+        let report = on("'quarter'", Simulator { other_stack: Some(other), by_default: true });
         let result = &report.runs[0].result;
         assert_eq!((&*result.transport, result.flows.len()), ("quic", 1));
         // quinn's trait has no words for start-up: of a controller that is known by it alone,
@@ -72,7 +72,7 @@ fn in_quinn_it_runs_by_name_and_by_type_alike() {
 #[derive(Debug)]
 struct ByType;
 
-impl Foreign for ByType {
+impl OtherStack for ByType {
     fn name(&self) -> &'static str {
         "quic"
     }
@@ -85,7 +85,7 @@ impl Foreign for ByType {
         Ok(None)
     }
 
-    fn ends(&self, flow: &ForeignFlow<'_>) -> Result<Box<dyn Ends>, String> {
+    fn ends(&self, flow: &OtherFlow<'_>) -> Result<Box<dyn Ends>, String> {
         let factory = Factory::new(Quarter::default(), NewReno::default());
         let factory: Arc<dyn ControllerFactory + Send + Sync> =
             Arc::new(factory.map_err(|problem| problem.to_string())?);

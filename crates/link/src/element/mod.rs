@@ -164,7 +164,7 @@ impl Elements {
 }
 
 /// Streams of elements begin here; below are those of links, starts of flows, sources of files and
-/// foreign ends.
+/// other stacks.
 const ELEMENTS_STREAM: u64 = 1 << 35;
 
 /// Elements of a link that have streams of their own.

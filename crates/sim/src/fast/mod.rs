@@ -48,6 +48,7 @@
 //! [`Rto::no_deadline_before`]: crate::tcp::rto::Rto::no_deadline_before
 
 mod back;
+mod sender;
 mod small;
 mod walk;
 

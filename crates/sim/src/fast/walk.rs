@@ -365,21 +365,17 @@ impl Route {
     /// before looks again.
     #[inline]
     pub(crate) fn needs_waking(&mut self, due: Instant) -> bool {
-        let needs = due < self.wakes_at || !self.fast_paths;
+        let needs = due < self.wakes_at;
         self.wakes_at = self.wakes_at.min(due);
         needs
     }
 
-    /// The event of a delayed-ACK timer at `now`: the ACK that goes, and when to look again.
-    pub(crate) fn on_wake(&mut self, now: Instant) -> (Option<AckOut>, Option<Instant>) {
-        if !self.fast_paths {
-            return (self.receiver.on_timer(now), None);
+    /// An event of the delayed-ACK timer at `now`: whether it is the one that comes next.
+    pub(crate) fn is_woken(&mut self, now: Instant) -> bool {
+        let is_woken = now == self.wakes_at;
+        if is_woken {
+            self.wakes_at = NOT_YET;
         }
-        if now != self.wakes_at {
-            return (None, None);
-        }
-        self.wakes_at = NOT_YET;
-        let ack = self.receiver.on_timer(now);
-        (ack, self.receiver.deadline())
+        is_woken
     }
 }

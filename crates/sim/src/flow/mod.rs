@@ -6,7 +6,7 @@ pub(crate) mod files;
 pub(crate) mod path;
 pub(crate) mod reverse;
 pub(crate) mod route;
-mod wire;
+pub(crate) mod wire;
 
 use firstflight_core::units::{Bytes, Instant};
 use firstflight_results::FlowOutcome;
@@ -38,14 +38,14 @@ pub(crate) struct Flow<'a> {
     /// Boxed because few flows have one.
     pub(crate) files: Option<Box<FileSource<'a>>>,
     /// A later timer event that is pending all the same: it was the earliest before `timer_at`.
-    later_timer_at: u64,
+    pub(crate) later_timer_at: u64,
     /// Its SYN has not been acknowledged, and ACKs queue on the reverse path.
-    opening: bool,
+    pub(crate) opening: bool,
     /// When the pending timer event fires; `u64::MAX` if none is pending.
-    timer_at: u64,
+    pub(crate) timer_at: u64,
     /// `timer_at`, if its event is not pending because an ACK of the flow comes before it, or
     /// `u64::MAX`.
-    owed_at: u64,
+    pub(crate) owed_at: u64,
     /// Something follows when all there is to send has been acknowledged, or the SYN.
     pub(crate) ends: bool,
     /// The sender.
@@ -143,85 +143,10 @@ impl Flow<'_> {
         self.after_event(now, net);
     }
 
-    /// An ACK for the first packet that has not been acknowledged, and for no other, reaches the
-    /// sender of a flow that takes fast paths; that packet has caused it.
-    #[inline(always)]
-    pub(crate) fn on_ack_in_order(&mut self, now: Instant, net: &mut Net) {
-        let mut wire = FlowWire { now, path: &mut self.path, net };
-        self.tcp.on_ack_in_order(now, &mut wire);
-        self.after_event(now, net);
-        if self.ends && self.tcp.is_done() {
-            self.end(now, net);
-        }
-    }
-
-    /// Any other ACK of a flow that takes fast paths.
-    #[inline(always)]
-    pub(crate) fn on_small_ack(&mut self, payload: u64, now: Instant, net: &mut Net) {
-        let Some((next, cause)) = self.path.ack_in(payload) else { return };
-        let mut wire = FlowWire { now, path: &mut self.path, net };
-        self.tcp.on_ack(now, next, cause, &mut wire);
-        self.after_event(now, net);
-        if self.ends {
-            self.after_ack(next, now, net);
-        }
-    }
-
-    /// After an event of a paced sender: its next packets leave here, without an event for each, as
-    /// long as no other event comes before them. Where an ACK of the flow itself is the next event,
-    /// the sender comes back here after it and needs no timer until then. Without fast paths each
-    /// packet has its event.
-    #[inline(never)]
-    fn go_on_at_pace(&mut self, mut now: Instant, net: &mut Net) {
-        let mut owed = std::mem::replace(&mut self.owed_at, u64::MAX);
-        let mut next = self.tcp.next_at_pace().filter(|_| self.path.route.fast_paths);
-        while let Some(at) = next.filter(|at| *at > now) {
-            let first = net.queue.would_be_next(at);
-            if !first && (self.ends || !net.queue.ack_is_next(self.path.id, at)) {
-                break;
-            }
-            if owed != at.0 && (owed != u64::MAX || !self.note_timer(at)) {
-                break;
-            }
-            if !first {
-                self.owed_at = at.0;
-                return;
-            }
-            (self.timer_at, owed, now) = (u64::MAX, u64::MAX, at);
-            let mut wire = FlowWire { now, path: &mut self.path, net };
-            self.tcp.leave_at_pace(now, &mut wire);
-            self.path.watch.look(now, &self.tcp);
-            next = self.tcp.next_at_pace();
-        }
-        if owed != u64::MAX {
-            self.push_timer(Instant(owed), net);
-        }
-        // If the window is full and nothing is due before the pending timer, that timer stays.
-        // `Flow::set_timer` would leave it too, but would compute the deadline first.
-        let pending = if self.timer_at == u64::MAX { self.later_timer_at } else { self.timer_at };
-        match self.tcp.no_deadline_before_while_full(Instant(pending)) {
-            true => self.timer_at = pending,
-            false => self.set_timer(now, net),
-        }
-    }
-
-    /// An ACK may have been the first one, or the last.
-    #[inline(never)]
-    fn after_ack(&mut self, next: u32, now: Instant, net: &mut Net) {
-        if self.opening && next > 0 {
-            self.opening = false;
-            self.ends = self.files.is_some() || self.spec.packets.is_some();
-            self.path.opened(net);
-        }
-        if self.ends && self.tcp.is_done() {
-            self.end(now, net);
-        }
-    }
-
     /// After every event of the sender: looks at it, and sees that a timer event is pending no
     /// later than its deadline. Most deadlines only move away, so most of the time one is.
     #[inline(always)]
-    fn after_event(&mut self, now: Instant, net: &mut Net) {
+    pub(crate) fn after_event(&mut self, now: Instant, net: &mut Net) {
         self.path.watch.look(now, &self.tcp);
         let owes = self.owed_at != u64::MAX;
         if owes || !self.tcp.no_deadline_before(Instant(self.timer_at)) {
@@ -234,7 +159,7 @@ impl Flow<'_> {
     }
 
     #[inline(never)]
-    fn set_timer(&mut self, now: Instant, net: &mut Net) {
+    pub(crate) fn set_timer(&mut self, now: Instant, net: &mut Net) {
         let at = self.tcp.deadline().map(|deadline| deadline.max(now));
         if let Some(at) = at.filter(|at| self.note_timer(*at)) {
             self.push_timer(at, net);
@@ -242,7 +167,7 @@ impl Flow<'_> {
     }
 
     /// The sender is to be woken at that time: whether that takes another event than those pending.
-    fn note_timer(&mut self, at: Instant) -> bool {
+    pub(crate) fn note_timer(&mut self, at: Instant) -> bool {
         if at.0 >= self.timer_at {
             return false;
         }
@@ -258,7 +183,7 @@ impl Flow<'_> {
         true
     }
 
-    fn push_timer(&self, at: Instant, net: &mut Net) {
+    pub(crate) fn push_timer(&self, at: Instant, net: &mut Net) {
         net.queue.push_out_of_order(timer(at, self.path.id as usize, Timer::Retransmit));
     }
 

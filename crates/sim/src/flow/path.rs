@@ -116,18 +116,21 @@ impl FlowPath {
     /// An ACK is held back until `due`.
     #[inline]
     pub(crate) fn wake_receiver(&mut self, net: &mut Net, due: Instant) {
-        if self.route.needs_waking(due) {
+        if !self.route.fast_paths || self.route.needs_waking(due) {
             net.queue.push_out_of_order(timer(due, self.id as usize, Timer::DelayedAck));
         }
     }
 
-    /// An event of the delayed-ACK timer.
+    /// An event of the delayed-ACK timer. On fast paths one serves many held ACKs.
     pub(crate) fn on_wake(&mut self, net: &mut Net, now: Instant) {
-        let (ack, due) = self.route.on_wake(now);
-        if let Some(ack) = ack {
+        let fast = self.route.fast_paths;
+        if fast && !self.route.is_woken(now) {
+            return;
+        }
+        if let Some(ack) = self.route.receiver.on_timer(now) {
             self.answer(net, ack);
         }
-        if let Some(due) = due {
+        if let Some(due) = self.route.receiver.deadline().filter(|_| fast) {
             self.wake_receiver(net, due);
         }
     }

@@ -4,6 +4,7 @@
 //! packet as soon as its arrival time is known, ahead of the simulation's clock. Times passed in
 //! never go backwards.
 
+mod calm;
 mod early;
 pub(crate) mod linux_acks;
 mod numbers;
@@ -165,16 +166,6 @@ impl Receiver {
         }
     }
 
-    /// Whether calm packets take their own way.
-    pub(crate) fn has_fast_paths(&self) -> bool {
-        self.fast_paths
-    }
-
-    /// Whether an ACK may wait for the next packet.
-    pub(crate) fn delays(&self) -> bool {
-        self.every > 1 || self.numbers.is_some()
-    }
-
     /// Data packets delivered in order until the flow stops or the run ends.
     pub(crate) fn delivered(&self) -> u32 {
         let skipped = self.numbers.as_ref().map_or(0, |numbers| numbers.skipped);
@@ -202,72 +193,12 @@ impl Receiver {
         self.linux.as_mut()?.next_compressed()
     }
 
-    /// Packet `seq` arrives within the run. If it is the next one but not the last, nothing is
-    /// missing and no ACK is ever held back, as with nearly every packet, it is taken in and causes
-    /// an ACK. Otherwise nothing has changed, and [`Receiver::receive`] is to be called.
-    #[inline(always)]
-    pub(crate) fn take_calm(&mut self, seq: u32) -> bool {
-        let calm = seq == self.next && seq < self.calm_until;
-        if calm {
-            self.next = seq + 1;
-        }
-        calm
-    }
-
-    /// Packet `seq` arrives at `at`: the ACK that it causes, if every packet causes one at once.
-    /// Otherwise nothing has changed, as above.
-    #[inline]
-    pub(crate) fn take_at_once(&mut self, seq: u32, at: Instant) -> Option<AckOut> {
-        if !self.answers_at_once {
-            return None;
-        }
-        self.take_data(seq, at);
-        self.look_for_gaps();
-        let blocks = self.sack_blocks();
-        Some(AckOut { at, next: self.next, cause: seq, blocks, parts: 1, more: 0 })
-    }
-
-    /// Packet `seq` arrives at `at`. If it is the next one but not the last, nothing is missing,
-    /// the delayed-ACK timer has not fired before it, and ACKs are not split: what it causes.
-    /// Otherwise nothing has changed, as above.
-    #[inline]
-    pub(crate) fn take_delayed(&mut self, seq: u32, at: Instant) -> Option<Caused> {
-        let fired = self.deadline.is_some_and(|due| due <= at + self.hold_ties);
-        let quick = seq < self.quick_until;
-        let usual = at.since(self.last_at) <= self.usual_gap || self.last_at == Instant(0);
-        if seq != self.next || seq >= self.delayed_until || quick || fired || !usual {
-            return None;
-        }
-        self.next = seq + 1;
-        self.last_cause = seq;
-        self.last_at = at;
-        Some(self.on_in_order(at))
-    }
-
     /// Packet `seq` arrives at `at`. Returns the ACK that the delayed-ACK timer had sent before it,
     /// and the ACK it causes.
     pub(crate) fn receive(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {
         let acks = self.receive_any(seq, at);
         self.look_for_gaps();
         acks
-    }
-
-    #[inline]
-    fn look_for_gaps(&mut self) {
-        let until = if self.early.is_empty() { self.end - 1 } else { 0 };
-        if self.answers_at_once {
-            self.calm_until = until;
-        } else if self.fast_paths && self.delays() && self.split == 1 {
-            let empty = self.numbers.as_ref().is_some_and(|numbers| !numbers.empty.is_empty());
-            let until = if empty { 0 } else { until };
-            let opens = self.linux.as_ref().is_some_and(|linux| linux.opens());
-            let quiet = if self.quick == 0 && !opens { until } else { 0 };
-            self.calm_until = if self.unacked == 0 { quiet.min(self.quick_until) } else { 0 };
-            self.delayed_until = quiet;
-            if self.next < self.calm_until {
-                self.last_at = Instant(0);
-            }
-        }
     }
 
     fn receive_any(&mut self, seq: u32, at: Instant) -> (Option<AckOut>, Option<AckOut>) {

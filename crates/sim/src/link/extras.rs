@@ -5,9 +5,9 @@ use firstflight_core::units::{Instant, Span};
 use firstflight_link::{Elements, LossChain, LossSpec};
 use rand_pcg::Pcg64Mcg;
 
+use crate::link::queued::Queued;
 use crate::network::LinkSpec;
 use crate::outcome::LinkSample;
-use crate::queued::Queued;
 use crate::router::{Arrival, Router};
 
 /// What a link has beyond its rate, its delay and its buffer.

@@ -100,10 +100,10 @@ fn run<'a>(network: &'a Network, ends: Box<dyn Ends + 'a>, fast_paths: FastPaths
 
 /// 10 Mbit/s and 20 ms there, 30 ms back; access links of 1 Gbit/s without delay.
 fn path(buffer: u64) -> Network {
-    let mut foreign = flow(&[0], 30, Recovery::NewReno);
-    foreign.return_rate_bps = 10_000_000;
-    foreign.header_bytes = 0;
-    network(vec![link(10, 20, buffer)], vec![foreign], 1_000)
+    let mut other = flow(&[0], 30, Recovery::NewReno);
+    other.return_rate_bps = 10_000_000;
+    other.header_bytes = 0;
+    network(vec![link(10, 20, buffer)], vec![other], 1_000)
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn beside_tcp_computing_ahead_changes_nothing() {
         (Outcome { events: 0, ..outcome }, log.into_inner())
     });
     assert!(outcomes[0] == outcomes[1]);
-    let [foreign, tcp] = &outcomes[0].0.flows[..] else { panic!("two flows") };
-    assert!(foreign.drops > 0 && tcp.drops > 0 && tcp.delivered_packets > 1_000);
+    let [other, tcp] = &outcomes[0].0.flows[..] else { panic!("two flows") };
+    assert!(other.drops > 0 && tcp.drops > 0 && tcp.delivered_packets > 1_000);
 }
 
 /// The flows behind it, on a link of their own: their connections ask what any before them learned

@@ -15,7 +15,7 @@ use rand_pcg::rand_core::Rng;
 use crate::{Logs, RunError, Simulator};
 
 /// A transport of another protocol, such as QUIC, over the simulator's network.
-pub trait Foreign: fmt::Debug + Sync {
+pub trait OtherStack: fmt::Debug + Sync {
     /// Its name in results.
     fn name(&self) -> &'static str;
 
@@ -46,11 +46,11 @@ pub trait Foreign: fmt::Debug + Sync {
     ///
     /// # Errors
     /// What is wrong with the flow, and what is accepted.
-    fn ends(&self, flow: &ForeignFlow<'_>) -> Result<Box<dyn Ends>, String>;
+    fn ends(&self, flow: &OtherFlow<'_>) -> Result<Box<dyn Ends>, String>;
 }
 
 /// What the ends of a flow are made from.
-pub struct ForeignFlow<'a> {
+pub struct OtherFlow<'a> {
     /// What the run is called; its random seed is the scenario's.
     pub run: &'a str,
     /// The flow's place among all of the run, from 0.
@@ -76,16 +76,16 @@ pub(crate) fn carrier<'a>(
     on: Simulator<'a>,
     written: Option<Carrier>,
     spec: &ControlSpec,
-) -> Result<Option<&'a dyn Foreign>, RunError> {
+) -> Result<Option<&'a dyn OtherStack>, RunError> {
     let own = spec.startup.name.starts_with(OF_QUINN);
     let wanted = own || written == Some(Carrier::Quic) || written.is_none() && on.by_default;
-    match (wanted, on.foreign) {
+    match (wanted, on.other_stack) {
         (false, _) => Ok(None),
         (true, Some(_)) if own && written == Some(Carrier::Tcp) => Err(RunError::Input(format!(
             "control `{}`: quinn's own, on a flow with transport = \"tcp\"; accepted: \"quic\"",
             spec.text
         ))),
-        (true, Some(foreign)) => Ok(Some(foreign)),
+        (true, Some(other)) => Ok(Some(other)),
         (true, None) => Err(RunError::Input(format!(
             "control `{}`: runs over QUIC only; accepted here: flows over TCP",
             spec.text
@@ -95,7 +95,7 @@ pub(crate) fn carrier<'a>(
 
 /// The control that a plan names: one of the core's, or one that only `on` has.
 pub(crate) fn control(on: Simulator<'_>, spec: &ControlSpec) -> Result<Control, ControlProblem> {
-    let own = on.foreign.map_or(Ok(None), |foreign| foreign.own(spec))?;
+    let own = on.other_stack.map_or(Ok(None), |other| other.own(spec))?;
     let Some(name) = own else { return Control::resolve(spec) };
     // Its policies are the transport's own: these are never asked.
     let mut control = Control::named("newreno")?;
@@ -104,12 +104,12 @@ pub(crate) fn control(on: Simulator<'_>, spec: &ControlSpec) -> Result<Control, 
     Ok(control)
 }
 
-/// The scenario as its transports can run it: where a flow is foreign and no packet size is given,
+/// The scenario as its transports can run it: where a flow is of another stack and no packet size is given,
 /// packets of the smallest size that transport has.
 pub(crate) fn fitting(scenario: &Scenario, on: Simulator<'_>) -> Result<Scenario, RunError> {
     let mut scenario = scenario.clone();
-    let Some(transport) = on.foreign else { return Ok(scenario) };
-    if !is_any_foreign(&scenario, on)? {
+    let Some(transport) = on.other_stack else { return Ok(scenario) };
+    if !is_any_other(&scenario, on)? {
         return Ok(scenario);
     }
     let packets = transport.packets();
@@ -123,7 +123,7 @@ pub(crate) fn fitting(scenario: &Scenario, on: Simulator<'_>) -> Result<Scenario
     Err(scenario.error_at("packet", problem).into())
 }
 
-/// What results say was in force: a flow that is foreign under every control repairs by RFC 9002,
+/// What results say was in force: a flow of another stack under every control repairs by RFC 9002,
 /// whatever recovery the profile names for TCP.
 pub(crate) fn shown(
     scenario: &Scenario,
@@ -132,18 +132,18 @@ pub(crate) fn shown(
 ) -> Result<Resolved, RunError> {
     let plans = scenario.plans()?;
     for (at, group) in scenario.groups().iter().enumerate() {
-        let mut foreign = true;
+        let mut other = true;
         for plan in &plans {
-            foreign &= carrier(on, group.transport, &plan.controls[at])?.is_some();
+            other &= carrier(on, group.transport, &plan.controls[at])?.is_some();
         }
-        if foreign && !resolved.flows[at].recovery.given {
+        if other && !resolved.flows[at].recovery.given {
             resolved.flows[at].recovery.value = Recovery::Quic;
         }
     }
     Ok(resolved)
 }
 
-fn is_any_foreign(scenario: &Scenario, on: Simulator<'_>) -> Result<bool, RunError> {
+fn is_any_other(scenario: &Scenario, on: Simulator<'_>) -> Result<bool, RunError> {
     let flows = scenario.groups();
     for plan in scenario.plans()? {
         for (flow, spec) in flows.iter().zip(&plan.controls) {
@@ -155,10 +155,10 @@ fn is_any_foreign(scenario: &Scenario, on: Simulator<'_>) -> Result<bool, RunErr
     Ok(false)
 }
 
-/// The foreign flows of a run, each with its place among all.
+/// The flows of another stack in a run, each with its place among all.
 type AllEnds = Vec<(usize, Box<dyn Ends>)>;
 
-/// The foreign flows of a run, and the name of what carries it.
+/// The flows of another stack in a run, and the name of what carries it.
 pub(crate) fn all_ends(
     resolved: &Resolved,
     plan: &Plan,
@@ -174,15 +174,14 @@ pub(crate) fn all_ends(
         let seed = stream(network.seed, ENDS_STREAM + place as u64).next_u64();
         let path_bytes = path_bytes(resolved, spec);
         let run = plan.name.as_str();
-        let flow =
-            ForeignFlow { run, place, control, group, spec, resolved, path_bytes, seed, logs };
+        let flow = OtherFlow { run, place, control, group, spec, resolved, path_bytes, seed, logs };
         ends.push((place, transport.ends(&flow).map_err(RunError::Input)?));
     }
-    let foreign = on.foreign.map_or("", Foreign::name);
+    let other = on.other_stack.map_or("", OtherStack::name);
     let carried = match ends.len() {
         0 => "sim".to_owned(),
-        all if all == network.flows.len() => foreign.to_owned(),
-        _ => format!("sim, {foreign}"),
+        all if all == network.flows.len() => other.to_owned(),
+        _ => format!("sim, {other}"),
     };
     Ok((ends, carried))
 }
@@ -193,10 +192,10 @@ pub(crate) fn cautions(
     groups: &[ResolvedFlow],
     on: Simulator<'_>,
 ) -> Option<String> {
-    let foreign = on.foreign?;
+    let other = on.other_stack?;
     let carried = |spec: &ControlSpec| on.by_default || spec.startup.name.starts_with(OF_QUINN);
     let carried = specs.iter().zip(groups).filter(|(spec, _)| carried(spec));
-    let caution = |(spec, group)| foreign.caution(spec, group);
+    let caution = |(spec, group)| other.caution(spec, group);
     let mut texts: Vec<String> = carried.filter_map(caution).collect();
     texts.dedup();
     (!texts.is_empty()).then(|| texts.join("; "))
@@ -218,5 +217,5 @@ fn path_bytes(resolved: &Resolved, spec: &FlowSpec) -> u64 {
     resolved.bdp_bytes(&spec.path, rate).saturating_add(buffered).saturating_add(access_bytes)
 }
 
-/// Streams of foreign ends begin here; below are those of links, starts and files.
+/// Streams of their ends begin here; below are those of links, starts and files.
 const ENDS_STREAM: u64 = 1 << 34;

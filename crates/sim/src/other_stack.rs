@@ -1,4 +1,4 @@
-//! Foreign flows: their ends are not the simulator's TCP but another protocol's, which sends real
+//! Flows whose ends are not the simulator's TCP but another protocol's stack, which sends real
 //! datagrams over the network's links, in the network's time.
 //!
 //! The ends are woken when they asked to be, and when a datagram reaches one of them. Datagrams
@@ -86,7 +86,7 @@ pub struct Datagram {
 }
 
 /// A flow of another protocol while the simulation runs.
-pub(crate) struct ForeignFlow<'a> {
+pub(crate) struct OtherFlow<'a> {
     /// The flow's number in its events.
     id: u16,
     /// Its path.
@@ -113,7 +113,7 @@ pub(crate) struct ForeignFlow<'a> {
     sends: Vec<Datagram>,
 }
 
-impl<'a> ForeignFlow<'a> {
+impl<'a> OtherFlow<'a> {
     pub(crate) fn new(
         id: u16,
         flow: usize,
@@ -239,7 +239,7 @@ impl<'a> ForeignFlow<'a> {
     }
 }
 
-impl End for ForeignFlow<'_> {
+impl End for OtherFlow<'_> {
     fn arrive(&mut self, net: &mut Net, packet: Packet, at: Instant) {
         let (time, delay) = (self.access_time(packet.bytes), self.spec.return_delay);
         let at = match (packet.way, &mut self.back) {

@@ -1,5 +1,8 @@
 //! A link: a drop-tail link ([`firstflight_link`]), a delay, and what few links have beside them.
 
+mod extras;
+pub(crate) mod queued;
+
 use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{
@@ -8,12 +11,12 @@ use firstflight_link::{
 use rand_pcg::Pcg64Mcg;
 
 use crate::control::Wants;
-use crate::extras::{Extras, Samples};
 use crate::network::LinkSpec;
 use crate::outcome::LinkOutcome;
 use crate::packet::Header;
-use crate::queued::Queued;
 use crate::router::{Arrival, Router};
+use extras::{Extras, Samples};
+use queued::Queued;
 
 /// A link while the simulation runs.
 #[derive(Debug)]
