@@ -104,8 +104,8 @@ pub(crate) fn control(on: Simulator<'_>, spec: &ControlSpec) -> Result<Control, 
     Ok(control)
 }
 
-/// The scenario as its transports can run it: where a flow is of another stack and no packet size is given,
-/// packets of the smallest size that transport has.
+/// The scenario as its transports can run it: where a flow is of another stack and no packet size
+/// is given, packets of the smallest size that transport has.
 pub(crate) fn fitting(scenario: &Scenario, on: Simulator<'_>) -> Result<Scenario, RunError> {
     let mut scenario = scenario.clone();
     let Some(transport) = on.other_stack else { return Ok(scenario) };

@@ -242,7 +242,7 @@ impl Link {
     #[inline(always)]
     pub(crate) fn arrive(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
         if self.drop_tail.is_calm(at, bytes) {
-            Some(self.drop_tail.take_in(at) + self.delay)
+            Some(Instant(self.drop_tail.take_in(at).0 + self.delay.0))
         } else {
             self.arrive_any(at, bytes, tie)
         }
@@ -278,7 +278,7 @@ impl Link {
                 extras.elements.as_mut()?.sent_at(bytes, start)
             })?,
         };
-        Some(departure + self.delay)
+        Some(Instant(departure.0 + self.delay.0))
     }
 
     /// A packet has been taken in. True if it is lost on purpose.

@@ -1,5 +1,5 @@
-//! The calm packet: the next in order, while nothing is missing. Nearly every packet is one. This is
-//! the general path of [`Receiver::receive`] without the steps that cannot apply.
+//! The calm packet: the next in order, while nothing is missing. Nearly every packet is one. This
+//! is the general path of [`Receiver::receive`] without the steps that cannot apply.
 
 use firstflight_core::units::Instant;
 
