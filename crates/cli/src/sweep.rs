@@ -6,7 +6,7 @@ use firstflight_outside::{MAKE_ROOM, text};
 use firstflight_report::{Cell, Column, Mean, Table, digits, terminal, write_file};
 use firstflight_sweep::{
     Estimate, Experiment, Format, Interval, Merged, Shard, Side, Store, Summary, Sweep, SweepError,
-    into_page, run,
+    grid_files, into_page, run,
 };
 use firstflight_transports::On;
 use serde::Serialize;
@@ -88,7 +88,7 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
         output::check_any_directory("--out", &out)?;
     }
     if let Some(page) = &args.page {
-        with_tables(page, grid, &[])?;
+        page_for(page, grid)?;
     }
     for part in experiment.sides() {
         let Side { name, sweep, .. } = part;
@@ -108,7 +108,8 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
         written(&out.join("tables.md"), text.trim_start())?;
     }
     if let Some(page) = &args.page {
-        written(page, &with_tables(page, grid, &tables)?)?;
+        let old = page_for(page, grid)?;
+        written(page, &into_page(&old, grid, &tables).unwrap_or(old))?;
     }
     Ok(Status::Done)
 }
@@ -119,19 +120,20 @@ fn written(file: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A page with tables at the places that it has for this grid file.
-fn with_tables(page: &Path, grid: &Path, tables: &[(String, String)]) -> Result<String, Failure> {
+/// A page that has places for the tables of this grid file.
+fn page_for(page: &Path, grid: &Path) -> Result<String, Failure> {
     let wrong = |problem: &dyn std::fmt::Display| {
         Failure::Usage(format!("--page {}: {problem}", page.display()))
     };
     let old = text(page, MOST_OF_A_PAGE).map_err(|unread| wrong(&unread))?;
-    into_page(&old, grid, tables).ok_or_else(|| {
-        let grid = grid.display();
-        wrong(&format!(
-            "no place for tables; accepted: lines `<!-- measured: {grid} -->` and `<!-- end of \
-             what is measured -->`"
-        ))
-    })
+    if grid_files(&old).iter().any(|file| grid.ends_with(file)) {
+        return Ok(old);
+    }
+    Err(wrong(&format!(
+        "no place for tables; accepted: lines `<!-- measured: {} -->` and `<!-- end of what is \
+         measured -->`",
+        grid.display()
+    )))
 }
 
 /// Bytes.

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::Stop;
 use crate::runs::{Run, guests, of_guests, on};
 use crate::step::{self, announce};
-use crate::tables::{between_marks, head, row};
+use crate::tables::{head, row, write_parts};
 
 /// What was asked for.
 #[derive(Debug, clap::Parser)]
@@ -55,20 +55,14 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
             transport.measure(&*carrier, &mut kept, asked.missing)?;
         }
     }
-    let file = root.join(DOCUMENT);
-    let old = fs::read_to_string(&file).map_err(|error| step::unable(DOCUMENT, &error))?;
-    fs::write(&file, page(&old, &kept)?).map_err(|error| step::unable(DOCUMENT, &error))?;
+    write_parts(root, DOCUMENT, "choice", &parts(&kept))?;
     println!("choice: the tables of {DOCUMENT} are written from {DATA}");
     Ok(())
 }
 
-/// The document with its tables as the measurements give them.
-fn page(old: &str, kept: &Kept) -> Result<String, Stop> {
-    ASKED.transport.iter().try_fold(old.to_owned(), |page, transport| {
-        let mark = transport.mark();
-        between_marks(&page, (&mark, END), &transport.table(kept))
-            .ok_or_else(|| Stop::failed(&format!("{DOCUMENT}: no lines `{mark}` and `{END}`")))
-    })
+/// The tables of the document as the measurements give them.
+fn parts<'a>(kept: &Kept) -> Vec<(&'a str, String)> {
+    ASKED.transport.iter().map(|it| (it.on.as_str(), it.table(kept))).collect()
 }
 
 /// All runs that were measured, in the file that holds them.
@@ -167,10 +161,6 @@ impl Course {
 }
 
 impl Transport {
-    fn mark(&self) -> String {
-        format!("<!-- measured on {}: cargo xtask choice -->", self.on)
-    }
-
     /// What is asked for in a row: the transport, the path and the size.
     fn asked(&self, path: &Course, size: &str) -> Value {
         let mut asked = json!({ "on": self.on, "size": size });
@@ -241,7 +231,6 @@ fn cell(run: &Value) -> String {
 const DOCUMENT: &str = "docs/which-control.md";
 /// In the crate that answers `predict`, so that its package has it.
 const DATA: &str = "crates/answers/src/predict/measured.json";
-const END: &str = "<!-- end of what is measured -->";
 const PROGRAMS: &str = "firstflight-out/choice";
 
 #[cfg(test)]

@@ -7,20 +7,19 @@ mod pictures;
 mod quic;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use firstflight_control::policy::startups;
 use firstflight_judge::{Entry, Judgement, Keep, Question, Tally, Transports, Verdict, select};
 use firstflight_outside::{Shelf, content_name};
 use firstflight_quic_sim::{QUIC, SIM};
-use firstflight_report::{ReportError, wrapped, write_file};
+use firstflight_report::{ReportError, wrapped};
 use firstflight_runner::Options;
 use firstflight_scenario::Rule;
 
 use crate::Stop;
 use crate::step::{self, announce};
-use crate::tables::{head, row};
+use crate::tables::{head, row, write_parts};
 
 /// Write docs/judgement.md: every start-up judged on the catalogue (a quarter of an hour; what was
 /// measured is kept)
@@ -53,8 +52,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         QUINN.iter().map(|name| judges.judgement(name, true)).collect::<Result<_, _>>()?;
     let failed = |error: ReportError| Stop::failed(&format!("judge: {error}"));
     let front = pictures::draw(&root.join(PICTURES), &simulated).map_err(failed)?;
-    let page = page(&simulated, &quic, &front);
-    write_file(&root.join(PAGE), page).map_err(failed)?;
+    write_parts(root, PAGE, "judge", &parts(&simulated, &quic, &front))?;
     println!("judge: {PAGE} is written");
     Ok(())
 }
@@ -129,26 +127,18 @@ fn failed(name: &str, problem: &str) -> Stop {
     Stop::failed(&format!("judge: {name}: {problem}"))
 }
 
-fn page(simulated: &[Judgement], quic: &[Judgement], front: &str) -> String {
-    let mut text = "# Every start-up judged\n\n".to_owned();
+/// What the page has between its marks.
+fn parts(simulated: &[Judgement], quic: &[Judgement], front: &str) -> Vec<(&'static str, String)> {
     let scenarios = simulated.first().map_or(0, |judgement| judgement.scenarios.len());
     let all: Vec<Tallies<'_>> = simulated.iter().map(tallies_of).collect();
-    text += &wrapped(&learned(scenarios, &all), COLUMNS, "");
-    let _ = write!(text, "\n{}{SHOWN}", wrapped(front, COLUMNS, ""));
-    let _ = write!(text, "\n{READING}");
-    verdicts(&mut text, "Every start-up, on the simulator", simulated);
-    let over_quinn = format!(
-        "Over quinn, on {}, with three seeds and without the longest transfers. The references \
-         are ours over quinn; quinn's BBR draws from the operating system, so that its numbers \
-         differ from run to run.",
-        OVER_QUIC.join(", ")
-    );
-    let _ = write!(text, "\n{}", wrapped(&over_quinn, COLUMNS, ""));
-    verdicts(&mut text, "quinn's own, over QUIC in virtual time", quic);
-    text.push_str("\n## Out of reach, and published\n\n");
-    let said = format!("{} {}", nobody(simulated), published(simulated));
-    let _ = write!(text, "{}\n{MADE}", wrapped(&said, COLUMNS, ""));
-    text
+    let wrapped = |text: &str| wrapped(text, COLUMNS, "");
+    vec![
+        ("learned", wrapped(&learned(scenarios, &all))),
+        ("front", wrapped(front)),
+        ("simulated", verdicts("Every start-up, on the simulator", simulated)),
+        ("quinn", verdicts("quinn's own, over QUIC in virtual time", quic)),
+        ("published", wrapped(&format!("{} {}", nobody(simulated), published(simulated)))),
+    ]
 }
 
 /// How often each rule, in order, held for a control and did not.
@@ -189,13 +179,15 @@ fn learned(scenarios: usize, all: &[Tallies<'_>]) -> String {
 }
 
 /// A row for each control: in how many of the scenarios that ask a rule it holds.
-fn verdicts(text: &mut String, title: &str, judgements: &[Judgement]) {
-    head(text, title, "control", &Rule::ALL.map(Rule::name));
+fn verdicts(title: &str, judgements: &[Judgement]) -> String {
+    let mut text = String::new();
+    head(&mut text, title, "control", &Rule::ALL.map(Rule::name));
     for judgement in judgements {
         let (control, rules) = tallies_of(judgement);
         let cells = rules.map(|tally| format!("{}/{}", tally.pass, tally.pass + tally.fail));
-        row(text, &format!("`{control}`"), cells.into_iter());
+        row(&mut text, &format!("`{control}`"), cells.into_iter());
     }
+    text
 }
 
 /// The scenarios and rules that no control passes: the threshold may be out of reach.
@@ -274,28 +266,6 @@ const APART: f64 = 15.0;
 const BOUND: [&str; 2] = ["bbr", "cubic"];
 /// Names that are said; more are only counted.
 const MOST_NAMES: usize = 4;
-
-const SHOWN: &str = "
-![Every start-up on a plane of time and loss, with the Pareto front](img/judgement/plane.svg)
-
-![For every start-up and group, the share of scenarios that fail a rule](img/judgement/rules.svg)
-";
-
-const READING: &str = "\
-A cell of the table has in how many of the scenarios that ask [a rule](judge.md) it holds. The rules
-are strict, and the historical start-ups were made for other paths. The references fail too: HyStart
-leaves early in noise, HyStart++ and slow start lose what HyStart does not. Linux's CUBIC is
-`hystart` here and its BBR `bbr`; [the kernel's own two](judgement-linux.md) and [four controls over
-quinn](judgement-quic.md) have pages of their own.
-";
-
-const MADE: &str = "\
-## How this page is made
-
-`cargo xtask judge` writes it: every start-up of this repository, each with its usual avoidance, and
-quinn's own. `firstflight judge NAME` says what one fails and by which numbers; `--csv FILE` writes
-a row per scenario and control, `--out DIR` a report with pictures.
-";
 
 #[cfg(test)]
 mod tests {

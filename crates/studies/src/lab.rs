@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, value_parser};
 use firstflight_guest::{Cache, DEFAULT_KERNEL, Kernel};
-use firstflight_results::ClaimRow;
 use firstflight_transports::VirtualTime;
 
 use crate::Stop;
@@ -30,6 +29,7 @@ use crate::explained::Explained;
 use crate::kept::Kept;
 use crate::runs::guests;
 use crate::step::{self, announce, kernel_features, unable};
+use crate::tables::write_parts;
 
 /// `validation/kernel.toml`.
 #[derive(serde::Deserialize)]
@@ -173,23 +173,26 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         announce(&format!("{} in the simulator, {} in the kernel", pair.sim, pair.linux));
         tables.push(points::measure(&lab, &file, pair)?);
     }
-    let page = |link: Option<&[String]>, rows: Option<&[ClaimRow]>| {
-        page::write(&root.join(DOCUMENT), &lab.kernel, &file, link, &tables, rows)
-    };
+    let write = |name: &str, part: String| write_parts(root, DOCUMENT, "lab", &[(name, part)]);
     // What follows takes longer.
-    page(None, None)?;
+    if !tables.is_empty() {
+        write("points", page::of_points(&lab.kernel, &file, &tables))?;
+    }
     let mut rows = Some(Vec::new());
     for name in &file.rows {
         announce(&format!("reproduce {name}"));
         let found = rows::measure(&lab, name)?;
         rows = rows.zip(found).map(|(rows, found)| [rows, found].concat());
     }
-    let mut link = None;
+    if let Some(rows) = &rows {
+        write("rows", page::of_rows(&lab.kernel, rows))?;
+    }
     if lab.guests.is_none() {
         announce("the emulated link");
-        link = link::measure(&lab)?;
+        if let Some(lines) = link::measure(&lab)? {
+            write("link", page::of_link(&lab.kernel, &lines))?;
+        }
     }
-    page(link.as_deref(), rows.as_deref())?;
     println!("lab: {DOCUMENT} is written");
     let Some(rows) = &rows else { return goes_on() };
     last::write(&root.join(VALUES), &lab.kernel, rows)?;

@@ -19,7 +19,7 @@ use crate::Stop;
 use crate::compared::Sides;
 use crate::runs::{Guests, Run, simulated};
 use crate::step::{self, announce, kernel_features};
-use crate::tables::write_between;
+use crate::tables::write_parts;
 
 use draw::{Beside, DISCIPLINES, Discipline, Point};
 use models::{Compared, Model};
@@ -79,7 +79,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     models.iter().for_each(|model| println!("{}", model.row()));
     if options.page {
         let text = table::page(&rows, &options.words()) + &models::page(&models);
-        write_between(root, PAGE, MARKS, &text)?;
+        write_parts(root, PAGE, "queues", &[("", text)])?;
         println!("queues: {PAGE} is written");
     }
     let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
@@ -139,7 +139,6 @@ impl Options {
 }
 
 const PAGE: &str = "docs/queues.md";
-const MARKS: (&str, &str) = ("<!-- kernel -->", "<!-- end of kernel -->");
 const KEPT: &str = "firstflight-out/queues";
 const GUEST: &str = "linux --virtual-time --link netem";
 /// The command keeps as many of a trace.
@@ -161,11 +160,5 @@ mod tests {
         for wrong in ["--random 0", "--runs", "--only reds", "--page --only red", "--sed 1"] {
             assert_eq!(read(wrong).unwrap_err().code, 2, "{wrong}");
         }
-    }
-
-    #[test]
-    fn the_page_has_the_marks_between_which_the_table_is() {
-        let page = include_str!("../../../docs/queues.md");
-        assert!(crate::tables::between_marks(page, MARKS, "").is_some());
     }
 }

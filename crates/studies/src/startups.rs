@@ -17,6 +17,7 @@ use firstflight_scenario::Scenario;
 
 use crate::Stop;
 use crate::step;
+use crate::tables::write_parts;
 
 /// Writes the page, pictures and numbers, and Scout's pictures. The simulator is optimised in every
 /// profile, so that what the tests have built serves.
@@ -39,7 +40,7 @@ fn survey(root: &Path) -> Result<(), Box<dyn Error>> {
     let summaries = summary::of(&runs);
     draw(root, picture::maps(&summaries).into_iter().chain(picture::windows()?))?;
     draw(root, scout::pictures()?.into_iter())?;
-    write_file(&root.join(PAGE), page::markdown(&summaries))?;
+    write_parts(root, PAGE, "startups", &page::parts(&summaries)).map_err(|stop| stop.message)?;
     Ok(())
 }
 

@@ -1,8 +1,10 @@
-//! Tables in documents that a command measures and writes between two marks.
+//! Parts of documents that a command measures and writes between two marks.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+
+use firstflight_sweep::into_page;
 
 use crate::Stop;
 use crate::step;
@@ -20,26 +22,28 @@ pub(crate) fn row(text: &mut String, first: &str, cells: impl Iterator<Item = St
     let _ = writeln!(text, "| {first} |{}", cells.concat());
 }
 
-/// Writes `text` between the marks of a document, named from the repository's root.
-pub(crate) fn write_between(
+/// A document with parts, each with its name, where it has places for what a task measures: between
+/// `<!-- measured: cargo xtask TASK#NAME -->` and the end. Other places stay as they are; `None` if
+/// it has no such place.
+pub(crate) fn with_parts(old: &str, task: &str, parts: &[(&str, String)]) -> Option<String> {
+    let beneath = |text: &str| format!("\n{}", text.trim_start_matches('\n'));
+    let parts = parts.iter().map(|(name, text)| ((*name).to_owned(), beneath(text)));
+    into_page(old, format!("cargo xtask {task}").as_ref(), &parts.collect::<Vec<_>>())
+}
+
+/// Writes parts into a document, named from the repository's root.
+pub(crate) fn write_parts(
     root: &Path,
     document: &str,
-    marks: (&str, &str),
-    text: &str,
+    task: &str,
+    parts: &[(&str, String)],
 ) -> Result<(), Stop> {
     let file = root.join(document);
     let old = fs::read_to_string(&file).map_err(|error| step::unable(document, &error))?;
-    let new = between_marks(&old, marks, text).ok_or_else(|| {
-        Stop::failed(&format!("{document}: no lines `{}` and `{}`", marks.0, marks.1))
+    let new = with_parts(&old, task, parts).ok_or_else(|| {
+        Stop::failed(&format!("{document}: no place for what `cargo xtask {task}` measures"))
     })?;
     fs::write(&file, new).map_err(|error| step::unable(document, &error))
-}
-
-/// `old` with `text` in place of what is between the marks.
-pub(crate) fn between_marks(old: &str, (begin, end): (&str, &str), text: &str) -> Option<String> {
-    let (before, rest) = old.split_once(begin)?;
-    let (_, after) = rest.split_once(end)?;
-    Some(format!("{before}{begin}\n{text}\n{end}{after}"))
 }
 
 #[cfg(test)]
@@ -47,10 +51,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_between_the_marks_is_replaced() {
-        let marks = ("<begin>", "<end>");
-        let page = |text: &str| format!("a <end> b <begin>\n{text}\n<end> z <end>\n");
-        assert_eq!(between_marks(&page("old"), marks, "new").unwrap(), page("new"));
-        assert_eq!(between_marks("no marks", marks, "new"), None);
+    fn every_page_has_the_places_of_its_task() {
+        let pages: [(&str, &str, &[&str]); 8] = [
+            (
+                "docs/judgement.md",
+                "judge",
+                &["learned", "front", "simulated", "quinn", "published"],
+            ),
+            ("docs/judgement-linux.md", "judge --linux", &[""]),
+            ("docs/judgement-quic.md", "judge --quic", &[""]),
+            ("docs/lab.md", "lab", &["link", "points", "rows"]),
+            ("docs/lab-random.md", "lab --random", &[""]),
+            ("docs/queues.md", "queues", &[""]),
+            (
+                "docs/startups.md",
+                "startups",
+                &["learned", "alone", "routers", "memory", "explained"],
+            ),
+            ("docs/which-control.md", "choice", &["sim", "quic", "linux"]),
+        ];
+        for (document, task, names) in pages {
+            let text = fs::read_to_string(xtask::root().join(document)).unwrap();
+            for name in names {
+                let new = with_parts(&text, task, &[(*name, "a new part".to_owned())]);
+                assert!(
+                    new.is_some_and(|new| new.contains("\n\na new part\n")),
+                    "{document} {name}"
+                );
+            }
+        }
     }
 }

@@ -15,25 +15,26 @@ pub fn grid_files(page: &str) -> Vec<&str> {
     files
 }
 
-/// The page with these tables, each with its name, where it has places for this grid file; `None`
-/// if it has none, or one without an end.
+/// The page with these tables, each with its name, where it has places for them and this grid file;
+/// `None` if it has none, or one without an end. A place for tables of another name stays as it is.
 pub fn into_page(page: &str, file: &Path, tables: &[(String, String)]) -> Option<String> {
     let mut parts = page.split(BEGIN);
     let mut text = parts.next()?.to_owned();
     let mut has_place = false;
     for part in parts {
         text += BEGIN;
-        match place(part).filter(|(own, _)| file.ends_with(own)) {
-            None => text += part,
-            Some((_, name)) => {
-                let (mark, rest) = part.split_once('\n')?;
-                let (_, after) = rest.split_once(END)?;
-                let named = tables.iter().filter(|(own, _)| name.is_none_or(|name| name == own));
-                let named: String = named.map(|(_, table)| table.as_str()).collect();
-                text += &format!("{mark}\n{}\n{END}{after}", named.trim_end());
-                has_place = true;
-            }
+        let is_of = |name: Option<&str>, own: &str| name.is_none_or(|name| name == own);
+        let own = place(part).filter(|(own, _)| file.ends_with(own));
+        let shown = tables.iter().filter(|(name, _)| own.is_some_and(|(_, it)| is_of(it, name)));
+        let shown: Vec<&str> = shown.map(|(_, table)| table.as_str()).collect();
+        if shown.is_empty() {
+            text += part;
+            continue;
         }
+        let (mark, rest) = part.split_once('\n')?;
+        let (_, after) = rest.split_once(END)?;
+        text += &format!("{mark}\n{}\n{END}{after}", shown.concat().trim_end());
+        has_place = true;
     }
     has_place.then_some(text)
 }
@@ -67,6 +68,8 @@ mod tests {
         let new = into_page(&page("old", "old"), file, &tables);
         assert_eq!(new, Some(page("\n1", "\n1\n\n2")));
         assert_eq!(grid_files(&page("", "")), ["x/y.toml", "z.toml"]);
+        let all = [(String::new(), "\nx".to_owned())];
+        assert_eq!(into_page(&page("1", "2"), file, &all), Some(page("1", "\nx")));
         assert_eq!(into_page("no place", file, &tables), None);
         assert_eq!(into_page(&format!("{BEGIN}y.toml -->\nno end"), file, &tables), None);
     }

@@ -14,21 +14,23 @@ pub(super) struct Beside {
 }
 
 /// A table of verdicts, and one of the scenarios that differ by more than [`APART`].
-pub(super) fn tables(text: &mut String, place: &str, all: &[Beside]) {
+pub(super) fn tables(place: &str, all: &[Beside]) -> String {
+    let mut text = String::new();
     let mut names = Rule::ALL.map(Rule::name).to_vec();
     names.extend(["scenarios", "median difference"]);
-    head(text, &format!("Verdicts: {place}, simulated"), "control", &names);
+    head(&mut text, &format!("Verdicts: {place}, simulated"), "control", &names);
     for beside in all {
-        row(text, &format!("`{}`", beside.control), beside.cells().into_iter());
+        row(&mut text, &format!("`{}`", beside.control), beside.cells().into_iter());
     }
     let title = format!("Differences above {APART} %");
-    head(text, &title, "scenario", &["control", &format!("{place}, simulated"), "difference"]);
+    head(&mut text, &title, "scenario", &["control", &format!("{place}, simulated"), "difference"]);
     for beside in all {
         for (judged, compared) in beside.far() {
             let cells = [format!("`{}`", beside.control), compared.words(), compared.difference()];
-            row(text, judged.name, cells.into_iter());
+            row(&mut text, judged.name, cells.into_iter());
         }
     }
+    text
 }
 
 impl Beside {

@@ -15,7 +15,8 @@ use crate::Stop;
 use crate::explained::Explained;
 use crate::lab::{LINUX_BBR, LINUX_CUBIC};
 use crate::runs::{guests, of_guests, sources_of};
-use crate::step::{self, unable};
+use crate::step;
+use crate::tables::write_parts;
 
 use super::beside::{Beside, tables};
 use super::{Judges, question, without_matrix};
@@ -40,10 +41,7 @@ pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
         let rows = carried.map(|((entry, kernel), sim)| [beside_sim(entry, kernel, &sim), sim]);
         all.push(Beside { control: linux.to_owned(), scenarios: rows.collect() });
     }
-    let mut text = HEAD.to_owned();
-    tables(&mut text, "kernel", &all);
-    text.push_str(WHY);
-    std::fs::write(root.join(PAGE), text).map_err(|error| unable(PAGE, &error))?;
+    write_parts(root, PAGE, "judge --linux", &[("", tables("kernel", &all))])?;
     println!("judge: {PAGE} is written");
     let explained: Explained = step::read_toml(&root.join(crate::EXPLAINED))?;
     let unexplained = all.iter().flat_map(|beside| {
@@ -74,34 +72,6 @@ const GUEST: &str = "linux --virtual-time --link tun";
 /// What decides what happens in a guest: the lab, and its link's disciplines and elements. The
 /// controls are the kernel's.
 const GUESTS: [&str; 2] = ["crates/lab/src", "crates/link/src"];
-
-const HEAD: &str = "\
-# Linux's own controls judged
-
-What [the judge](judge.md) says of the kernel's own CUBIC and BBR, which run in a Linux guest in
-virtual time over firstflight's link, beside the simulator's control of the same rules: HyStart and
-CUBIC as Linux has them, and BBR version 1. [judgement.md](judgement.md) has every start-up on the
-simulator.
-
-Each scenario that [the kernel carries](judge.md#where-it-runs) was run with one seed. Where
-something is random, or a value is close to a rule's threshold, the two can get different verdicts
-by chance. The references are the simulator's on both sides. A cell has in how many scenarios a rule
-holds, in the kernel and simulated, of how many that ask it.
-";
-
-const WHY: &str = "
-Compared is the completion time, or where nothing ends what the others got. The reasons, one by one
-in [explained.toml](../validation/explained.toml): a guest that is too slow for 1 Gbit/s (A6), which
-of two flows that begin at one moment is first (F1a, F4), Linux's timer wheel (F5b), BBR, whose
-version 1 goes on in the kernel after start-up (D1, F2), and chance.
-
-## How to get the rest
-
-`firstflight judge linux-cubic --on linux --virtual-time --references sim --seeds 1 --csv rows.csv`
-writes a row per scenario and control with all that was measured, `--out DIR` a report with
-pictures; `--only wifi` takes one scenario. `cargo xtask judge --linux` measures what is not kept
-and writes this page.
-";
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,6 @@
 mod draw;
 mod table;
 
-use std::fs;
 use std::path::Path;
 
 use clap::{Parser, value_parser};
@@ -14,7 +13,8 @@ use rayon::prelude::*;
 use crate::Stop;
 use crate::compared::Sides;
 use crate::runs::{Guests, simulated};
-use crate::step::{self, announce, kernel_features, unable};
+use crate::step::{self, announce, kernel_features};
+use crate::tables::write_parts;
 
 use draw::Point;
 use table::Row;
@@ -64,8 +64,7 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let rows: Vec<Row> = rows.collect::<Result<_, Stop>>()?;
     println!("{}", table::summary(&rows));
     if options.page {
-        let text = table::page(&rows, options.seed);
-        fs::write(root.join(PAGE), text).map_err(|error| unable(PAGE, &error))?;
+        write_parts(root, PAGE, "lab --random", &[("", table::part(&rows, options.seed))])?;
         println!("lab: {PAGE} is written");
     }
     match rows.iter().filter(|row| row.differs() && !row.is_own_range()).count() {

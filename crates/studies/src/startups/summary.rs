@@ -90,8 +90,6 @@ pub(super) fn of(runs: &[GridRun]) -> Vec<Summary> {
 }
 
 impl Help {
-    pub(super) const ALL: [Self; 3] = [Self::None, Self::Routers, Self::Memory];
-
     fn of(startup: &str) -> Self {
         let needs = ChosenStartup::by_name(startup).map(|startup| startup.needs().all());
         let needs = needs.unwrap_or(Facilities::NONE);
