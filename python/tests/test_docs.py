@@ -18,7 +18,7 @@ CODE = {
     "lab.md": (0, 0, 1),
     "notebook-first-figure.md": (0, 5, 0),
     "notebook-queries.md": (0, 7, 0),
-    "operators.md": (0, 0, 5),
+    "operators.md": (0, 0, 6),
     "own-startup.md": (0, 0, 1),
     "paths.md": (0, 0, 1),
     "python.md": (1, 0, 2),

@@ -12,12 +12,14 @@ mod load;
 #[cfg(feature = "kernel")]
 mod status;
 #[cfg(feature = "kernel")]
+mod steer;
+#[cfg(feature = "kernel")]
 mod unload;
 #[cfg(feature = "kernel")]
 mod watch;
 
 /// Load controls into the running Linux kernel as eBPF, unload them, tell who uses them; watch how
-/// start-up goes on this host's connections
+/// start-up goes on this host's connections, and give some of them a control
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -31,6 +33,7 @@ enum Action {
     Unload(Unload),
     Status(Show),
     Watch(Watch),
+    Steer(Steer),
 }
 
 /// Register controls; they stay until unloaded or until the machine restarts
@@ -101,6 +104,56 @@ struct Watch {
     prometheus: Option<PathBuf>,
 }
 
+/// Give a share of the new connections a control, by rules; without a control, show the rules
+#[derive(Debug, clap::Args)]
+#[command(after_help = STEER_HELP)]
+struct Steer {
+    /// A control that the kernel has: scout or ff_scout, cubic, bbr
+    #[arg(value_name = "CONTROL", conflicts_with_all = ["remove", "clear"])]
+    control: Option<String>,
+    /// Only connections to these addresses: 192.0.2.0/24, 2001:db8::/32
+    #[arg(long, value_name = "PREFIX", default_value = "::/0", hide_default_value = true)]
+    to: String,
+    /// Only connections to this port, or that were accepted at this port
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// How many of them, such as 5%, in steps of 0.1 %; all without
+    #[arg(long, value_name = "SHARE", requires = "control")]
+    share: Option<String>,
+    /// Only connections of this cgroup and those below, with the first rule; all without
+    #[arg(long, value_name = "FOLDER", requires = "control")]
+    cgroup: Option<PathBuf>,
+    /// Take away the rule with this --to and --port
+    #[arg(long)]
+    remove: bool,
+    /// Take away all rules
+    #[arg(long, conflicts_with_all = ["remove", "port"])]
+    clear: bool,
+    /// Show what the rules would be, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+const STEER_HELP: &str = "\
+A rule holds for connections that begin after it, until it is taken away or the machine restarts.
+Of several that match, the narrowest prefix decides, then the one with a port. A rule with the same
+--to and --port replaces the one before, while connections go on. Which connections are in a share
+is dealt by a hash of their addresses and ports, with a new key at every change of the rules. An
+application that has chosen its control keeps it; a route's `congctl` is overridden, but not with
+`lock`.
+
+Examples:
+  firstflight kernel load scout
+  firstflight kernel steer scout --to 192.0.2.0/24 --port 443 --share 5%
+  firstflight kernel steer                                # the rules, and what each has done
+  firstflight kernel steer --remove --to 192.0.2.0/24 --port 443
+  firstflight kernel steer --clear
+
+Needs root, Linux 5.15 or later with BTF and cgroup2, and a build with `--features kernel`.";
+
 const WATCH_HELP: &str = "\
 A connection that begins after the command did is told when it closes: its control, why its first
 slow start ended, with which window, and when. A slow start ends by
@@ -156,6 +209,7 @@ pub(crate) fn kernel(args: &Args) -> Result<Status, Failure> {
         Action::Unload(args) => unload(args),
         Action::Status(args) => status(args.json),
         Action::Watch(args) => watch(args),
+        Action::Steer(args) => steer(args),
     }
 }
 
@@ -203,7 +257,7 @@ fn distinct(wanted: &[Wanted]) -> Result<(), Failure> {
 }
 
 #[cfg(feature = "kernel")]
-use self::{load::load, status::status, unload::unload, watch::watch};
+use self::{load::load, status::status, steer::steer, unload::unload, watch::watch};
 
 #[cfg(not(feature = "kernel"))]
 mod elsewhere {
@@ -211,7 +265,7 @@ mod elsewhere {
 
     use firstflight_kernel::requirements::Lack;
 
-    use super::{Load, Unload, Wanted, Watch};
+    use super::{Load, Steer, Unload, Wanted, Watch};
     use crate::failure::{Failure, Status};
 
     pub(super) fn load(_: Vec<Wanted>, _: &Load) -> Result<Status, Failure> {
@@ -229,10 +283,14 @@ mod elsewhere {
     pub(super) fn watch(_: &Watch) -> Result<Status, Failure> {
         Err(Lack::Build.into())
     }
+
+    pub(super) fn steer(_: &Steer) -> Result<Status, Failure> {
+        Err(Lack::Build.into())
+    }
 }
 
 #[cfg(not(feature = "kernel"))]
-use self::elsewhere::{load, status, unload, watch};
+use self::elsewhere::{load, status, steer, unload, watch};
 
 #[cfg(test)]
 mod tests {

@@ -23,28 +23,32 @@ pub(crate) fn root() -> PathBuf {
 /// # Errors
 /// Others could change what is there.
 pub(crate) fn turn(make: bool) -> io::Result<Option<File>> {
-    let root = root();
+    turn_of(&root(), make)
+}
+
+/// [`turn`], for another folder in the same place.
+pub(crate) fn turn_of(root: &Path, make: bool) -> io::Result<Option<File>> {
     loop {
         check_directory(Path::new(BPFFS), &fs::symlink_metadata(BPFFS)?, own_user()?)?;
-        let there = fs::symlink_metadata(&root);
+        let there = fs::symlink_metadata(root);
         match there {
-            Ok(about) => check_folder(&root, &about, own_user()?)?,
+            Ok(about) => check_folder(root, &about, own_user()?)?,
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Err(_) if !make => return Ok(None),
-            Err(_) => match DirBuilder::new().mode(0o700).create(&root) {
+            Err(_) => match DirBuilder::new().mode(0o700).create(root) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 // Whoever was faster is looked at.
                 _ => continue,
             },
         }
-        let folder = match File::open(&root) {
+        let folder = match File::open(root) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             folder => folder?,
         };
         // Only who can open the folder can hold this lock.
         folder.lock()?;
         // The command that had it may have removed the folder with its last control.
-        let now = fs::symlink_metadata(&root);
+        let now = fs::symlink_metadata(root);
         if now.is_ok_and(|now| folder.metadata().is_ok_and(|about| about.ino() == now.ino())) {
             folder.set_permissions(Permissions::from_mode(0o700))?;
             return Ok(Some(folder));

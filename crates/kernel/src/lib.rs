@@ -8,7 +8,8 @@
 //! `c/bpf/shell.bpf.c` translates between them and the kernel.
 //!
 //! With the feature `bpf`, `Registered` brings a control into the running kernel for as long as
-//! it lives, and `pinned` keeps one registered until it is unloaded.
+//! it lives, and `pinned` keeps one registered until it is unloaded. `watch` tells how start-up
+//! goes on this host's connections, and `steer` gives some of them a control.
 
 pub mod catalogue;
 #[cfg(feature = "bpf")]
@@ -23,6 +24,8 @@ pub mod pinned;
 pub mod record;
 pub mod registration;
 pub mod requirements;
+#[cfg(feature = "bpf")]
+pub mod steer;
 #[cfg(feature = "bpf")]
 pub mod unloaded;
 pub mod uses;

@@ -179,12 +179,8 @@ impl Watch {
             .map_err(refused)?;
         let program = object.progs_mut().next();
         let program = program.ok_or_else(|| WatchError::Refused("no program".to_owned()))?;
-        let link = program.attach_cgroup(folder.as_raw_fd()).map_err(|error| {
-            match error.kind() == libbpf_rs::ErrorKind::PermissionDenied {
-                true => WatchError::Alone(cgroup.to_owned()),
-                false => refused(error),
-            }
-        })?;
+        let link = program.attach_cgroup(folder.as_raw_fd());
+        let link = link.map_err(|error| unattached(cgroup, error))?;
         Ok(Self { _link: link, object })
     }
 
@@ -237,8 +233,16 @@ pub fn default_cgroup() -> Option<PathBuf> {
     })
 }
 
+/// Why a program could not be attached.
+pub(crate) fn unattached(cgroup: &Path, error: libbpf_rs::Error) -> WatchError {
+    match error.kind() == libbpf_rs::ErrorKind::PermissionDenied {
+        true => WatchError::Alone(cgroup.to_owned()),
+        false => WatchError::Refused(Complaints::with(&error)),
+    }
+}
+
 /// Opens a folder that has what every cgroup2 folder has.
-fn cgroup2(folder: &Path) -> Result<File, WatchError> {
+pub(crate) fn cgroup2(folder: &Path) -> Result<File, WatchError> {
     let opened = fs::metadata(folder.join("cgroup.procs")).and_then(|_| File::open(folder));
     opened.map_err(|error| {
         let such = default_cgroup().unwrap_or_else(|| "/sys/fs/cgroup".into());

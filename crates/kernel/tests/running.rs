@@ -20,6 +20,7 @@ use firstflight_kernel::catalogue::{PAIRS, available, distinct};
 use firstflight_kernel::load::Options;
 use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
+use firstflight_kernel::steer::{self, Counts, Rule};
 use firstflight_kernel::watch::{End, Watch, default_cgroup};
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
@@ -194,6 +195,67 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
         assert!(cwnd == longest || text == "astart" && cwnd < longest, "{text}: {told:?}");
         assert!(told.lost > 0 && told.acked > SIZE / 2, "{text}: {told:?}");
         assert_eq!(u32::from(told.remote.port()), records[0].ports.1, "{text}");
+    }
+}
+
+/// Rules give new connections their control before the first data, change while connections go on,
+/// and leave the application its own choice.
+#[test]
+fn rules_steer_new_connections_and_are_undone() {
+    if !able() {
+        return;
+    }
+    let Some(cgroup) = default_cgroup() else {
+        eprintln!("skipped: no cgroup2 file system is mounted");
+        assert!(std::env::var_os("FIRSTFLIGHT_REQUIRE_BPF").is_none(), "BPF is required here");
+        return;
+    };
+    assert!(steer::list().unwrap().is_empty(), "rules of somebody else hold on this machine");
+    let name = Some(format!("ff_s_{}", std::process::id() % 10_000));
+    let options = Options { name, recording: true, ..Options::default() };
+    let control = load_with("liw", options).unwrap();
+    let network = Network::new(599);
+    let _undone = Undone;
+    let rule = |length: u8, per_mille, control: &str| Rule {
+        to: format!("{}/{length}", network.address(2, 0)).parse().unwrap(),
+        port: None,
+        per_mille,
+        control: control.to_owned(),
+    };
+    let unknown = steer::set(&cgroup, &[rule(16, 1000, "ff_none")]).unwrap_err();
+    assert!(unknown.to_string().contains("no control `ff_none`"), "{unknown}");
+    // The narrower prefix decides: this is all of it, and nothing of the other.
+    let narrow = rule(24, 1000, control.name());
+    steer::set(&cgroup, &[rule(16, 1000, "reno"), narrow.clone()]).unwrap();
+    Flow::start(&network, "reno", Given::ByOthers).end();
+    let records = control.records().unwrap();
+    let wrote = records.iter().find(|record| record.kind == Kind::Wrote).unwrap();
+    assert_eq!((records[0].kind, wrote.snd_cwnd), (Kind::New, 64), "{records:?}");
+    Flow::start(&network, "reno", Given::BeforeItConnects).end();
+    assert_eq!(control.records().unwrap().len(), 0, "the application had chosen reno");
+    let counts = |at: usize| steer::list().unwrap()[at].1;
+    assert_eq!((counts(0).matched, counts(0).steered, counts(0).own_choice), (2, 1, 1));
+    // The listener's ends: their peer is in the other subnet.
+    assert_eq!((counts(1).matched, counts(1).steered), (2, 2));
+    steer::set(&cgroup, &[Rule { per_mille: 200, ..narrow }]).unwrap();
+    (0..200).for_each(|_| Flow::start(&network, "reno", Given::ByOthers).end());
+    let Counts { matched, steered, failed, .. } = counts(0);
+    println!("{steered} of {matched} steered at 20 %");
+    assert_eq!((matched, failed), (200, 0));
+    // Four standard deviations of a binomial.
+    assert!((18..=62).contains(&steered), "{steered} of {matched}");
+    assert!(steer::clear().unwrap() && !steer::clear().unwrap());
+    control.records().unwrap();
+    Flow::start(&network, "reno", Given::ByOthers).end();
+    assert_eq!(control.records().unwrap().len(), 0, "no rule holds any more");
+}
+
+/// Takes the rules away, however a test ends.
+struct Undone;
+
+impl Drop for Undone {
+    fn drop(&mut self) {
+        let _ = steer::clear();
     }
 }
 

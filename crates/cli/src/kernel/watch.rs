@@ -21,10 +21,8 @@ use crate::{interrupt, output};
 pub(super) fn watch(args: &Args) -> Result<Status, Failure> {
     let filter = Filter::read(args)?;
     let period = args.period.as_deref().map(read_period).transpose()?;
-    let cgroup = args.cgroup.clone().or_else(default_cgroup).ok_or_else(|| {
-        let how = "mount -t cgroup2 none FOLDER, and give --cgroup FOLDER";
-        Failure::Lacks(format!("kernel watch: no cgroup2 file system is mounted; {how}"))
-    })?;
+    let cgroup = args.cgroup.clone().or_else(default_cgroup);
+    let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel watch"))?;
     let stop = interrupt::listen();
     let watch = Watch::attach(&cgroup)?;
     let began = Instant::now();
@@ -62,6 +60,22 @@ pub(super) fn watch(args: &Args) -> Result<Status, Failure> {
 /// How long is waited for connections before the files are written again.
 const TICK: Duration = Duration::from_secs(1);
 
+pub(super) fn no_cgroup(command: &str) -> Failure {
+    let how = "mount -t cgroup2 none FOLDER, and give --cgroup FOLDER";
+    Failure::Lacks(format!("{command}: no cgroup2 file system is mounted; {how}"))
+}
+
+/// An address or a prefix.
+pub(super) fn read_prefix(command: &str, text: &str) -> Result<IpNet, Failure> {
+    let one = text.parse::<IpAddr>().map(IpNet::from);
+    one.or_else(|_| text.parse()).map_err(|_| {
+        Failure::Usage(format!(
+            "{command}: --to {text}: accepted: an address or a prefix, such as 192.0.2.0/24 or \
+             2001:db8::/32"
+        ))
+    })
+}
+
 fn read_period(text: &str) -> Result<Duration, Failure> {
     let time: Time = text
         .parse()
@@ -77,15 +91,7 @@ struct Filter {
 
 impl Filter {
     fn read(args: &Args) -> Result<Self, Failure> {
-        let prefixes = args.to.iter().map(|text| {
-            let one = text.parse::<IpAddr>().map(IpNet::from);
-            one.or_else(|_| text.parse()).map_err(|_| {
-                Failure::Usage(format!(
-                    "kernel watch: --to {text}: accepted: an address or a prefix, such as \
-                     192.0.2.0/24 or 2001:db8::/32"
-                ))
-            })
-        });
+        let prefixes = args.to.iter().map(|text| read_prefix("kernel watch", text));
         Ok(Self { prefixes: prefixes.collect::<Result<_, _>>()?, ports: args.port.clone() })
     }
 
@@ -190,9 +196,9 @@ impl From<WatchError> for Failure {
     fn from(error: WatchError) -> Self {
         match error {
             WatchError::Lack(lack) => lack.into(),
-            WatchError::Cgroup(..) => Self::Usage(format!("kernel watch: --cgroup {error}")),
+            WatchError::Cgroup(..) => Self::Usage(format!("kernel: --cgroup {error}")),
             WatchError::Refused(_) | WatchError::Alone(_) => {
-                Self::Lacks(format!("kernel watch: {error}"))
+                Self::Lacks(format!("kernel: {error}"))
             }
         }
     }

@@ -33,7 +33,7 @@ pub(crate) fn report(subjects: &[Subject], probe: &Probe, rounds: u32) -> Result
 fn connect(network: &Network) -> Result<(TcpStream, TcpStream), Problem> {
     let listener = network.within("b", || TcpListener::bind("0.0.0.0:0"))?;
     let port = listener.local_addr()?.port();
-    let sender = network.within("a", || TcpStream::connect(("10.77.2.2", port)))?;
+    let sender = network.within("a", || TcpStream::connect((network.address(2, 2), port)))?;
     Ok((sender, listener.accept()?.0))
 }
 

@@ -71,6 +71,7 @@ struct tcp_congestion_ops___named {
 struct inet_connection_sock {
     const struct tcp_congestion_ops___named *icsk_ca_ops;
     u8 icsk_ca_state : 5;
+    u8 icsk_ca_setsockopt : 1;
     u64 icsk_ca_priv[CA_PRIV_WORDS];
 };
 
@@ -149,6 +150,7 @@ struct ack_sample {
 #define AF_INET 2
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
+#define MAP_TYPE_ARRAY 2
 #define MAP_TYPE_LRU_HASH 9
 #define MAP_TYPE_SK_STORAGE 24
 #define MAP_TYPE_RINGBUF 27

@@ -26,29 +26,30 @@ struct {
     __uint(max_entries, 1 << 24);
 } records SEC(".maps");
 
-/* A function by itself, so that its record takes no place on the stacks of those that report. */
+/* The record is made in the buffer: on the stack it would be too much beside those that report. */
 static FF_SUBPROGRAM void write_record(const struct connection *c, struct tcp_sock *tp, u32 kind,
                                        const u64 *numbers, u32 count)
 {
     struct sock *sk = (struct sock *)tp;
-    struct record r = {};
+    struct record *r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
 
-    r.local_port = sk->__sk_common.skc_num;
-    r.peer_port = __builtin_bswap16(sk->__sk_common.skc_dport);
-    r.kind = kind;
-    r.snd_cwnd = tp->snd_cwnd;
-    r.snd_ssthresh = tp->snd_ssthresh;
-    r.mss = tp->mss_cache;
+    if (!r)
+        return;
+    r->local_port = sk->__sk_common.skc_num;
+    r->peer_port = __builtin_bswap16(sk->__sk_common.skc_dport);
+    r->kind = kind;
+    r->snd_cwnd = tp->snd_cwnd;
+    r->snd_ssthresh = tp->snd_ssthresh;
+    r->mss = tp->mss_cache;
 #pragma unroll
     for (u32 i = 0; i < RECORD_NUMBERS; i++)
-        if (i < count)
-            r.numbers[i] = numbers[i];
-    r.cwnd = c->sender.view.window.cwnd;
-    r.ssthresh = c->sender.view.window.ssthresh;
-    r.sent = tp->bytes_sent;
-    r.acked = tp->bytes_acked;
-    r.pacing_rate = sk->sk_pacing_rate;
-    bpf_ringbuf_output(&records, &r, sizeof(r), 0);
+        r->numbers[i] = i < count ? numbers[i] : 0;
+    r->cwnd = c->sender.view.window.cwnd;
+    r->ssthresh = c->sender.view.window.ssthresh;
+    r->sent = tp->bytes_sent;
+    r->acked = tp->bytes_acked;
+    r->pacing_rate = sk->sk_pacing_rate;
+    bpf_ringbuf_submit(r, 0);
 }
 
 FF_INLINE void report(const struct connection *c, struct tcp_sock *tp, u32 kind,

@@ -1,7 +1,7 @@
 //! One connection through the network, which sends as much as it can until it is told to stop.
 
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
@@ -19,6 +19,8 @@ pub(crate) enum Given {
     WhileItConnects,
     /// Before it connects by TCP Fast Open, with data in the SYN (RFC 7413).
     BeforeFastOpen,
+    /// Not by its program.
+    ByOthers,
     /// After its first bytes, as iperf3 does it.
     WhileItRuns,
 }
@@ -38,7 +40,7 @@ impl Flow {
         let receiver = match given {
             Given::BeforeItConnects => {
                 choose();
-                connect(&socket, &listener)
+                connect(network, &socket, &listener)
             }
             Given::WhileItConnects => {
                 connect_without_an_answer(network, &socket, &listener, choose)
@@ -46,10 +48,12 @@ impl Flow {
             Given::BeforeFastOpen => {
                 choose();
                 let data = b"data of the SYN";
-                socket.send_to_with_flags(data, &peer(&listener).into(), MSG_FASTOPEN).unwrap();
+                socket
+                    .send_to_with_flags(data, &peer(network, &listener).into(), MSG_FASTOPEN)
+                    .unwrap();
                 listener.accept().unwrap().0
             }
-            Given::WhileItRuns => connect(&socket, &listener),
+            Given::ByOthers | Given::WhileItRuns => connect(network, &socket, &listener),
         };
         let (stop, arrived) = <(Arc<AtomicBool>, Arc<AtomicU64>)>::default();
         let reader = thread::spawn({
@@ -87,7 +91,7 @@ pub(crate) fn send_full_segments(network: &Network, control: &str, segments: u64
     let listener = network.within("b", || TcpListener::bind("0.0.0.0:0")).unwrap();
     let socket = network.within("a", || Socket::new(Domain::IPV4, Type::STREAM, None)).unwrap();
     socket.set_tcp_congestion(control.as_bytes()).unwrap();
-    let receiver = connect(&socket, &listener);
+    let receiver = connect(network, &socket, &listener);
     let size = segments * u64::from(socket.tcp_mss().unwrap());
     // Everything waits in the socket when the FIN comes.
     socket.set_send_buffer_size(2 * usize::try_from(size).unwrap()).unwrap();
@@ -99,8 +103,8 @@ pub(crate) fn send_full_segments(network: &Network, control: &str, segments: u64
 }
 
 /// Connects and returns the receiver's end.
-fn connect(socket: &Socket, listener: &TcpListener) -> TcpStream {
-    socket.connect(&peer(listener).into()).unwrap();
+fn connect(network: &Network, socket: &Socket, listener: &TcpListener) -> TcpStream {
+    socket.connect(&peer(network, listener).into()).unwrap();
     listener.accept().unwrap().0
 }
 
@@ -113,7 +117,7 @@ fn connect_without_an_answer(
 ) -> TcpStream {
     network.set_first_link("down");
     socket.set_nonblocking(true).unwrap();
-    let begun = socket.connect(&peer(listener).into()).unwrap_err();
+    let begun = socket.connect(&peer(network, listener).into()).unwrap_err();
     assert_eq!(begun.raw_os_error(), Some(EINPROGRESS));
     before();
     network.set_first_link("up");
@@ -122,9 +126,8 @@ fn connect_without_an_answer(
 }
 
 /// The receiver's address.
-fn peer(listener: &TcpListener) -> SocketAddr {
-    let port = listener.local_addr().unwrap().port();
-    SocketAddr::from((Ipv4Addr::new(10, 77, 2, 2), port))
+fn peer(network: &Network, listener: &TcpListener) -> SocketAddr {
+    SocketAddr::from((network.address(2, 2), listener.local_addr().unwrap().port()))
 }
 
 fn write(mut socket: TcpStream, stop: &AtomicBool) {

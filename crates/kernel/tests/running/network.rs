@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
@@ -11,11 +12,14 @@ use nix::sched::{CloneFlags, setns};
 /// The namespaces; they go when it does.
 pub(crate) struct Network {
     prefix: String,
+    /// Its addresses begin with 10 and this: rules of one test are for no flow of another.
+    second: usize,
 }
 
 impl Network {
     pub(crate) fn new(number: usize) -> Self {
-        let network = Self { prefix: format!("fft{}x{number}", std::process::id()) };
+        let prefix = format!("fft{}x{number}", std::process::id());
+        let network = Self { prefix, second: 20 + number % 200 };
         let [a, r, b] = ["a", "r", "b"].map(|end| network.name(end));
         for name in [&a, &r, &b] {
             ip(&["netns", "add", name]);
@@ -24,11 +28,12 @@ impl Network {
             let peer = ["type", "veth", "peer", "name", far, "netns", &r];
             ip(&[&["-n", end, "link", "add", near][..], &peer].concat());
             for (name, device, host) in [(end, near, 2), (&r, far, 1)] {
-                let address = format!("10.77.{subnet}.{host}/24");
+                let address = format!("{}/24", network.address(subnet, host));
                 ip(&["-n", name, "addr", "add", &address, "dev", device]);
                 ip(&["-n", name, "link", "set", device, "up"]);
             }
-            ip(&["-n", end, "route", "add", "default", "via", &format!("10.77.{subnet}.1")]);
+            let router = network.address(subnet, 1).to_string();
+            ip(&["-n", end, "route", "add", "default", "via", &router]);
         }
         network.inside("r", &["sysctl", "-qw", "net.ipv4.ip_forward=1"]);
         for end in ["a", "b"] {
@@ -38,6 +43,11 @@ impl Network {
         let queue = ["tc", "qdisc", "add", "dev", "rb", "root", "tbf"];
         network.inside("r", &[&queue[..], &slow].concat());
         network
+    }
+
+    /// An address of the sender's subnet, 1, or the receiver's, 2. The ends are host 2 of theirs.
+    pub(crate) fn address(&self, subnet: u8, host: u8) -> Ipv4Addr {
+        Ipv4Addr::new(10, u8::try_from(self.second).unwrap(), subnet, host)
     }
 
     /// Takes the slow link down, waits until the sender's retransmission timer has expired, and

@@ -1,0 +1,220 @@
+//! `kernel steer`: rules that give new connections a control.
+
+use std::fmt::Write as _;
+
+use firstflight_kernel::catalogue::{available, kernel_name};
+use firstflight_kernel::steer::{self, Counts, Rule, SteerError};
+use firstflight_kernel::watch::default_cgroup;
+use firstflight_scenario::Fraction;
+use ipnet::IpNet;
+use serde::Serialize;
+
+use super::Steer as Args;
+use super::watch::{no_cgroup, read_prefix};
+use crate::failure::{Failure, Status};
+use crate::output;
+
+/// Runs `kernel steer`.
+pub(super) fn steer(args: &Args) -> Result<Status, Failure> {
+    let to = read_prefix("kernel steer", &args.to)?.trunc();
+    let wanted = args.control.as_deref().map(|control| rule(args, to, control)).transpose()?;
+    let mut rules = steer::list()?;
+    let held = !rules.is_empty();
+    if held && args.cgroup.is_some() {
+        return Err(Failure::Usage(
+            "kernel steer: --cgroup: the rules hold for the cgroup of the first; accepted: no \
+             --cgroup, or --clear before"
+                .to_owned(),
+        ));
+    }
+    if wanted.is_some() || args.remove {
+        let before = rules.len();
+        rules.retain(|(rule, _)| (rule.to, rule.port) != (to, args.port));
+        if args.remove && rules.len() == before {
+            return Err(Failure::Usage(format!(
+                "kernel steer: --remove: no rule has --to {to}{}; `firstflight kernel steer` shows \
+                 them",
+                port(args.port)
+            )));
+        }
+        rules.extend(wanted.map(|rule| (rule, Counts::default())));
+    } else if args.clear {
+        rules.clear();
+    }
+    let changes = args.control.is_some() || args.remove || args.clear;
+    if changes && !args.dry_run {
+        change(args, &rules)?;
+        rules = steer::list()?;
+    }
+    let told = rules.iter().map(|(rule, counts)| Told::new(rule, counts)).collect::<Vec<_>>();
+    output::print(&match args.json {
+        true => serde_json::to_string_pretty(&Document::of(told))? + "\n",
+        false => text(&told),
+    })?;
+    Ok(Status::Done)
+}
+
+fn change(args: &Args, rules: &[(Rule, Counts)]) -> Result<(), Failure> {
+    if rules.is_empty() {
+        steer::clear()?;
+        return Ok(());
+    }
+    let cgroup = args.cgroup.clone().or_else(default_cgroup);
+    let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel steer"))?;
+    let rules: Vec<Rule> = rules.iter().map(|(rule, _)| rule.clone()).collect();
+    Ok(steer::set(&cgroup, &rules)?)
+}
+
+fn rule(args: &Args, to: IpNet, control: &str) -> Result<Rule, Failure> {
+    let names = [control.to_owned(), kernel_name(control)];
+    let known = available();
+    let name = names.iter().find(|name| known.contains(name)).ok_or_else(|| {
+        Failure::Usage(format!(
+            "kernel steer: the kernel has no control `{control}`; load it first: firstflight \
+             kernel load {control}; it has {}",
+            known.join(", ")
+        ))
+    })?;
+    let per_mille = args.share.as_deref().map_or(Ok(1000), per_mille)?;
+    Ok(Rule { to, port: args.port, per_mille, control: name.clone() })
+}
+
+/// A share in steps of 0.1 %.
+fn per_mille(text: &str) -> Result<u16, Failure> {
+    let wrong = |problem: &str| Failure::Usage(format!("kernel steer: --share {text}: {problem}"));
+    if text == "100%" {
+        return Ok(1000);
+    }
+    let share: Fraction = text.parse().map_err(|error| wrong(&format!("{error}")))?;
+    match (share.ppb() % 1_000_000, u16::try_from(share.ppb() / 1_000_000)) {
+        (0, Ok(per_mille @ 1..=1000)) => Ok(per_mille),
+        _ => Err(wrong("accepted: 0.1% to 100%, in steps of 0.1%")),
+    }
+}
+
+fn port(port: Option<u16>) -> String {
+    port.map(|port| format!(" --port {port}")).unwrap_or_default()
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    version: &'static str,
+    /// In the order in which they are looked at.
+    rules: Vec<Told>,
+}
+
+impl Document {
+    fn of(rules: Vec<Told>) -> Self {
+        Self { schema: "firstflight/steer@1", version: env!("CARGO_PKG_VERSION"), rules }
+    }
+}
+
+/// A rule and what it has done since the rules were last changed.
+#[derive(Serialize)]
+struct Told {
+    control: String,
+    to: String,
+    port: Option<u16>,
+    share: f64,
+    /// Connections for which it was the first that matched.
+    matched: u64,
+    steered: u64,
+    /// Whose application had chosen a control itself.
+    own_choice: u64,
+    failed: u64,
+    /// Why, the last time.
+    last_error: Option<String>,
+}
+
+impl Told {
+    fn new(rule: &Rule, counts: &Counts) -> Self {
+        Self {
+            control: rule.control.clone(),
+            to: rule.to.to_string(),
+            port: rule.port,
+            share: f64::from(rule.per_mille) / 1000.,
+            matched: counts.matched,
+            steered: counts.steered,
+            own_choice: counts.own_choice,
+            failed: counts.failed,
+            last_error: (counts.failed > 0).then(|| why(counts.last_error)),
+        }
+    }
+}
+
+/// What the kernel means by its errors.
+fn why(number: u64) -> String {
+    match number {
+        1 => "its route has `congctl lock` (ip route)".to_owned(),
+        2 => "the control is not loaded any more".to_owned(),
+        number => std::io::Error::from_raw_os_error(i32::try_from(number).unwrap_or(0)).to_string(),
+    }
+}
+
+fn text(rules: &[Told]) -> String {
+    let mut text = String::new();
+    for rule in rules {
+        let Told { control, to, matched, steered, own_choice, failed, .. } = rule;
+        let (port, share) = (port(rule.port), 100. * rule.share);
+        let _ = writeln!(text, "{control}: {share}% of new connections --to {to}{port}");
+        let _ = write!(text, "  {matched} matched, {steered} steered");
+        if *own_choice > 0 {
+            let _ = write!(text, ", {own_choice} kept the application's own choice");
+        }
+        if let Some(why) = &rule.last_error {
+            let _ = write!(text, ", {failed} refused: {why}");
+        }
+        text.push('\n');
+    }
+    if rules.is_empty() {
+        text.push_str("no rule gives new connections a control\n");
+    }
+    text
+}
+
+impl From<SteerError> for Failure {
+    fn from(error: SteerError) -> Self {
+        match error {
+            SteerError::Lack(lack) => lack.into(),
+            SteerError::Watch(error) => error.into(),
+            SteerError::Unknown(..) | SteerError::TooMany(_) => {
+                Self::Usage(format!("kernel steer: {error}"))
+            }
+            SteerError::Refused(_) => Self::Lacks(format!("kernel steer: {error}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_come_in_steps_of_a_thousandth() {
+        assert_eq!(per_mille("5%").unwrap(), 50);
+        assert_eq!(per_mille("0.1%").unwrap(), 1);
+        assert_eq!(per_mille("100%").unwrap(), 1000);
+        for wrong in ["0%", "0.05%", "101%", "five"] {
+            let problem = per_mille(wrong).unwrap_err().to_string();
+            assert!(problem.starts_with(&format!("kernel steer: --share {wrong}: ")), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_rule_says_what_it_has_done() {
+        let rule = Rule {
+            to: "192.0.2.0/24".parse().unwrap(),
+            port: Some(443),
+            per_mille: 50,
+            control: "ff_scout".to_owned(),
+        };
+        let counts = Counts { matched: 40, steered: 2, own_choice: 3, failed: 1, last_error: 1 };
+        let expected = "ff_scout: 5% of new connections --to 192.0.2.0/24 --port 443\n  \
+                        40 matched, 2 steered, 3 kept the application's own choice, \
+                        1 refused: its route has `congctl lock` (ip route)\n";
+        assert_eq!(text(&[Told::new(&rule, &counts)]), expected);
+        assert_eq!(text(&[]), "no rule gives new connections a control\n");
+    }
+}

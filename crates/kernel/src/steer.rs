@@ -1,0 +1,324 @@
+//! Rules that give new connections of a cgroup a control (`c/bpf/steer.bpf.c`). They hold until
+//! they are taken away or the machine restarts: a folder of the BPF file system holds the program's
+//! link and its maps, beside that of the controls and guarded like it.
+//!
+//! The rules are a map, so that they change while connections go on: the new set is written beside
+//! the old one, and one number says which of the two holds.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::net::{IpAddr, Ipv6Addr};
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+
+use ipnet::{IpNet, Ipv6Net};
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject};
+
+use crate::catalogue::{LONGEST_NAME, available};
+use crate::folder::turn_of;
+use crate::load::Complaints;
+use crate::requirements::{self, BPFFS, Lack};
+use crate::watch::cgroup2;
+
+/// Which new connections get a control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The other end's addresses.
+    pub to: IpNet,
+    /// The other end's port, or this end's of a connection that it accepts; any if `None`.
+    pub port: Option<u16>,
+    /// How many of a thousand connections.
+    pub per_mille: u16,
+    /// The kernel's name of the control.
+    pub control: String,
+}
+
+/// What a rule has done since the rules were last changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Connections for which it was the first that matched.
+    pub matched: u64,
+    /// That were given the control.
+    pub steered: u64,
+    /// Whose application had chosen a control itself; they keep it.
+    pub own_choice: u64,
+    /// For which the kernel refused.
+    pub failed: u64,
+    /// Why, the last time: an `errno`.
+    pub last_error: u64,
+}
+
+/// Why rules could not be set.
+#[derive(Debug, thiserror::Error)]
+pub enum SteerError {
+    /// The machine lacks something.
+    #[error(transparent)]
+    Lack(#[from] Lack),
+    /// Not a folder of a cgroup2 file system.
+    #[error(transparent)]
+    Watch(#[from] crate::watch::WatchError),
+    /// A rule's control is not loaded.
+    #[error("the kernel has no control `{0}`; load it first; it has {1}")]
+    Unknown(String, String),
+    /// The program has room for so many.
+    #[error("{0} rules; accepted: at most {MAX_RULES}")]
+    TooMany(usize),
+    /// libbpf or the kernel refused.
+    #[error("the kernel refused: {0}")]
+    Refused(String),
+}
+
+impl From<libbpf_rs::Error> for SteerError {
+    fn from(error: libbpf_rs::Error) -> Self {
+        Self::Refused(Complaints::with(&error))
+    }
+}
+
+impl From<io::Error> for SteerError {
+    fn from(error: io::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+/// Sets all rules, in place of those before. Where none held, the program is attached to the
+/// cgroup; else it stays where it is attached. Of two rules that match, the narrower prefix
+/// decides, then the one with a port.
+///
+/// # Errors
+/// A control that the kernel does not have, what the machine lacks, or why the kernel refused; the
+/// rules before go on then.
+pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
+    requirements::check()?;
+    requirements::check_pinning()?;
+    let known = available();
+    if let Some(rule) = rules.iter().find(|rule| !known.contains(&rule.control)) {
+        return Err(SteerError::Unknown(rule.control.clone(), known.join(", ")));
+    }
+    if rules.len() > MAX_RULES {
+        return Err(SteerError::TooMany(rules.len()));
+    }
+    let folder = root();
+    let _turn = turn_of(&folder, true)?;
+    if !folder.join(LINK).exists() {
+        let attached = attach(cgroup, &folder, rules);
+        if attached.is_err() {
+            let _ = remove(&folder);
+        }
+        return attached;
+    }
+    let [all, active, counts] = MAPS.map(|name| MapHandle::from_pinned_path(folder.join(name)));
+    write(&all?, &active?, &counts?, rules)
+}
+
+/// The rules that hold, and what each has done; none if there are none.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn list() -> Result<Vec<(Rule, Counts)>, SteerError> {
+    let folder = root();
+    let Some(_turn) = turn_of(&folder, false)? else { return Ok(Vec::new()) };
+    let [all, active, counts] = MAPS.map(|name| MapHandle::from_pinned_path(folder.join(name)));
+    let (all, active, counts) = (all?, active?, counts?);
+    let set = read_word(&active)?;
+    let value = all.lookup(&set.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
+    let mut found = Vec::new();
+    for (at, rule) in read(&value).into_iter().enumerate() {
+        let key = count_key(set, at).to_ne_bytes();
+        let value = counts.lookup(&key, MapFlags::ANY)?.unwrap_or_default();
+        let number = |at: usize| {
+            let bytes = value.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
+            bytes.map(u64::from_ne_bytes).unwrap_or_default()
+        };
+        let counts = Counts {
+            matched: number(0),
+            steered: number(1),
+            own_choice: number(2),
+            failed: number(3),
+            last_error: number(4),
+        };
+        found.push((rule, counts));
+    }
+    Ok(found)
+}
+
+/// Takes all rules away. Connections that were given a control keep it. Whether there were any.
+///
+/// # Errors
+/// The folder cannot be removed.
+pub fn clear() -> Result<bool, SteerError> {
+    let folder = root();
+    let Some(_turn) = turn_of(&folder, false)? else { return Ok(false) };
+    remove(&folder)?;
+    Ok(true)
+}
+
+/// Loads the program, pins its maps, attaches it, and pins its link last.
+fn attach(cgroup: &Path, folder: &Path, rules: &[Rule]) -> Result<(), SteerError> {
+    let watched = cgroup2(cgroup)?;
+    Complaints::listen();
+    let builder = ObjectBuilder::default().name("ff_steer")?.open_memory(PROGRAM);
+    let mut object = builder.and_then(OpenObject::load)?;
+    {
+        let map = |name: &str| find(&object, name);
+        write(&map(MAPS[0])?, &map(MAPS[1])?, &map(MAPS[2])?, rules)?;
+    }
+    for mut map in object.maps_mut() {
+        if let Some(name) = MAPS.into_iter().find(|name| map.name() == *name) {
+            let path = folder.join(name);
+            // An interrupted command left it.
+            let _ = fs::remove_file(&path);
+            map.pin(&path)?;
+        }
+    }
+    let program = object.progs_mut().next();
+    let program = program.ok_or_else(|| SteerError::Refused("no program".to_owned()))?;
+    let mut link = program
+        .attach_cgroup(watched.as_raw_fd())
+        .map_err(|error| crate::watch::unattached(cgroup, error))?;
+    link.pin(folder.join(LINK))?;
+    Ok(())
+}
+
+fn find(object: &Object, name: &str) -> Result<MapHandle, SteerError> {
+    let map = object.maps().find(|map| map.name() == name);
+    let map = map.ok_or_else(|| SteerError::Refused(format!("no map {name}")))?;
+    Ok(MapHandle::try_from(&map)?)
+}
+
+/// Writes a set of rules beside the one that holds, and lets it hold.
+fn write(
+    all: &impl libbpf_rs::MapCore,
+    active: &impl libbpf_rs::MapCore,
+    counts: &impl libbpf_rs::MapCore,
+    rules: &[Rule],
+) -> Result<(), SteerError> {
+    let set = 1 - read_word(active)?.min(1);
+    let mut seed = [0; 4];
+    File::open("/dev/urandom")?.read_exact(&mut seed)?;
+    let mut ordered: Vec<&Rule> = rules.iter().collect();
+    ordered.sort_by_key(|rule| {
+        (std::cmp::Reverse(as_v6(rule.to).prefix_len()), rule.port.is_none(), rule.to, rule.port)
+    });
+    let mut value = [seed, u32::try_from(rules.len()).unwrap_or(0).to_ne_bytes()].concat();
+    ordered.iter().for_each(|rule| value.extend(bytes_of(rule)));
+    value.resize(8 + RULE * MAX_RULES, 0);
+    for at in 0..MAX_RULES {
+        counts.update(&count_key(set, at).to_ne_bytes(), &[0; 40], MapFlags::ANY)?;
+    }
+    all.update(&set.to_ne_bytes(), &value, MapFlags::ANY)?;
+    active.update(&[0; 4], &set.to_ne_bytes(), MapFlags::ANY)?;
+    Ok(())
+}
+
+fn read_word(map: &impl libbpf_rs::MapCore) -> Result<u32, SteerError> {
+    let value = map.lookup(&[0; 4], MapFlags::ANY)?.unwrap_or_default();
+    Ok(value.get(..4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes).unwrap_or_default())
+}
+
+/// `struct rule`.
+fn bytes_of(rule: &Rule) -> Vec<u8> {
+    let net = as_v6(rule.to);
+    let mut name = rule.control.clone().into_bytes();
+    name.resize(LONGEST_NAME + 1, 0);
+    let numbers = [rule.port.unwrap_or(0), rule.per_mille].map(|it| u32::from(it).to_ne_bytes());
+    [&net.network().octets()[..], &net.netmask().octets(), numbers.as_flattened(), &name].concat()
+}
+
+/// The rules of `struct rules`.
+fn read(value: &[u8]) -> Vec<Rule> {
+    let word = |at: usize| {
+        let bytes = value.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(u32::from_ne_bytes).unwrap_or_default()
+    };
+    let count = usize::try_from(word(4)).unwrap_or_default().min(MAX_RULES);
+    let rules = (0..count).filter_map(|index| {
+        let at = 8 + RULE * index;
+        let address: [u8; 16] = value.get(at..at + 16)?.try_into().ok()?;
+        let mask: [u8; 16] = value.get(at + 16..at + 32)?.try_into().ok()?;
+        let net = Ipv6Net::with_netmask(address.into(), Ipv6Addr::from(mask)).ok()?;
+        let name = value.get(at + 40..at + RULE)?.split(|byte| *byte == 0).next()?;
+        Some(Rule {
+            to: as_written(net),
+            port: u16::try_from(word(at + 32)).ok().filter(|port| *port > 0),
+            per_mille: u16::try_from(word(at + 36)).ok()?,
+            control: String::from_utf8_lossy(name).into_owned(),
+        })
+    });
+    rules.collect()
+}
+
+/// A prefix of IPv4 as the one of the addresses ::ffff:a.b.c.d.
+fn as_v6(net: IpNet) -> Ipv6Net {
+    match net {
+        IpNet::V6(net) => net.trunc(),
+        IpNet::V4(net) => {
+            let address = net.network().to_ipv6_mapped();
+            Ipv6Net::new_assert(address, 96 + net.prefix_len())
+        }
+    }
+}
+
+fn as_written(net: Ipv6Net) -> IpNet {
+    match (net.addr().to_canonical(), net.prefix_len().checked_sub(96)) {
+        (address @ IpAddr::V4(_), Some(length)) => IpNet::new_assert(address, length),
+        _ => IpNet::V6(net),
+    }
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    // The link first: nothing is steered any more then.
+    for name in [LINK].into_iter().chain(MAPS) {
+        match fs::remove_file(folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    fs::remove_dir(folder)
+}
+
+fn root() -> PathBuf {
+    Path::new(BPFFS).join("firstflight-steer")
+}
+
+fn count_key(set: u32, rule: usize) -> u32 {
+    set * MAX_RULES_WORD + u32::try_from(rule).unwrap_or_default()
+}
+
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.o"));
+
+/// Names in the folder.
+const LINK: &str = "link";
+const MAPS: [&str; 3] = ["rules", "active", "counts"];
+
+/// `MAX_RULES` of c/bpf/steer.h.
+const MAX_RULES: usize = 64;
+const MAX_RULES_WORD: u32 = 64;
+/// The size of `struct rule`.
+const RULE: usize = 56;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(to: &str, port: Option<u16>) -> Rule {
+        Rule { to: to.parse().unwrap(), port, per_mille: 50, control: "ff_scout".to_owned() }
+    }
+
+    #[test]
+    fn rules_are_read_as_they_were_written() {
+        let rules =
+            [rule("192.0.2.0/24", Some(443)), rule("2001:db8::/32", None), rule("0.0.0.0/0", None)];
+        let mut value = [0_u32.to_ne_bytes(), 3_u32.to_ne_bytes()].concat();
+        rules.iter().for_each(|rule| value.extend(bytes_of(rule)));
+        assert_eq!(value.len(), 8 + 3 * RULE);
+        assert_eq!(read(&value), rules);
+        assert_eq!(read(&[]), []);
+        assert_eq!(read(&[255; 100]).len(), 0, "not what this program writes");
+    }
+
+    #[test]
+    fn every_address_is_one_of_ipv6() {
+        assert_eq!(as_v6("192.0.2.0/24".parse().unwrap()).to_string(), "::ffff:192.0.2.0/120");
+        assert_eq!(as_v6("::/0".parse().unwrap()).prefix_len(), 0);
+    }
+}
