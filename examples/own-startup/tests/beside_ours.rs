@@ -9,9 +9,9 @@ use firstflight_control::add_startup;
 use firstflight_control::policy::AddError;
 use firstflight_core::avoidance::NewReno;
 use firstflight_quic::{ControlProblem, ControllerFactory, Factory};
-use firstflight_quic_sim::{Control, MIN_PACKET, Pair, QUIC, Quic, Setup};
+use firstflight_quic_sim::{ClientAndServer, MIN_PACKET, QUIC, Quic, QuicControl, Setup};
 use firstflight_results::{FlowResult, Startup};
-use firstflight_runner::{Ends, OtherStack, OtherFlow, Options, Report, Simulator, Transport as _};
+use firstflight_runner::{Ends, Options, OtherFlow, OtherStack, Report, Simulator, Transport as _};
 use firstflight_scenario::{ControlSpec, Scenario};
 use own_startup::Quarter;
 
@@ -89,9 +89,10 @@ impl OtherStack for ByType {
         let factory = Factory::new(Quarter::default(), NewReno::default());
         let factory: Arc<dyn ControllerFactory + Send + Sync> =
             Arc::new(factory.map_err(|problem| problem.to_string())?);
-        let beside = Control::named("newreno").map_err(|problem| problem.to_string())?;
+        let beside = QuicControl::named("newreno").map_err(|problem| problem.to_string())?;
         let setup = Setup { seed: flow.seed, ..Setup::new(beside, flow.path_bytes) };
-        let pair = Pair::with_controller(&setup, factory).map_err(|problem| problem.to_string())?;
+        let pair = ClientAndServer::with_controller(&setup, factory)
+            .map_err(|problem| problem.to_string())?;
         Ok(Box::new(pair))
     }
 }

@@ -263,6 +263,10 @@ impl Link {
     /// A packet that may not fit, or need more than to be taken in.
     #[inline(never)]
     fn arrive_any(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
+        if self.extras.is_none() {
+            let departure = self.drop_tail.arrive(at, bytes, tie)?;
+            return Some(Instant(departure.0 + self.delay.0));
+        }
         let idle_at = self.drop_tail.free_at();
         let far_end = self.take_in(at, bytes, tie)?;
         let lost = self.pass_extras(Arrival { at, idle_at, bytes });
@@ -270,7 +274,6 @@ impl Link {
     }
 
     /// A packet is taken in if it fits: when it reaches the far end.
-    #[inline(always)]
     fn take_in(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
         let departure = match &mut self.extras {
             None => self.drop_tail.arrive(at, bytes, tie)?,
