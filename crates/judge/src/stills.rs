@@ -1,6 +1,6 @@
 //! Pictures of a judgement that show all scenarios at once: a heat map and a strip of small ones.
 
-use firstflight_report::{Colors, HeatMap, Multiples, Small, Still, digits};
+use firstflight_report::{Colors, HeatMap, Multiples, Shows, Small, Still, digits};
 
 use crate::judgement::{Judged, Judgement};
 use crate::measured::Measured;
@@ -31,7 +31,7 @@ pub(crate) fn beside_slow_start(judgement: &Judgement) -> Still {
         let cells = names.iter().flat_map(|name| ratios(of(name), base)).collect();
         map = map.row(judged.id.as_str(), cells);
     }
-    Still::new("beside-slow-start", title, map.svg()).caption(
+    Still::new("beside-slow-start", title, Shows::HeatMap(map)).caption(
         "Completion time, packets lost and the longest queue of the control and of the references, \
          each over slow start's; a packet is added to both numbers of the last two, so that none \
          lost by both is no difference. Grey: not done, or not measured.",
@@ -54,11 +54,14 @@ pub(crate) fn strip(judgement: &Judgement) -> Option<Still> {
     let title = format!("{} on every scenario: the window", judgement.control);
     let mut all = Multiples::new(title.as_str());
     all.cells = judgement.scenarios.iter().filter_map(small).collect();
-    let still = Still::new("strip", title, all.svg()).caption(
+    if all.cells.is_empty() {
+        return None;
+    }
+    let still = Still::new("strip", title, Shows::Multiples(all)).caption(
         "cwnd over time with the first seed, each on a scale of its own, whose ends stand above \
          it: packets and seconds. Faint: the references. Orange: a rule does not hold.",
     );
-    (!all.cells.is_empty()).then_some(still)
+    Some(still)
 }
 
 fn small(judged: &Judged) -> Option<Small> {

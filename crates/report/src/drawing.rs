@@ -19,6 +19,7 @@ use crate::{
     helvetica::text_width,
     palette::{Slots, legend},
     path::{pieces, stairs},
+    picture::Picture,
     span::{Span, tick_label},
 };
 
@@ -42,12 +43,6 @@ impl<'a> Sheet<'a> {
             subtitle: lines(&figure.subtitle, room, SMALL_FONT, false),
             legend: Legend::of(figure, width),
         }
-    }
-
-    /// Width and height in drawing units.
-    pub(crate) fn size(&self) -> (i32, i32) {
-        let panels: i32 = self.figure.panels.iter().map(|_| self.panel_height()).sum();
-        (self.width, self.head() + panels + FOOT)
     }
 
     /// Room above the panels.
@@ -78,9 +73,19 @@ impl<'a> Sheet<'a> {
         let longest = self.figure.panels.iter().map(wide).fold(0.0, f64::max).ceil() as i32;
         longest
     }
+}
 
-    /// Draws it on a backend of [`Self::size`].
-    pub(crate) fn draw<D: DrawingBackend>(&self, root: &Area<D>) -> Drawn
+impl Picture for Sheet<'_> {
+    fn title(&self) -> &str {
+        &self.figure.title
+    }
+
+    fn size(&self) -> (i32, i32) {
+        let panels: i32 = self.figure.panels.iter().map(|_| self.panel_height()).sum();
+        (self.width, self.head() + panels + FOOT)
+    }
+
+    fn draw<D: DrawingBackend>(&self, root: &Area<D>) -> Drawn
     where
         D::ErrorType: 'static,
     {
@@ -107,7 +112,7 @@ impl<'a> Sheet<'a> {
             draw_panel(panel, &x, last.then(|| figure.x.label()), &slots, &area)?;
             rest = below;
         }
-        Ok(root.present()?)
+        Ok(())
     }
 }
 
@@ -150,12 +155,12 @@ const ENTRY: i32 = 20 * PX;
 const SWATCH: i32 = 22 * PX;
 /// Room for a tick of the x axis and its number.
 const TICK_WIDTH: u32 = 800;
-pub(crate) const FONT: &str = "Helvetica, Arial, sans-serif";
+const FONT: &str = "Helvetica, Arial, sans-serif";
 /// Points per series: the lowest and the highest for each half pixel; more cannot be seen.
 const POINTS: usize = 2_800;
 
-const INK: RGBColor = RGBColor(0x1b, 0x1f, 0x24);
-const SOFT: RGBColor = RGBColor(0x5a, 0x64, 0x72);
+pub(crate) const INK: RGBColor = RGBColor(0x1b, 0x1f, 0x24);
+pub(crate) const SOFT: RGBColor = RGBColor(0x5a, 0x64, 0x72);
 const GRID: RGBColor = RGBColor(0xe3, 0xe6, 0xeb);
 
 /// Okabe and Ito's palette without black, the pale yellow darkened for white paper.
@@ -313,7 +318,7 @@ impl<'a> Legend<'a> {
     }
 }
 
-fn font(pixels: i32) -> FontDesc<'static> {
+pub(crate) fn font(pixels: i32) -> FontDesc<'static> {
     // The backend divides sizes by 1.24, which its bitmap sibling needs.
     FontDesc::new(FontFamily::Name(FONT), f64::from(pixels * PX) * 1.24, FontStyle::Normal)
 }

@@ -90,7 +90,7 @@ fn steps(from: (f64, f64), until: (f64, f64)) -> Vec<(f64, f64)> {
 }
 
 /// Size of a name's letters, and the height of its box.
-pub(crate) const NAME_FONT: f64 = 9.0;
+pub(crate) const NAME_FONT: i32 = 9;
 pub(crate) const NAME_HIGH: f64 = 11.0;
 /// From a point to the name beside it.
 const NEAR: f64 = 5.0;

@@ -20,6 +20,7 @@ use crate::{
     drawing::{PX, Sheet},
     font::{Font, packed},
     helvetica::text_width,
+    picture::Picture,
 };
 
 /// The bytes of a PDF with the figure on its only page.
@@ -27,8 +28,17 @@ use crate::{
 /// # Errors
 /// [`ReportError::Render`] with the figure's id.
 pub fn render(figure: &Figure, width: Width) -> Result<Vec<u8>, ReportError> {
-    let sheet = Sheet::new(figure, width);
-    let (across, down) = sheet.size();
+    let drawn = drawn(&Sheet::new(figure, width));
+    drawn.map_err(|error| ReportError::render(&figure.id, &*error))
+}
+
+/// The bytes of a PDF with a picture on its only page.
+pub(crate) fn picture(picture: &impl Picture) -> Result<Vec<u8>, ReportError> {
+    drawn(picture).map_err(|error| ReportError::render(picture.title(), &*error))
+}
+
+fn drawn(picture: &impl Picture) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let (across, down) = picture.size();
     let size = (across.unsigned_abs(), down.unsigned_abs());
     let page = Rect::new(0.0, 0.0, points(across), points(down));
     let mut content = Content::new();
@@ -39,9 +49,9 @@ pub fn render(figure: &Figure, width: Width) -> Result<Vec<u8>, ReportError> {
     {
         let paper = Paper { content: &mut content, fonts: &mut fonts, size };
         let root = paper.into_drawing_area();
-        sheet.draw(&root).map_err(|error| ReportError::render(&figure.id, &*error))?;
+        picture.draw(&root)?;
     }
-    Ok(document(&figure.title, page, &content.finish(), &fonts))
+    Ok(document(picture.title(), page, &content.finish(), &fonts))
 }
 
 fn document(title: &str, size: Rect, drawn: &[u8], [plain, heavy]: &[Font; 2]) -> Vec<u8> {

@@ -29,6 +29,11 @@ impl Span {
         span.padded(below, 0.05)
     }
 
+    /// The range of some values on a linear axis, with a little room.
+    pub(crate) fn with_room(values: impl Iterator<Item = f64>) -> Self {
+        Self::around(values, Scale::Linear).padded(0.05, 0.05)
+    }
+
     fn around(values: impl Iterator<Item = f64>, scale: Scale) -> Self {
         let usable = values.filter(|value| is_usable(scale, *value));
         let range = usable.fold(None, |range: Option<(f64, f64)>, value| {

@@ -1,12 +1,14 @@
 //! Pictures without axes to move: many small ones side by side, and a plane of names.
 
-use std::fmt::Write as _;
+use plotters::style::{RGBColor, text_anchor::HPos};
 
-use crate::element::{heading, label, opened};
+use crate::drawing::SOFT;
 use crate::names::{NAME_FONT, NAME_HIGH, Names};
-use crate::{digits, helvetica::text_width, svg::escaped};
+use crate::picture::{At, Sketch, Words};
+use crate::span::Span;
+use crate::{HeatMap, ReportError, digits, helvetica::text_width, pdf, svg};
 
-/// A picture as SVG that stands on a page as it is, and beside it as a file.
+/// A picture that stands on a page as it is, and beside it as files.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Still {
@@ -16,14 +18,24 @@ pub struct Still {
     pub title: String,
     /// Sentences below the picture; may be empty.
     pub caption: String,
-    /// The picture, on white.
-    pub svg: String,
+    /// What it shows.
+    pub shows: Shows,
+}
+
+/// What a still shows.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Shows {
+    /// Small drawings.
+    Multiples(Multiples),
+    /// Colours.
+    HeatMap(HeatMap),
 }
 
 impl Still {
     /// A picture without a caption.
-    pub fn new(id: impl Into<String>, title: impl Into<String>, svg: String) -> Self {
-        Self { id: id.into(), title: title.into(), caption: String::new(), svg }
+    pub fn new(id: impl Into<String>, title: impl Into<String>, shows: Shows) -> Self {
+        Self { id: id.into(), title: title.into(), caption: String::new(), shows }
     }
 
     /// Sets the sentences below the picture.
@@ -31,6 +43,29 @@ impl Still {
     pub fn caption(mut self, text: impl Into<String>) -> Self {
         self.caption = text.into();
         self
+    }
+
+    /// The SVG text.
+    ///
+    /// # Errors
+    /// [`ReportError::Render`] with the title.
+    pub fn svg(&self) -> Result<String, ReportError> {
+        svg::picture(&self.sketch())
+    }
+
+    /// The bytes of a PDF of one page.
+    ///
+    /// # Errors
+    /// [`ReportError::Render`] with the title.
+    pub fn pdf(&self) -> Result<Vec<u8>, ReportError> {
+        pdf::picture(&self.sketch())
+    }
+
+    fn sketch(&self) -> Sketch<'_> {
+        match &self.shows {
+            Shows::Multiples(multiples) => multiples.sketch(),
+            Shows::HeatMap(map) => map.sketch(),
+        }
     }
 }
 
@@ -73,57 +108,37 @@ impl Multiples {
         Self { title: title.into(), cells: Vec::new() }
     }
 
-    /// The SVG text, of the width of a page.
-    pub fn svg(&self) -> String {
+    fn sketch(&self) -> Sketch<'_> {
         let rows = self.cells.len().div_ceil(ACROSS).max(1);
-        let height = HEAD + rows as f64 * (CELL.1 + NAME) + MARGIN;
-        let mut text = opened(&self.title, WIDE, height);
-        heading(&mut text, (8, 20), &self.title);
+        let size = (WIDE, HEAD + rows as f64 * (CELL.1 + NAME) + MARGIN);
+        let mut sketch = Sketch::new(size, &self.title, (8.0, 20.0));
         for (place, cell) in self.cells.iter().enumerate() {
             let left = MARGIN + (place % ACROSS) as f64 * (CELL.0 + BETWEEN);
             let top = HEAD + (place / ACROSS) as f64 * (CELL.1 + NAME);
-            cell.draw(&mut text, (left, top));
+            cell.draw(&mut sketch, (left, top));
         }
-        text.push_str("</svg>\n");
-        text
+        sketch
     }
 }
 
 impl Small {
-    fn draw(&self, text: &mut String, (left, top): (f64, f64)) {
+    fn draw<'a>(&'a self, sketch: &mut Sketch<'a>, (left, top): At) {
         let all = || self.behind.iter().chain([&self.curve]).flatten();
         let most = |of: fn(&(f64, f64)) -> f64| all().map(of).fold(0.0, f64::max).max(1e-9);
         let (right, high) = (most(|point| point.0), most(|point| point.1));
-        let at = |(x, y): (f64, f64)| {
-            (left + x / right * CELL.0, top + NAME + (1.0 - y / high) * (CELL.1 - 4.0))
-        };
+        let floor = top + NAME + CELL.1 - 4.0;
+        let at =
+            |(x, y): &(f64, f64)| (left + x / right * CELL.0, floor - y / high * (CELL.1 - 4.0));
         let color = if self.bad { BAD } else { GOOD };
-        let name = escaped(&self.name);
-        let _ = writeln!(
-            text,
-            "<text x=\"{left:.1}\" y=\"{:.1}\" font-weight=\"bold\" fill=\"{color}\">{name}</text>",
-            top + 10.0
-        );
-        let _ = writeln!(
-            text,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"8\" \
-             fill=\"{SOFT}\">{}</text>",
-            left + CELL.0,
-            top + 10.0,
-            escaped(&self.ends)
-        );
-        let _ = writeln!(
-            text,
-            "<path d=\"M{left:.1} {:.1}V{:.1}H{:.1}\" fill=\"none\" stroke=\"{SOFT}\" \
-             stroke-width=\"0.6\"/>",
-            top + NAME,
-            top + NAME + CELL.1 - 4.0,
-            left + CELL.0
-        );
+        let name = Words { bold: true, color, ..Words::small(HPos::Left) };
+        sketch.write((left, top + 10.0), self.name.as_str(), name);
+        let ends = Words { pixels: 8, color: SOFT, ..Words::small(HPos::Right) };
+        sketch.write((left + CELL.0, top + 10.0), self.ends.as_str(), ends);
+        sketch.path([(left, top + NAME), (left, floor), (left + CELL.0, floor)], SOFT, 0.6);
         for curve in &self.behind {
-            path(text, curve.iter().map(|point| at(*point)), FAINT, 1.0);
+            sketch.path(curve.iter().map(at), FAINT, 1.0);
         }
-        path(text, self.curve.iter().map(|point| at(*point)), color, 1.4);
+        sketch.path(self.curve.iter().map(at), color, 1.4);
     }
 }
 
@@ -149,125 +164,76 @@ impl Plane {
     }
 
     /// The SVG text, of the width of a page.
-    pub fn svg(&self) -> String {
-        let mut text = opened(&self.title, WIDE, PLANE);
-        heading(&mut text, (8, 20), &self.title);
-        let (x, y) = (Scale::of(self.points.iter().map(|of| of.1)), self.up());
-        let (left, bottom) = (52.0, PLANE - 40.0);
-        let at = |(right, up): (f64, f64)| {
-            let height = bottom - HEAD;
-            (left + x.share(right) * (WIDE - left - 90.0), bottom - y.share(up) * height)
+    ///
+    /// # Errors
+    /// [`ReportError::Render`] with the title.
+    pub fn svg(&self) -> Result<String, ReportError> {
+        svg::picture(&self.sketch())
+    }
+
+    /// The grid with its numbers, and what the axes measure; where a point stands on it.
+    fn grid<'a>(&'a self, sketch: &mut Sketch<'a>) -> impl Fn(At) -> At + use<> {
+        let (x, y) = (self.span(|of| of.1), self.span(|of| of.2));
+        let at = move |(right, up): At| {
+            let (wide, high) = (RIGHT - LEFT, BOTTOM - HEAD);
+            (LEFT + x.share(right) * wide, BOTTOM - y.share(up) * high)
         };
-        for tick in x.ticks() {
-            let (at_x, _) = at((tick, y.from));
-            let words = digits(tick, 2);
-            line(&mut text, (at_x, HEAD), (at_x, bottom));
-            label(&mut text, (at_x, bottom + 14.0), "middle", &words);
+        for tick in x.ticks(TICKS) {
+            let (place, _) = at((tick, y.lo));
+            sketch.path([(place, HEAD), (place, BOTTOM)], FAINT, 0.7);
+            let middle = Words::small(HPos::Center);
+            sketch.write((place, BOTTOM + 14.0), digits(tick, 2), middle);
         }
-        for tick in y.ticks() {
-            let (_, at_y) = at((x.from, tick));
-            line(&mut text, (left, at_y), (WIDE - 90.0, at_y));
-            label(&mut text, (left - 6.0, at_y + 4.0), "end", &digits(tick, 2));
+        for tick in y.ticks(TICKS) {
+            let (_, place) = at((x.lo, tick));
+            sketch.path([(LEFT, place), (RIGHT, place)], FAINT, 0.7);
+            sketch.write((LEFT - 6.0, place + 4.0), digits(tick, 2), Words::small(HPos::Right));
         }
-        label(&mut text, (WIDE / 2.0, PLANE - 8.0), "middle", &self.axes.0);
-        let up = escaped(&self.axes.1);
-        let middle = f64::midpoint(HEAD, bottom);
-        let _ = writeln!(
-            text,
-            "<text transform=\"translate(14 {middle:.1}) rotate(-90)\" \
-             text-anchor=\"middle\">{up}</text>"
-        );
-        path(&mut text, self.front.iter().map(|point| at(*point)), BAD, 1.4);
+        let middle = Words::small(HPos::Center);
+        sketch.write((WIDE / 2.0, PLANE - 8.0), self.axes.0.as_str(), middle);
+        let upwards = Words { upwards: true, ..middle };
+        sketch.write((14.0, f64::midpoint(HEAD, BOTTOM)), self.axes.1.as_str(), upwards);
+        at
+    }
+
+    fn span(&self, of: fn(&(String, f64, f64)) -> f64) -> Span {
+        Span::with_room(self.points.iter().map(of))
+    }
+
+    fn sketch(&self) -> Sketch<'_> {
+        let mut sketch = Sketch::new((WIDE, PLANE), &self.title, (8.0, 20.0));
+        let at = self.grid(&mut sketch);
+        sketch.path(self.front.iter().map(|point| at(*point)), BAD, 1.4);
         // The names of the front are placed first, and so stand nearest to their points.
         let best = |point: &&(String, f64, f64)| self.front.contains(&(point.1, point.2));
         let (front, others): (Vec<_>, Vec<_>) = self.points.iter().partition(best);
         let places = self.points.iter().map(|of| at((of.1, of.2))).collect();
-        let mut names = Names::new((left, HEAD), (WIDE, bottom), places);
-        for (name, right, above) in front.into_iter().chain(others) {
+        let mut names = Names::new((LEFT, HEAD), (WIDE, BOTTOM), places);
+        for point in front.into_iter().chain(others) {
+            let (best, (name, right, above)) = (best(&point), point);
             let point = at((*right, *above));
-            let best = self.front.contains(&(*right, *above));
-            let color = if best { BAD } else { GOOD };
-            let _ = writeln!(
-                text,
-                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.6\" fill=\"{color}\"/>",
-                point.0, point.1
-            );
-            let of = names.place(point, text_width(name, best) * NAME_FONT / 1000.0);
+            sketch.dot(point, 2.6, if best { BAD } else { GOOD });
+            let wide = text_width(name, best) * f64::from(NAME_FONT) / 1000.0;
+            let of = names.place(point, wide);
             if let Some(end) = of.leader(point) {
-                path(&mut text, [point, end].into_iter(), SOFT, 0.4);
+                sketch.path([point, end], SOFT, 0.4);
             }
-            let weight = if best { " font-weight=\"bold\"" } else { "" };
-            let _ = writeln!(
-                text,
-                "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{NAME_FONT}\"{weight}>{}</text>",
-                of.left,
-                of.top + NAME_HIGH - 2.5,
-                escaped(name)
-            );
+            let look = Words { pixels: NAME_FONT, bold: best, ..Words::small(HPos::Left) };
+            sketch.write((of.left, of.top + NAME_HIGH - 2.5), name.as_str(), look);
         }
-        text.push_str("</svg>\n");
-        text
+        sketch
     }
-
-    fn up(&self) -> Scale {
-        Scale::of(self.points.iter().map(|of| of.2))
-    }
-}
-
-/// From the smallest to the largest value, with some room.
-#[derive(Clone, Copy)]
-struct Scale {
-    from: f64,
-    until: f64,
-}
-
-impl Scale {
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let from = values.clone().fold(f64::INFINITY, f64::min);
-        let until = values.fold(f64::NEG_INFINITY, f64::max);
-        if !(from.is_finite() && until.is_finite()) {
-            return Self { from: 0.0, until: 1.0 };
-        }
-        let room = ((until - from) * 0.05).max(1e-6);
-        Self { from: from - room, until: until + room }
-    }
-
-    fn share(self, value: f64) -> f64 {
-        (value - self.from) / (self.until - self.from)
-    }
-
-    /// Round values between the ends, about six.
-    fn ticks(self) -> Vec<f64> {
-        let rough = (self.until - self.from) / 6.0;
-        let power = 10_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * power);
-        let step = step.into_iter().find(|step| *step >= rough).unwrap_or(rough);
-        let first = (self.from / step).ceil();
-        let at = |place: u32| (first + f64::from(place)) * step;
-        (0..12).map(at).take_while(|tick| *tick <= self.until).collect()
-    }
-}
-
-fn path(text: &mut String, points: impl Iterator<Item = (f64, f64)>, color: &str, width: f64) {
-    let mut line = String::new();
-    for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
-        let _ = write!(line, "{}{x:.1} {y:.1}", if line.is_empty() { "M" } else { "L" });
-    }
-    if !line.is_empty() {
-        let _ = writeln!(
-            text,
-            "<path d=\"{line}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"/>"
-        );
-    }
-}
-
-fn line(text: &mut String, from: (f64, f64), to: (f64, f64)) {
-    path(text, [from, to].into_iter(), FAINT, 0.7);
 }
 
 /// Pixels, as the rest.
 const WIDE: f64 = 880.0;
 const PLANE: f64 = 520.0;
+/// Where the plane's grid begins and ends; names may stand to the right of it.
+const LEFT: f64 = 52.0;
+const RIGHT: f64 = WIDE - 90.0;
+const BOTTOM: f64 = PLANE - 40.0;
+/// Numbers on an axis, about.
+const TICKS: usize = 6;
 const HEAD: f64 = 34.0;
 const MARGIN: f64 = 10.0;
 /// A small drawing, the room above it for its name, and that between two.
@@ -276,11 +242,10 @@ const NAME: f64 = 16.0;
 const BETWEEN: f64 = 8.0;
 const ACROSS: usize = 8;
 
-const SOFT: &str = "#5a6472";
-const FAINT: &str = "#c9ced6";
+const FAINT: RGBColor = RGBColor(0xc9, 0xce, 0xd6);
 /// Two of Okabe and Ito's colours.
-const GOOD: &str = "#0072b2";
-const BAD: &str = "#d55e00";
+const GOOD: RGBColor = RGBColor(0x00, 0x72, 0xb2);
+const BAD: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
 
 #[cfg(test)]
 mod tests {
@@ -294,12 +259,13 @@ mod tests {
             small.behind = vec![vec![(0.0, 0.0), (2.0, 4.0)]];
             all.cells.push(small);
         }
-        let svg = all.svg();
+        let svg = svg::picture(&all.sketch()).unwrap().to_lowercase();
         assert!(svg.contains("<title>a &lt; b</title>"), "{svg}");
-        assert_eq!(svg.matches(&format!("stroke=\"{FAINT}\"")).count(), 2, "{svg}");
-        assert_eq!(svg.matches(&format!("stroke=\"{GOOD}\"")).count(), 2, "{svg}");
+        assert_eq!(svg.matches("stroke=\"#c9ced6\"").count(), 2, "{svg}");
+        assert_eq!(svg.matches("stroke=\"#0072b2\"").count(), 2, "{svg}");
         // Half of the way to the right and up, on the scale of what is behind.
-        assert!(svg.contains("L60.0 77.0"), "{svg}");
+        assert!(svg.contains("600,770"), "{svg}");
+        assert!(pdf::picture(&all.sketch()).unwrap().starts_with(b"%PDF"));
     }
 
     #[test]
@@ -308,16 +274,9 @@ mod tests {
         plane.points = ["one", "two"].map(|name| (name.to_owned(), 1.0, 2.0)).to_vec();
         plane.points.push(("three".to_owned(), 2.0, 1.0));
         plane.front = vec![(1.0, 2.0), (2.0, 1.0)];
-        let svg = plane.svg();
-        assert_eq!(svg.matches("font-size=\"9\"").count(), 3);
-        assert_eq!(svg.matches("font-weight=\"bold\">").count(), 1 + 3, "{svg}");
-    }
-
-    #[test]
-    fn ticks_are_round_and_within() {
-        let ticks = Scale { from: 0.93, until: 1.61 }.ticks();
-        assert_eq!(ticks.len(), 4);
-        assert!((ticks[0] - 1.0).abs() < 1e-9 && (ticks[3] - 1.6).abs() < 1e-9, "{ticks:?}");
-        assert!(Plane::default().svg().ends_with("</svg>\n"), "without a point");
+        let svg = plane.svg().unwrap();
+        assert_eq!(svg.matches("font-size=\"90").count(), 3, "{svg}");
+        assert_eq!(svg.matches("font-weight=\"bold\"").count(), 1 + 3, "{svg}");
+        assert!(Plane::default().svg().unwrap().ends_with("</svg>\n"), "without a point");
     }
 }

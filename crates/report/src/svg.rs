@@ -6,6 +6,7 @@ use crate::{
     Figure, ReportError, Width,
     drawing::{PX, Sheet},
     helvetica::text_width,
+    picture::Picture,
 };
 
 /// The SVG text of a figure.
@@ -13,15 +14,26 @@ use crate::{
 /// # Errors
 /// [`ReportError::Render`] with the figure's id.
 pub fn render(figure: &Figure, width: Width) -> Result<String, ReportError> {
-    let sheet = Sheet::new(figure, width);
-    let (across, down) = sheet.size();
+    let drawn = drawn(&Sheet::new(figure, width), width);
+    drawn.map_err(|error| ReportError::render(&figure.id, &*error))
+}
+
+/// The SVG text of a picture of its own width.
+pub(crate) fn picture(picture: &impl Picture) -> Result<String, ReportError> {
+    let width = Width::px(f64::from(picture.size().0) / f64::from(PX));
+    drawn(picture, width).map_err(|error| ReportError::render(picture.title(), &*error))
+}
+
+fn drawn(picture: &impl Picture, width: Width) -> Result<String, Box<dyn std::error::Error>> {
+    let (across, down) = picture.size();
     let mut text = String::new();
     {
         let size = (across.unsigned_abs(), down.unsigned_abs());
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        sheet.draw(&root).map_err(|error| ReportError::render(&figure.id, &*error))?;
+        picture.draw(&root)?;
+        root.present()?;
     }
-    Ok(sized(&held(&text), (across, down), width, &figure.title))
+    Ok(sized(&held(&text), (across, down), width, picture.title()))
 }
 
 /// Says of every text how wide it is in Helvetica, so that a reader without that font, whose own
@@ -67,7 +79,7 @@ fn sized(text: &str, (across, down): (i32, i32), width: Width, title: &str) -> S
     text.replacen(&drawn, &paper, 1).replacen(end, &named, 1)
 }
 
-pub(crate) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -28,6 +28,11 @@ impl Default for Width {
 }
 
 impl Width {
+    /// A width in pixels, of a picture that has one of its own.
+    pub(crate) fn px(pixels: f64) -> Self {
+        Self { pixels, unit: Unit::Px }
+    }
+
     /// The width in drawing units.
     pub(crate) fn tenths(self) -> i32 {
         #[expect(clippy::cast_possible_truncation, reason = "between NARROWEST and WIDEST")]

@@ -34,8 +34,9 @@ pub fn write_dir(
         files.push((data.join(file("csv")), csv::figure(figure)?.into_bytes()));
     }
     for still in page.stills() {
-        let place = out.join("figures").join(format!("{}.svg", still.id));
-        files.push((place, still.svg.clone().into_bytes()));
+        let figures = out.join("figures");
+        files.push((figures.join(format!("{}.svg", still.id)), still.svg()?.into_bytes()));
+        files.push((figures.join(format!("{}.pdf", still.id)), still.pdf()?));
     }
     for table in page.tables() {
         files.push((

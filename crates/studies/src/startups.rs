@@ -38,7 +38,7 @@ fn survey(root: &Path) -> Result<(), Box<dyn Error>> {
     let runs = grid::measure()?;
     write_file(&step::target(root).join(CSV), grid::csv(&runs))?;
     let summaries = summary::of(&runs);
-    draw(root, picture::maps(&summaries).into_iter().chain(picture::windows()?))?;
+    draw(root, picture::maps(&summaries)?.into_iter().chain(picture::windows()?))?;
     draw(root, scout::pictures()?.into_iter())?;
     write_parts(root, PAGE, "startups", &page::parts(&summaries)).map_err(|stop| stop.message)?;
     Ok(())

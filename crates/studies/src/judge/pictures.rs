@@ -10,10 +10,10 @@ use firstflight_scenario::Rule;
 
 /// Draws both into the folder of the page's pictures; says where the names on the front stand.
 pub(super) fn draw(folder: &Path, judgements: &[Judgement]) -> Result<String, ReportError> {
-    write_file(&folder.join("rules.svg"), rules(judgements).svg())?;
+    write_file(&folder.join("rules.svg"), rules(judgements).svg()?)?;
     let common = common(judgements);
     let plane = plane(judgements, &common);
-    write_file(&folder.join("plane.svg"), plane.svg())?;
+    write_file(&folder.join("plane.svg"), plane.svg()?)?;
     let mut best: Vec<&(String, f64, f64)> =
         plane.points.iter().filter(|of| plane.front.contains(&(of.1, of.2))).collect();
     best.sort_by(|one, other| one.1.total_cmp(&other.1));

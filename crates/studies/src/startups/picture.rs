@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use firstflight_report::{Axis, Colors, Figure, HeatMap, Panel, Series, Width, svg};
+use firstflight_report::{Axis, Colors, Figure, HeatMap, Panel, ReportError, Series, Width, svg};
 use firstflight_runner::{Run, Simulator};
 
 use super::grid::{BUFFERS, PACKET, REFERENCE, RTTS_MS, carried, control};
@@ -20,12 +20,13 @@ pub(super) const MAPS: [(&str, Measure); 4] = [
 ];
 
 /// Each map as SVG, with its name.
-pub(super) fn maps(summaries: &[Summary]) -> Vec<(String, String)> {
-    let map = |(name, measure): &(&str, Measure)| ((*name).to_owned(), map(summaries, *measure));
+pub(super) fn maps(summaries: &[Summary]) -> Result<Vec<(String, String)>, ReportError> {
+    let map =
+        |(name, measure): &(&str, Measure)| Ok(((*name).to_owned(), map(summaries, *measure)?));
     MAPS.iter().map(map).collect()
 }
 
-fn map(summaries: &[Summary], measure: Measure) -> String {
+fn map(summaries: &[Summary], measure: Measure) -> Result<String, ReportError> {
     let (title, subtitle, colors) = match measure {
         Measure::Completion => {
             ("Completion time", "over slow start's: blue is sooner", Colors::Around(2.0))
