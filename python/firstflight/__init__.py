@@ -35,6 +35,7 @@ __all__ = [
     "Sweep",
     "Table",
     "View",
+    "advise",
     "compare",
     "judge",
     "list",
@@ -89,6 +90,17 @@ def judge(
     only = [only] if isinstance(only, str) else [str(one) for one in only]
     lists = (against, only)
     return json.loads(_native.judge(names[0], lists, seeds, bool(quick), on, _told(progress)))
+
+
+def advise(*, on="linux", shared=False, progress=None, **path) -> dict[str, Any]:
+    """Which control to take on a path, like `firstflight advise --json`.
+
+    on: who sends, "linux", "quinn", or "quic" for another stack. shared: others are there too.
+    path: rate and rtt, and what else is known of size, loss, buffer and jitter.
+
+    The answer is in `["sentences"]`, the control in `["take"][0]["control"]`.
+    """
+    return json.loads(_native.advise(path, on, bool(shared), _told(progress)))
 
 
 def predict(**path) -> dict[str, Any]:

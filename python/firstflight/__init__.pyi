@@ -111,6 +111,18 @@ def judge(
     on: str = "sim",
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
+def advise(
+    *,
+    rate: _Quantity,
+    rtt: _Quantity,
+    size: _Quantity = ...,
+    loss: _Quantity = ...,
+    buffer: _Quantity = ...,
+    jitter: _Quantity = ...,
+    on: str = "linux",
+    shared: bool = False,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
 def predict(**path: Unpack[Path]) -> dict[str, Any]: ...
 def reproduce(
     *select: str,

@@ -12,7 +12,7 @@ use firstflight_answers::{Asked, Ran as Runs, run};
 use firstflight_cli::calls::{self, Refused};
 use firstflight_reproduce::Options as Papers;
 use firstflight_runner::{Options, Simulator, Transport as _};
-use firstflight_scenario::Scenario;
+use firstflight_scenario::{PathFlags, Scenario};
 use firstflight_sweep::weight_ns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -111,6 +111,28 @@ impl Call {
             })
         })?;
         judged.map_err(error::refused)
+    }
+
+    /// Says which control to take on a path.
+    pub(crate) fn advise(
+        &self,
+        py: Python<'_>,
+        path: &PathFlags,
+        on: &str,
+        shared: bool,
+    ) -> PyResult<String> {
+        // One that is written in Python can be among the controls.
+        let serial = is_forked() || startup::is_any_written_in_python();
+        let faults = Arc::new(Faults::default());
+        let advised = self.beside(py, &faults, |stop, reached| {
+            let progress = |done, total| {
+                reached.note(done, total);
+            };
+            let (stop, on_done) = (Some(stop), Some(&progress as _));
+            let options = Options { stop, on_done, serial, ..Options::default() };
+            startup::with(&faults, || calls::advise(on, shared, path, &options))
+        })?;
+        advised.map_err(error::refused)
     }
 
     /// Reproduces what is selected.

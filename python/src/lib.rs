@@ -87,6 +87,18 @@ fn judge(
     Call { samples: None, progress }.judge(py, &asked, on)
 }
 
+/// The document of `advise --json`.
+#[pyfunction]
+fn advise(
+    py: Python<'_>,
+    path: &Bound<'_, PyDict>,
+    on: &str,
+    shared: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    Call { samples: None, progress }.advise(py, &flags::path(path)?, on, shared)
+}
+
 /// The document of `predict --json`.
 #[pyfunction]
 fn predict(path: &Bound<'_, PyDict>) -> PyResult<String> {
@@ -142,6 +154,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compare, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(judge, module)?)?;
+    module.add_function(wrap_pyfunction!(advise, module)?)?;
     module.add_function(wrap_pyfunction!(predict, module)?)?;
     module.add_function(wrap_pyfunction!(list, module)?)?;
     module.add_function(wrap_pyfunction!(reproduce, module)?)?;

@@ -84,6 +84,11 @@ pub(crate) fn is_written_in_python(name: &str) -> bool {
     lock(&NAMES).contains(name)
 }
 
+/// Whether any is.
+pub(crate) fn is_any_written_in_python() -> bool {
+    !lock(&NAMES).is_empty()
+}
+
 /// Gives a start-up its name for the rest of the program, or replaces the one that had it.
 #[pyfunction]
 pub(crate) fn put(

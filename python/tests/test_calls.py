@@ -89,6 +89,17 @@ def test_predict_and_list_are_the_commands(command):
         ff.list("astrt")
 
 
+def test_an_advice_is_the_commands(command):
+    words = ("advise", "--rate", "10Mbps", "--rtt", "50ms", "--size", "200KB", "--shared", "--json")
+    done = []
+    path = {"rate": (10, "Mbps"), "rtt": "50ms", "size": "200KB"}
+    found = ff.advise(**path, shared=True, progress=lambda *points: done.append(points))
+    assert found == json.loads(command(*words).stdout)
+    assert found["schema"] == "firstflight/advise@1" and done[-1] == (32, 32)
+    with pytest.raises(ff.Error, match="--iw 3"):
+        ff.advise(**path, iw=3)
+
+
 def test_a_judgement_is_the_commands(command, tmp_path):
     out = str(tmp_path / "out")
     words = ("judge", "scout", "--against", "bbr", "--only", "A1,C3", "--json", "--out", out)

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{Failure, Status};
 use crate::{
-    command_line, compare, completions, judge, kernel, link, list, manual, measure, predict, recv,
-    reproduce, run, scenarios, send, show, sweep,
+    advise, command_line, compare, completions, judge, kernel, link, list, manual, measure,
+    predict, recv, reproduce, run, scenarios, send, show, sweep,
 };
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
@@ -32,6 +32,7 @@ enum Command {
     Sweep(sweep::Args),
     Scenarios(scenarios::Args),
     Judge(judge::Args),
+    Advise(advise::Args),
     Predict(predict::Args),
     Show(show::Args),
     Send(send::Args),
@@ -53,6 +54,7 @@ Examples:
   firstflight sweep grid.toml                  one scenario at many points, on all cores
   firstflight judge hystart-pp                 the catalogue of paths, with a verdict for each rule
   firstflight scenarios wifi                   what a scenario of the catalogue asks, and why
+  firstflight advise --rate 40Mbps --rtt 100ms    which control to take, and what it costs
   firstflight predict --buffer 0.25bdp         where slow start overflows, what is safe
   firstflight compare linux-cubic astart --on linux    the running kernel's own TCP (root)
   firstflight kernel load astart               a start-up for the running kernel (root)
@@ -92,6 +94,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Scenarios(args) => scenarios::scenarios(&args),
         Command::Judge(args) => judge::judge(&args),
+        Command::Advise(args) => advise::advise(&args),
         Command::Predict(args) => predict::predict(&args),
         Command::Show(args) => show::show(&args),
         Command::Send(args) => send::send(args),

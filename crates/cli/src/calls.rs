@@ -7,12 +7,13 @@ use std::sync::Arc;
 use firstflight_answers::json;
 use firstflight_report::terminal::Screen;
 use firstflight_reproduce::ReproduceError;
-use firstflight_runner::{Report, RunError};
+use firstflight_runner::{Options, Report, RunError};
+use firstflight_scenario::PathFlags;
 use firstflight_sweep::SweepError;
 use firstflight_transports::{On, Transport};
 
 use crate::failure::{Failure, Fault as _};
-use crate::{args, command_line, list, summary};
+use crate::{advise, args, command_line, list, summary};
 
 /// A call that could not do what was asked: the message of the command, and its exit code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +69,22 @@ pub fn transport(on: &str) -> Result<Arc<dyn Transport>, Refused> {
 /// What `compare` and `run` print of it: tables and sentences, `width` columns wide.
 pub fn summary(report: &Report, width: usize) -> String {
     summary::text(report, Screen::plain(width))
+}
+
+/// The document of `advise --json`: which control to take on a path of which the flags tell what is
+/// known. `on` is a stack, `linux`, `quinn` or `quic`.
+///
+/// # Errors
+/// As the command's.
+pub fn advise(
+    on: &str,
+    shared: bool,
+    path: &PathFlags,
+    options: &Options<'_>,
+) -> Result<String, Refused> {
+    let asked = advise::asked(Some(on), shared, path)?;
+    let controls = advise::controls(asked.stack);
+    Ok(json(&firstflight_advise::advise(&asked, &controls, options)?)?)
 }
 
 /// The document of `list --json`, of everything or of one name.

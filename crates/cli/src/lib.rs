@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+mod advise;
 mod args;
 pub mod calls;
 mod compare;

@@ -1,5 +1,7 @@
 //! The real binary, typed at as a newcomer would: exit codes, streams and files.
 
+#[path = "cli/advise.rs"]
+mod advise;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
 #[path = "cli/catalogue.rs"]

@@ -268,6 +268,8 @@ fn no_command_prints_anything_but_what_is_wrong_and_accepted_where_json_was_aske
         (&["compare", "--rate", "40Mbp"], &["did you mean `Mbps`"]),
         (&["compare", "--rate", "40Mbps,80Mbps"], &["--rate", "`firstflight sweep`"]),
         (&["judge", "hoee"], &["firstflight: control `hoee`: ", "accepted: "]),
+        (&["advise", "--rate", "4", "--rtt", "1ms"], &["--rate 4: ", "accepted: "]),
+        (&["advise", "--rate", "4Mbps", "--rtt", "9ms", "--on", "lnux"], &["did you mean `linux`"]),
         (&["predict", "--rtt", "100"], &["--rtt", "100", "accepted: "]),
         (&["show", "none.qlog"], &["none.qlog", "no such file", "accepted: "]),
         (&["show", "none.qlog", "--connection", "x"], &["--connection", "'x'", "accepted: "]),

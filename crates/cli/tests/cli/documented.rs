@@ -10,6 +10,7 @@ use crate::process::run;
 const PAGES: &[&str] = &[
     "README.md",
     "papers/README.md",
+    "docs/advise.md",
     "docs/operators.md",
     "docs/transfer.md",
     "docs/threats.md",
@@ -25,6 +26,7 @@ const COMMANDS: &[&str] = &[
     "compare",
     "run",
     "sweep",
+    "advise",
     "predict",
     "show",
     "send",

@@ -1,0 +1,23 @@
+//! Which control to take on a path, by simulating that path.
+//!
+//! [`Asked`] is what a person knows, [`Stack`] who sends and what controls it can have. [`advise`]
+//! runs all of them at the first points of what is [`unknown`](Point), the best of them at the
+//! others, and makes an [`Answer`] of it. Nothing is looked up: there is no table of paths.
+
+mod answer;
+mod asked;
+mod choose;
+mod measure;
+mod stack;
+mod words;
+
+pub use answer::{Answer, Change, Choice, SCHEMA, Told, Unknown, Verified};
+pub use asked::{Asked, Point};
+pub use firstflight_runner::{Options, RunError};
+pub use measure::{Took, advise, at};
+pub use stack::{Candidate, Stack};
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

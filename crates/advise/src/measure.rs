@@ -1,0 +1,158 @@
+//! The runs: every control at the first points, the best of them at all.
+
+use firstflight_runner::{Options, RunError, Simulator, Transport};
+
+use crate::answer::Answer;
+use crate::asked::{Asked, LONGEST_S, OTHERS, Point};
+use crate::choose::Table;
+use crate::stack::Candidate;
+
+/// What a transfer took at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Took {
+    /// Until all was delivered; [`LONGEST_S`] if it was not.
+    pub seconds: f64,
+    /// Packets sent again, over those of the transfer.
+    pub again: f64,
+    /// How long the other flow took from our start on, if there is one.
+    pub others_s: Option<f64>,
+}
+
+/// How much is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Plan {
+    /// Points at which all controls run.
+    first: usize,
+    /// Points at which the best run.
+    all: usize,
+    /// Bytes of the transfer.
+    bytes: u64,
+}
+
+/// The answer for a path, of these controls, in the simulator. `options` may have what stops it,
+/// what hears how many points are done, and whether it keeps to this thread.
+///
+/// # Errors
+/// A control that the simulator does not know, or an interruption.
+pub fn advise(
+    asked: &Asked,
+    candidates: &[Candidate],
+    options: &Options<'_>,
+) -> Result<Answer, RunError> {
+    let plan = Plan::of(asked, candidates.len());
+    let points: Vec<Point> = (0..plan.all as u64).map(|number| asked.point(number)).collect();
+    let mut table = Table::new(asked, candidates, points);
+    let mut running: Vec<usize> = (0..candidates.len()).collect();
+    for done in 0..plan.all {
+        if done == plan.first {
+            running = table.finalists(FINALISTS);
+        }
+        let models: Vec<String> = running.iter().map(|at| candidates[*at].model.clone()).collect();
+        let point = table.points[done];
+        let took = run(asked, &models, &point, plan.bytes, &Simulator::TCP, options)?;
+        running.iter().zip(took).for_each(|(at, took)| table.runs[*at].push(took));
+        if let Some(report) = options.on_done {
+            report(done + 1, plan.all);
+        }
+    }
+    Ok(Answer::new(asked, &table, plan.bytes))
+}
+
+/// What transfers take at one point on a transport, by controls of its own names.
+///
+/// # Errors
+/// As [`Transport::run`].
+pub fn at(
+    asked: &Asked,
+    controls: &[String],
+    point: &Point,
+    transport: &dyn Transport,
+    options: &Options<'_>,
+) -> Result<Vec<Took>, RunError> {
+    run(asked, controls, point, asked.size_bytes, transport, options)
+}
+
+fn run(
+    asked: &Asked,
+    controls: &[String],
+    point: &Point,
+    bytes: u64,
+    transport: &dyn Transport,
+    options: &Options<'_>,
+) -> Result<Vec<Took>, RunError> {
+    let scenario = asked.scenario(point, controls, bytes)?;
+    let options = Options { on_done: None, samples: None, ..*options };
+    let report = transport.run(&scenario, &options)?;
+    if report.interrupted {
+        return Err(RunError::Interrupted);
+    }
+    let before = if asked.shared { asked.before(&OTHERS[point.others]) } else { 0.0 };
+    let packets = bytes.div_ceil(asked.packet_bytes.0).max(1);
+    let took = report.runs.iter().map(|run| {
+        let (ours, others) = (run.result.flows.first(), run.result.flows.get(1));
+        let done = |time: Option<f64>| time.unwrap_or(LONGEST_S);
+        let again = ours.map_or(0, |flow| flow.counts.retransmitted_packets);
+        Took {
+            seconds: done(ours.and_then(|flow| flow.completion_time_s)),
+            again: again as f64 / packets as f64,
+            others_s: others.map(|flow| done(flow.completion_time_s) - before),
+        }
+    });
+    Ok(took.collect())
+}
+
+impl Plan {
+    /// The plan with the most points that [`BUDGET`] allows; where it does not allow the fewest, of
+    /// the beginning of the transfer.
+    fn of(asked: &Asked, controls: usize) -> Self {
+        let mut plan = Self { first: 0, all: 0, bytes: asked.size_bytes };
+        for all in POINTS {
+            (plan.first, plan.all) = (all / 4, all);
+            let runs = plan.runs(controls);
+            if asked.packets_of(asked.size_bytes) * runs <= BUDGET {
+                return plan;
+            }
+        }
+        let others = asked.packets_of(0);
+        let of_one = asked.packets_of(asked.packet_bytes.0) - others;
+        let packets = (BUDGET / plan.runs(controls)).saturating_sub(others) / of_one;
+        let bytes = packets.max(LEAST_PACKETS) * asked.packet_bytes.0;
+        Self { bytes: bytes.min(asked.size_bytes), ..plan }
+    }
+
+    fn runs(&self, controls: usize) -> u64 {
+        (controls * self.first + FINALISTS.min(controls) * (self.all - self.first)) as u64
+    }
+}
+
+/// Points: of so many the quickest and the slowest enclose one more in (n - 1) of (n + 1) cases
+/// (Wilks 1941), of 32 in 94 of 100.
+const POINTS: [usize; 4] = [32, 24, 16, 12];
+/// Controls that run at all points.
+const FINALISTS: usize = 8;
+/// Packets of all runs: two seconds on two cores.
+const BUDGET: u64 = 6_000_000;
+/// Packets of a transfer that are simulated at least.
+const LEAST_PACKETS: u64 = 2_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::Stack;
+
+    fn plan(shared: bool, size: &str) -> Plan {
+        let path = [("--rate", "100Mbps"), ("--rtt", "50ms"), ("--size", size)];
+        let asked = Asked::new(Stack::Linux, shared, &path.into_iter().collect()).unwrap();
+        Plan::of(&asked, 16)
+    }
+
+    #[test]
+    fn a_large_transfer_has_fewer_points_and_a_very_large_one_is_cut() {
+        assert_eq!(plan(false, "1MB"), Plan { first: 8, all: 32, bytes: 1_000_000 });
+        let large = plan(false, "50MB");
+        assert!(large.all < 32 && large.bytes == 50_000_000, "{large:?}");
+        let huge = plan(false, "10GB");
+        assert!(huge.all == 12 && huge.bytes < 100_000_000, "{huge:?}");
+        assert!(plan(true, "50MB").bytes < 50_000_000);
+    }
+}

@@ -1,0 +1,186 @@
+//! The answer in words.
+
+use firstflight_outside::{digits, short};
+use firstflight_scenario::{Rate, Size, Time};
+
+use crate::answer::{Answer, Choice, Unknown};
+use crate::asked::{
+    ACKS, Asked, BUFFER_BDP, FIRST_WINDOW, JITTER_S, LONGEST_S, LOSS, MOST_LATE, OTHERS, Of,
+};
+use crate::choose::{EQUAL, Side};
+
+/// As the document calls it.
+pub(crate) fn name(of: Of) -> &'static str {
+    ["buffer", "loss", "bursts", "jitter", "acks", "others"][of as usize]
+}
+
+/// The scenario of the catalogue that another flow is of.
+pub(crate) fn code(others: usize) -> &'static str {
+    OTHERS[others].code
+}
+
+/// What was not told, and what it can be.
+pub(crate) fn unknown(asked: &Asked) -> Vec<Unknown> {
+    let between = |of: Of| match of {
+        Of::Buffer => format!("{} to {} BDP", BUFFER_BDP.0, BUFFER_BDP.1),
+        Of::Loss => format!("none, or {} to {} %", short(LOSS.0 * 100.0), short(LOSS.1 * 100.0)),
+        Of::Bursts => "losses one by one, or in bursts of 5".to_owned(),
+        Of::Jitter => format!(
+            "none, or up to {} to {} ms, at most {} % of the RTT",
+            short(JITTER_S.0 * 1e3),
+            short(JITTER_S.1 * 1e3),
+            short(MOST_LATE * 100.0)
+        ),
+        Of::Acks => format!("one for {} to {} packets", ACKS[0], ACKS[ACKS.len() - 1]),
+        Of::Others => OTHERS.map(|other| other.words).join(", or "),
+    };
+    let all = asked.unknown.iter();
+    all.map(|of| Unknown { name: name(*of), between: between(*of) }).collect()
+}
+
+/// A side of what is not known, after "if".
+pub(crate) fn when(of: Of, side: Side) -> String {
+    let (word, at) = match side {
+        Side::Below(at) => ("below", at),
+        Side::Above(at) => ("above", at),
+        Side::Is(place) => return OTHERS[place].words.to_owned(),
+    };
+    let none = matches!(side, Side::Below(_));
+    match of {
+        Of::Buffer => format!("the buffer is {word} {} BDP", digits(at, 2)),
+        Of::Loss => format!("the path loses {} {} %", more(none), digits(at * 100.0, 3)),
+        Of::Bursts if none => "losses come one by one".to_owned(),
+        Of::Bursts => "losses come in bursts".to_owned(),
+        Of::Jitter => format!("packets are late by {} {} ms", more(none), digits(at * 1e3, 1)),
+        Of::Acks => format!("there is one ACK for {} {} packets", more(none), digits(at, 0)),
+        Of::Others => String::new(),
+    }
+}
+
+fn more(below: bool) -> &'static str {
+    if below { "less than" } else { "more than" }
+}
+
+/// The answer.
+pub(crate) fn sentences(asked: &Asked, answer: &Answer) -> Vec<String> {
+    let (take, own) = (&answer.take[0], &answer.own);
+    let mut said = vec![gain(asked, take, own)];
+    said.extend(answer.take[1..].iter().map(|choice| beside(choice, take)));
+    said.extend(answer.changes.iter().map(|change| {
+        let (when, other, ratio) = (&change.when, &change.take, share(change.ratio));
+        format!("If {when}, take {other}: it needs {ratio} that time there.")
+    }));
+    let changes = |of: &&Of| answer.changes.iter().any(|change| change.unknown == name(**of));
+    let rest: Vec<&str> =
+        asked.unknown.iter().filter(|of| !changes(of)).map(|of| name(*of)).collect();
+    if !rest.is_empty() {
+        said.push(format!("What would not change the answer: {}.", rest.join(", ")));
+    }
+    let points = answer.points.len();
+    said.push(format!(
+        "Times are from the quickest to the slowest of {points} paths that yours may be; {} of 100 \
+         such paths lie between.",
+        digits(answer.interval * 100.0, 0)
+    ));
+    if answer.simulated_bytes < asked.size_bytes {
+        let first = Size::from_bytes(answer.simulated_bytes);
+        said.push(format!("Simulated was the beginning alone, {first}: all times are of that."));
+    }
+    said
+}
+
+/// What is gained over the stack's own.
+fn gain(asked: &Asked, take: &Choice, own: &Choice) -> String {
+    let (stack, own_name) = (asked.stack.title(), &own.control);
+    if asked.is_in_first_window() {
+        let (size, window) = (Size::from_bytes(asked.size_bytes), FIRST_WINDOW);
+        return format!(
+            "Nothing is gained: a transfer of {size} is over in the first window of {window} \
+             packets. {} takes {}.",
+            own_name,
+            times(own)
+        );
+    }
+    if take.control == own.control {
+        return format!(
+            "Nothing is gained: no control that sends as little again is more than {} % quicker \
+             than {own_name}, which {stack} has by itself. It takes {}{}.",
+            digits(EQUAL * 100.0, 0),
+            times(own),
+            price(own)
+        );
+    }
+    format!(
+        "Take {}: it needs {} the time of {own_name}, which {stack} has by itself. It takes {}{}; \
+         {own_name} takes {}{}.",
+        take.control,
+        share(take.over_own),
+        times(take),
+        price(take),
+        times(own),
+        price(own)
+    )
+}
+
+/// Another choice, beside the advised one.
+fn beside(choice: &Choice, take: &Choice) -> String {
+    let ratio = share(choice.over_own / take.over_own);
+    let what = match choice.role {
+        Some("quicker") => "is quicker, at a price",
+        Some("gentler") => "is gentler",
+        _ => "is the next",
+    };
+    format!("{} {what}: {ratio} that time, {}{}.", choice.control, times(choice), price(choice))
+}
+
+/// A time over another, before "the time": `0.79 of`, `1.3 times`.
+fn share(ratio: f64) -> String {
+    let word = if ratio < 1.0 { "of" } else { "times" };
+    format!("{} {word}", digits(ratio, 2))
+}
+
+/// `1.42 s (1.2 to 3 s)`
+fn times(choice: &Choice) -> String {
+    let most = match choice.most_s >= LONGEST_S {
+        true => "more than an hour".to_owned(),
+        false => format!("{} s", seconds(choice.most_s)),
+    };
+    format!("{} s ({} to {most})", seconds(choice.median_s), seconds(choice.least_s))
+}
+
+/// Three digits, as far as a time needs them.
+fn seconds(time: f64) -> String {
+    digits(time, if time < 1.0 { 3 } else { 2 })
+}
+
+/// What it costs: itself, and others.
+fn price(choice: &Choice) -> String {
+    let others = choice.others.map_or_else(String::new, |ratio| {
+        format!(", and others take {} the time that they take beside slow start", share(ratio))
+    });
+    format!(", sends {} again{others}", percent(choice.again))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", digits(share * 100.0, 1))
+}
+
+impl Answer {
+    /// What was told of the path and what was not, in a line.
+    pub fn path(&self) -> String {
+        let told = &self.told;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
+        let rtt = Time::from_ns((told.rtt_s * 1e9).round() as u64);
+        let rate = Rate::from_bps(told.rate_bps);
+        let size = Size::from_bytes(told.size_bytes);
+        let alone = if told.shared { "shared" } else { "alone" };
+        let loss = told.loss.map_or_else(String::new, |loss| format!(", loss {}", percent(loss)));
+        let unknown: Vec<String> =
+            self.unknown.iter().map(|of| format!("{} ({})", of.name, of.between)).collect();
+        format!(
+            "{size} at {rate}, {rtt}{loss}, {alone}, over {}. Not told: {}.",
+            told.on,
+            unknown.join("; ")
+        )
+    }
+}
