@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use xtask::{Stop, no_arguments, root, step};
 
 mod bench;
-mod choice;
 mod compared;
 mod cpu;
 mod draw;
@@ -45,9 +44,8 @@ const EXPLAINED: &str = "validation/explained.toml";
 
 type Study = fn(&std::path::Path, &[String]) -> Result<(), Stop>;
 
-const STUDIES: [(&str, Study); 8] = [
+const STUDIES: [(&str, Study); 7] = [
     ("bench", bench::run),
-    ("choice", choice::run),
     ("judge", judge::run),
     ("lab", lab::run),
     ("oracle", oracle::run),

@@ -82,6 +82,9 @@ fn transport(root: &Path, words: &str) -> Result<Arc<dyn Transport>, Box<RunErro
 }
 
 #[cfg(test)]
+mod maps;
+
+#[cfg(test)]
 mod tests {
     use firstflight_quic_sim::QUIC as QUINN;
 
@@ -106,8 +109,9 @@ mod tests {
             _ => Ok(Arc::clone(&usual)),
         };
         let root = xtask::root();
-        let pages = ["docs/stacks.md", "docs/scout.md", "papers/scout/tables.md"];
-        for page in pages.iter().chain(&["scenarios/quic/README.md"]) {
+        let pages = ["docs/stacks.md", "docs/scout.md", "docs/which-control.md"];
+        let more = ["papers/scout/tables.md", "scenarios/quic/README.md"];
+        for page in pages.iter().chain(&more) {
             let text = fs::read_to_string(root.join(page)).unwrap();
             assert!(!grid_files(&text).is_empty(), "{page}");
             for file in grid_files(&text) {

@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn every_page_has_the_places_of_its_task() {
-        let pages: [(&str, &str, &[&str]); 8] = [
+        let pages: [(&str, &str, &[&str]); 7] = [
             (
                 "docs/judgement.md",
                 "judge",
@@ -68,7 +68,6 @@ mod tests {
                 "startups",
                 &["learned", "alone", "routers", "memory", "explained"],
             ),
-            ("docs/which-control.md", "choice", &["sim", "quic", "linux"]),
         ];
         for (document, task, names) in pages {
             let text = fs::read_to_string(xtask::root().join(document)).unwrap();

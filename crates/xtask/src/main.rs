@@ -97,7 +97,7 @@ enum Task {
 }
 
 const STUDIES: &str = "\
-Studies measure and write a page of docs/: bench, choice, judge, lab, oracle, page (of grid files),
+Studies measure and write a page of docs/: bench, judge, lab, oracle, page (of grid files),
 queues, startups. `cargo xtask lab --help` says what one takes.";
 
 fn main() -> ExitCode {
