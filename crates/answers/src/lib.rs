@@ -21,7 +21,7 @@ pub use checks::{COMPARED, Carried, comparison, scenario};
 pub use expected::{Checked, Expectation, check};
 pub use firstflight_judge::Asked;
 pub use judged::{Judged, KnownPath, StartUp};
-pub use predict::{Choice, Nearest, Outcome, Predicted, Which, predict};
+pub use predict::{Predicted, predict};
 pub use socket_buffers::{Allowed, Needed};
 
 /// What came of a scenario, and which of its expectations do not hold.

@@ -1,7 +1,4 @@
-//! What the closed-form model of slow start says of a path, which control to take there, and what
-//! the hosts at its ends need.
-
-mod which;
+//! What the closed-form model of slow start says of a path, and what the hosts at its ends need.
 
 use firstflight_model::{Conditions, ModelError, Prediction};
 use firstflight_runner::RunError;
@@ -9,7 +6,6 @@ use firstflight_scenario::{Loss, PathFlags, Recovery, Resolved, ResolvedBuffer, 
 use serde::Serialize;
 
 use crate::{Needed, json};
-pub use which::{Choice, Nearest, Outcome, Which};
 
 /// The answer of `predict`. Written, it is the document of `--json`.
 #[derive(Debug, Serialize)]
@@ -24,13 +20,11 @@ pub struct Predicted {
     /// What the model says.
     #[serde(flatten)]
     pub prediction: Prediction,
-    /// Which control to take, which is not the model's.
-    pub which_control: Which,
     /// What the hosts must allow.
     pub socket_buffers: Needed,
 }
 
-/// What the model says of the path that the flags make, and what was measured on a near one.
+/// What the model says of the path that the flags make.
 ///
 /// # Errors
 /// A flag that is wrong, or what the model cannot be applied to.
@@ -42,7 +36,6 @@ pub fn predict(path: &PathFlags) -> Result<Predicted, RunError> {
     let rtt_s = conditions.rtt_ns as f64 / 1e9;
     let size_bytes = conditions.transfer_bytes;
     Ok(Predicted {
-        which_control: Which::of(measurable(&resolved, &conditions))?,
         socket_buffers: Needed::of(conditions.rate_bps as f64, rtt_s, size_bytes),
         resolved,
         conditions,
@@ -54,8 +47,8 @@ impl Predicted {
     /// What the model does not know of the path, a sentence each.
     pub fn cautions(&self) -> Vec<String> {
         let link = &self.resolved.links[0];
-        let loss = "the model knows no random loss: --loss decides only which measured path is \
-                    nearest";
+        let loss = "the model knows no random loss: --loss changes nothing; `firstflight advise` \
+                    simulates it";
         let loss = (link.loss != Loss::default()).then(|| loss.to_owned());
         let queue = link.beyond_drop_tail().map(|key| {
             format!("the model knows a drop-tail buffer alone: --{key} changes nothing")
@@ -71,22 +64,6 @@ impl Predicted {
     /// A number that is none.
     pub fn to_json(&self) -> Result<String, RunError> {
         json(self)
-    }
-}
-
-/// The path as controls were measured on it.
-fn measurable(resolved: &Resolved, conditions: &Conditions) -> which::Path {
-    let rtt_s = conditions.rtt_ns as f64 / 1e9;
-    let wire_bits = conditions.wire_bytes as f64 * 8.0;
-    let bdp_packets = conditions.rate_bps as f64 * rtt_s / wire_bits;
-    which::Path {
-        rate_bps: conditions.rate_bps as f64,
-        rtt_s,
-        // A packet in service at least.
-        buffer_bdp: conditions.buffer_packets.max(1) as f64 / bdp_packets,
-        loss: resolved.links[0].loss.mean().ppb() as f64 / 1e9,
-        size_bytes: conditions.transfer_bytes,
-        flows: conditions.flows,
     }
 }
 

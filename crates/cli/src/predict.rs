@@ -1,8 +1,8 @@
-//! `predict`: the closed-form model of slow start applied to a path, and which control to take.
+//! `predict`: the closed-form model of slow start applied to a path.
 
 use std::fmt::Write as _;
 
-use firstflight_answers::{Nearest, Outcome, Predicted, Which, predict as ask};
+use firstflight_answers::{Predicted, predict as ask};
 use firstflight_model::{MiniCycle, Prediction};
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, short, wrapped};
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Status};
 use crate::output;
 use crate::path_args::PathArgs;
 
-/// Predict how slow start ends on a path, from the closed-form model; and which control to take
+/// Predict how slow start ends on a path, from the closed-form model
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -27,14 +27,14 @@ const EXAMPLES: &str = "\
 The model is that of Barakat and Altman, \"Performance of Short TCP Transfers\": one drop-tail
 buffer, slow start in bursts. It knows neither random loss nor pacing. With --flows above 1 the
 prediction is for a flow that joins others in congestion avoidance. Which control to take is not the
-model's: it is what transfers took and lost over one of some typical paths, if one is near.
+model's to say: `firstflight advise` simulates the path.
 
 Examples:
   firstflight predict
   firstflight predict --rate 1.5Mbps --rtt 190ms --packet 512B --buffer 20pkt --ssthresh none
   firstflight predict --buffer 0.25bdp --delayed-ack 2 --profile rfc
   firstflight predict --rate 50Mbps --rtt 600ms --size 5MB           a geostationary satellite
-  firstflight predict --buffer 0.5bdp --json | jq '.advice, .which_control.choices'";
+  firstflight predict --buffer 0.5bdp --json | jq '.advice, .startups'";
 
 /// Runs the command.
 pub(crate) fn predict(args: &Args) -> Result<Status, Failure> {
@@ -53,8 +53,7 @@ fn page(found: &Predicted, screen: Screen) -> String {
     for line in model.advice.lines() {
         text.push_str(&wrapped(line, screen.width, "  "));
     }
-    let which = which(&found.which_control, screen);
-    format!("{text}\n{which}{}", wrapped(&buffers, screen.width, "  "))
+    format!("{text}\n{}", wrapped(&buffers, screen.width, "  "))
 }
 
 /// The path in a line.
@@ -70,30 +69,6 @@ fn heading(found: &Predicted) -> String {
         parts.push(format!("{} flows", prediction.flows));
     }
     format!("{}; {}\n", parts.join(", "), resolved.endpoints())
-}
-
-/// What to take, and what to know before.
-fn which(found: &Which, screen: Screen) -> String {
-    let caveats = found.caveats.iter().map(|caveat| wrapped(caveat, screen.width, "  "));
-    let caveats: String = caveats.collect();
-    if !found.near {
-        return caveats;
-    }
-    let Nearest { rate, rtt, buffer, loss, .. } = &found.nearest;
-    let title = format!(
-        "Which control, by transfers measured at {rate}, {rtt}, buffer {buffer}, loss {loss} \
-         (dropped packets in brackets)"
-    );
-    let columns = ["over", "transfer", "take", "the stack's own", "quickest"];
-    let mut table = Table::new("which", title, columns.map(Column::text));
-    for choice in &found.choices {
-        let outcomes = [&choice.take, &choice.own, &choice.quickest];
-        let [take, own, quickest] = outcomes
-            .map(|outcome| outcome.as_ref().map_or_else(|| "-".to_owned(), Outcome::text).into());
-        let (on, size) = (choice.on.as_str().into(), choice.size.as_str().into());
-        table.push([on, size, take, own, quickest]);
-    }
-    format!("{}\n{caveats}", terminal::table(&table, screen))
 }
 
 /// The numbers, in packets and in BDP.
