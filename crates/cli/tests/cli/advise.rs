@@ -74,3 +74,35 @@ fn the_picture_is_written_and_quinn_measures() {
     assert!(std::fs::read_to_string(place.path("times.svg")).unwrap().contains("quinn-cubic"));
     assert!(outcome.stdout.contains("measured again"), "{}", outcome.stdout);
 }
+
+/// Each row of README.md's first table, which a kernel measured, is what the simulator says within
+/// 1 %, and two packets lost.
+#[test]
+fn the_first_screen_is_what_the_simulator_says_too() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let rows = readme.lines().filter(|line| line.starts_with("| ") && line.contains(" lost"));
+    let mut count = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let path = cells[0].replace(" BDP", "bdp").replace(' ', "");
+        let mut words = vec!["compare", "hystart", "scout", "--delayed-ack", "2", "--json"];
+        words.extend(["--packet", "1448B", "--headers", "52B"]);
+        for (flag, value) in
+            ["--rate", "--rtt", "--buffer", "--size"].into_iter().zip(path.split(','))
+        {
+            words.extend([flag, value]);
+        }
+        let results: Value = serde_json::from_str(&run(&words).stdout).unwrap();
+        for (cell, run) in cells[1..].iter().zip(results["runs"].as_array().unwrap()) {
+            let time = number(&run["flows"][0]["completion_time_s"]);
+            let (said, lost) = cell.split_once(" s, ").unwrap();
+            let said: f64 = said.parse().unwrap();
+            let lost: f64 = lost.split(' ').next().unwrap().parse().unwrap();
+            assert!((said / time - 1.0).abs() < 0.01, "{row}: {time}");
+            assert!((lost - number(&run["bottleneck"]["drops"])).abs() <= 2.0, "{row}: {run}");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
