@@ -5,6 +5,7 @@ use firstflight_judge::{Judged, Measured, Verdict};
 use firstflight_report::digits;
 use firstflight_scenario::Rule;
 
+use crate::compared::Spread;
 use crate::tables::{head, row};
 
 /// A control, and the scenarios that both carry: elsewhere, and simulated.
@@ -56,11 +57,7 @@ impl Beside {
             format!("{other}, {sim} of {}", sim + count(1, Verdict::Fail))
         });
         let apart = self.compared().filter_map(|(_, compared)| compared.apart());
-        let mut apart: Vec<f64> = apart.map(f64::abs).collect();
-        apart.sort_by(f64::total_cmp);
-        let median = apart
-            .get(apart.len() / 2)
-            .map_or(String::new(), |median| format!("{} %", digits(*median, 2)));
+        let median = format!("{} %", digits(Spread::of(apart).half(), 2));
         rules.into_iter().chain([self.scenarios.len().to_string(), median]).collect()
     }
 }

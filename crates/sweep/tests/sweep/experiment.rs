@@ -145,10 +145,14 @@ fn a_side_can_have_points_and_flows_of_its_own_and_rows_be_of_its_groups() {
         sides = ['own']
         head = 'rtt'
         row = '{path.rtt}'
-        keep = 'min(path.rate) > 0'
         sort = 'max(path.rtt)'
-        by = 'path.rate'
-        cell = ['{max(mean(flow[1].delivered_bytes*path.rate/1000000)):.0} {mean(1):.0}']
+        cell = ['{max(flow[1].delivered_bytes*path.rate/1000000):.0}']
+        [[table]]
+        sides = ['own']
+        head = 'rates'
+        row = '{points} in groups'
+        by = 'path.rtt'
+        cell = ['{max(mean(path.rate/1000000)):.2}']
         [[table]]
         sides = ['own']
         head = 'rate'
@@ -157,9 +161,26 @@ fn a_side_can_have_points_and_flows_of_its_own_and_rows_be_of_its_groups() {
         cell = ['{sum(flow[0].size_bytes - flow[1].size_bytes):.0}', '{size_bytes}']";
     assert_eq!(
         tables(own),
-        "\n| rtt | newreno |\n|---|---|\n| 80ms | 400000 1 |\n| 40ms | 400000 1 |\n\
+        "\n| rtt | newreno |\n|---|---|\n| 80ms | 400000 |\n| 40ms | 400000 |\n\
+         \n| rates | newreno |\n|---|---|\n| 6 in groups | 4.67 |\n\
          \n| rate | newreno |\n|---|---|\n| 8Mbps | 100000 |\n| 4Mbps | 100000 |\n"
     );
+}
+
+#[test]
+fn points_that_differ_in_their_seed_alone_are_points_of_their_own() {
+    let seeds = "
+        [[side]]
+        name = 'seeds'
+        controls = ['newreno']
+        grid = { seed = [1, 2] }
+        path = { loss = '2%' }
+        [[table]]
+        sides = ['seeds']
+        head = 'all'
+        row = 'all'
+        cell = ['{max(completion_time_s) > min(completion_time_s):.0}']";
+    assert_eq!(tables(seeds), "\n| all | newreno |\n|---|---|\n| all | 1 |\n");
 }
 
 #[test]
