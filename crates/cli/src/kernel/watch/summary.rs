@@ -255,7 +255,7 @@ pub(super) mod tests {
     #[test]
     fn shares_are_of_connections_and_of_bytes() {
         let (summary, counts) = summary();
-        let text = summary.text(counts, Screen::plain(100));
+        let text = summary.text(counts, Screen::plain(160));
         let lines: Vec<Vec<&str>> =
             text.lines().map(|line| line.split_whitespace().collect()).collect();
         let has = |words: &[&str]| lines.iter().any(|line| line.ends_with(words));
