@@ -68,12 +68,6 @@ impl<'a> UdpSource<'a> {
 }
 
 impl End for UdpSource<'_> {
-    fn arrive(&mut self, _net: &mut Net, _packet: Packet, _at: Instant) {}
-
-    fn lose(&mut self, _net: &mut Net, _packet: Packet, _at: Instant) {}
-
-    fn receive(&mut self, _net: &mut Net, _packet: Packet, _now: Instant) {}
-
     /// A packet leaves, and the next one a gap later.
     fn wake(&mut self, net: &mut Net, _what: u64, now: Instant) {
         if self.spec.stop.is_some_and(|stop| now >= stop) {
