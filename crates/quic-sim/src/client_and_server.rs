@@ -135,7 +135,7 @@ impl ClientAndServer {
             plans: Plans {
                 started: None,
                 writes: setup.writes.iter().copied().collect(),
-                window_opens: setup.window_opens,
+                receiver_window_until: setup.receiver_window_until,
             },
             stream: None,
             open: Vec::new(),
@@ -199,8 +199,8 @@ impl ClientAndServer {
     fn do_as_planned(&mut self, now: Instant) {
         if self.plans.opens_at().is_some_and(|at| at <= now) {
             // A receiver that nothing has reached yet has no window.
-            let later = self.plans.window_opens.map(|after| after + LATER_NS);
-            self.plans.window_opens = later.filter(|_| self.server.peek().is_none());
+            let later = self.plans.receiver_window_until.map(|after| after + LATER_NS);
+            self.plans.receiver_window_until = later.filter(|_| self.server.peek().is_none());
             if let Some(connection) = self.server.connection() {
                 connection.set_receive_window(VarInt::MAX);
             }
@@ -277,7 +277,7 @@ impl ClientAndServer {
 struct Plans {
     started: Option<Instant>,
     writes: VecDeque<(u64, u64)>,
-    window_opens: Option<u64>,
+    receiver_window_until: Option<u64>,
 }
 
 impl Plans {
@@ -286,7 +286,7 @@ impl Plans {
     }
 
     fn opens_at(&self) -> Option<Instant> {
-        Some(self.started? + Span(self.window_opens?))
+        Some(self.started? + Span(self.receiver_window_until?))
     }
 
     fn next(&self) -> Option<Instant> {

@@ -29,7 +29,7 @@ pub struct Setup {
     /// Flow-control window of the receiver; with `None` it is so large that it never limits.
     pub receive_window: Option<u64>,
     /// When that limit ends, in nanoseconds after the start.
-    pub window_opens: Option<u64>,
+    pub receiver_window_until: Option<u64>,
     /// What the path holds, queue included: the windows of flow control are a multiple of it.
     pub path_bytes: u64,
     /// Seeds quinn's generators; a flow's own.
@@ -87,7 +87,7 @@ impl Setup {
             size: None,
             writes: Vec::new(),
             receive_window: None,
-            window_opens: None,
+            receiver_window_until: None,
             path_bytes,
             seed: 1,
         }
@@ -149,7 +149,7 @@ impl Setup {
             let window = VarInt::from_u64(window).unwrap_or(VarInt::MAX);
             transport.receive_window(window);
             // That of a stream holds for as long as the stream is.
-            if self.window_opens.is_none() {
+            if self.receiver_window_until.is_none() {
                 transport.stream_receive_window(window);
             }
         }

@@ -86,7 +86,7 @@ impl OtherStack for Quic {
             size: group.size_bytes,
             writes: group.each_write().skip(1).collect(),
             receive_window: group.receiver_window_bytes,
-            window_opens: group.receiver_window_until_ns,
+            receiver_window_until: group.receiver_window_until_ns,
             path_bytes: flow.path_bytes,
             seed: flow.seed,
         };

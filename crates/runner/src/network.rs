@@ -193,8 +193,8 @@ fn flow(
         stop: group.stop_ns.or(lifetime_end).map(Instant),
         packets: first.or(group.size_bytes.map(in_packets)),
         writes: writes.collect(),
-        window_opens: group.receiver_window_until_ns.map(Span),
-        answer_delay: Span(group.handshake_delay_ns.unwrap_or(0)),
+        receiver_window_until: group.receiver_window_until_ns.map(Span),
+        handshake_delay: Span(group.handshake_delay_ns.unwrap_or(0)),
         files: group.files.map(files),
         bdp_bytes: (!capacity.changes(&group.path)).then(|| {
             resolved.bdp_bytes(&group.path, flow_bps(resolved, capacity, group, (0, u64::MAX)))

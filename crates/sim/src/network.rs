@@ -97,9 +97,9 @@ pub struct FlowSpec {
     pub writes: Vec<(Span, u32)>,
     /// So long after the start the sender learns that the receiver takes all it can send;
     /// [`Endpoint::receiver_window`] holds until then.
-    pub window_opens: Option<Span>,
+    pub receiver_window_until: Option<Span>,
     /// So much later than usual the answer to the flow's first packet leaves the other end.
-    pub answer_delay: Span,
+    pub handshake_delay: Span,
     /// Sends files, each on a connection of its own or all on one, instead of one stream of
     /// packets.
     pub files: Option<FilesSpec>,
@@ -111,7 +111,11 @@ pub struct FlowSpec {
 impl FlowSpec {
     /// The largest window that its receiver ever advertises, in packets.
     pub(crate) fn largest_window(&self) -> u32 {
-        if self.window_opens.is_some() { UNLIMITED_WINDOW } else { self.endpoint.receiver_window }
+        if self.receiver_window_until.is_some() {
+            UNLIMITED_WINDOW
+        } else {
+            self.endpoint.receiver_window
+        }
     }
 
     /// What a full packet carries to the application, in bytes.

@@ -186,7 +186,7 @@ impl<'a> OtherFlow<'a> {
         if way == Way::Forward {
             return net.send(packet, self.out[0].pass_after(now, time));
         }
-        let left = now.max(*self.held_until.get_or_insert(now + self.spec.answer_delay));
+        let left = now.max(*self.held_until.get_or_insert(now + self.spec.handshake_delay));
         match &mut self.back {
             Some([out, _]) => net.send(packet, out.pass_after(left, time)),
             None => {

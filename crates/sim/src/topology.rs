@@ -94,7 +94,7 @@ impl Route {
             packet_bytes,
             payload_bytes: spec.payload_bytes,
             syn_bytes: syn.then_some(spec.syn_bytes),
-            syn_answer: SynAnswer { delay: spec.answer_delay, held: None },
+            syn_answer: SynAnswer { delay: spec.handshake_delay, held: None },
         };
         (route, exit)
     }

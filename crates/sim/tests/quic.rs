@@ -170,7 +170,7 @@ fn a_handshake_that_takes_longer_than_its_timer_leaves_the_first_window() {
 #[test]
 fn a_late_answer_answers_what_was_sent_again_meanwhile() {
     let mut spec = quic(20);
-    (spec.endpoint.syn, spec.answer_delay) = (true, Span::from_millis(1_500));
+    (spec.endpoint.syn, spec.handshake_delay) = (true, Span::from_millis(1_500));
     spec.endpoint.rto.initial = Span::from_secs(1);
     // Three halves of an RTT for two windows of ten, the first ACK of which comes after 1.7 s.
     let finished = finished_ms(&one(spec, &[]));

@@ -141,8 +141,8 @@ impl Case {
             stop: self.life_s.map(|life| Instant(start) + Span::from_secs(life)),
             packets: None,
             writes: Vec::new(),
-            window_opens: None,
-            answer_delay: Span(0),
+            receiver_window_until: None,
+            handshake_delay: Span(0),
             files: None,
             bdp_bytes: Some(self.rate_mbps * rtt / 8000),
         }

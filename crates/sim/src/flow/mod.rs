@@ -90,7 +90,7 @@ impl<'a> Flow<'a> {
         for (after, _) in &spec.writes {
             push(spec.start + *after, Timer::Write);
         }
-        if let Some(after) = spec.window_opens {
+        if let Some(after) = spec.receiver_window_until {
             push(spec.start + after, Timer::Open);
         }
     }

@@ -136,7 +136,7 @@ impl Tcb {
             endpoint,
             log: SendLog::new(),
             counts: Counts::default(),
-            fast_paths: fast_paths && !always_slow && spec.window_opens.is_none(),
+            fast_paths: fast_paths && !always_slow && spec.receiver_window_until.is_none(),
             repeats,
             calm_packets: 0,
             calm_plain: 0,

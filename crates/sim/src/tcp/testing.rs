@@ -26,8 +26,8 @@ pub(super) fn flow(startup: &str, avoidance: &str, endpoint: Endpoint) -> FlowSp
         stop: None,
         packets: None,
         writes: Vec::new(),
-        window_opens: None,
-        answer_delay: Span(0),
+        receiver_window_until: None,
+        handshake_delay: Span(0),
         files: None,
         bdp_bytes: Some(100_000),
     }

@@ -38,8 +38,8 @@ pub(crate) fn flow(path: &[usize], return_ms: u64, recovery: Recovery) -> FlowSp
         stop: None,
         packets: None,
         writes: Vec::new(),
-        window_opens: None,
-        answer_delay: Span(0),
+        receiver_window_until: None,
+        handshake_delay: Span(0),
         files: None,
         bdp_bytes: Some(500_000),
     }
