@@ -13,12 +13,12 @@ use crate::failure::{Failure, Status};
 use crate::output;
 use catalogue::{Catalogue, Policy};
 
-/// List controls, knobs, profiles and path flags; with a name, all about it
+/// List controls, knobs, queues, profiles and path flags; with a name, all about it
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A start-up, avoidance, alias, profile or path flag, a control such as astart+newreno, or a
-    /// system as one of the papers calls it
+    /// A start-up, avoidance, alias, queue, profile or path flag, a control such as
+    /// astart+newreno, or a system as one of the papers calls it
     name: Option<String>,
     /// Print one JSON document
     #[arg(long)]
@@ -86,6 +86,7 @@ fn groups(catalogue: &Catalogue) -> Vec<(&'static str, Vec<(String, String)>)> {
         (own.name.to_owned(), format!("{}{here}", own.summary))
     });
     let quinn = catalogue.quinn.iter();
+    let queues = catalogue.queues.iter();
     let profiles = catalogue.profiles.iter().map(|profile| {
         let constants = profile.constants.iter().take(FIRST_CONSTANTS);
         let constants = constants.map(|it| format!("{} {}", it.name, it.value));
@@ -109,6 +110,10 @@ fn groups(catalogue: &Catalogue) -> Vec<(&'static str, Vec<(String, String)>)> {
         (
             "quinn's own (--on quic)",
             quinn.map(|it| (it.name.to_owned(), it.summary.to_owned())).collect(),
+        ),
+        (
+            "Queues of a link (--queue)",
+            queues.map(|it| (it.name.to_owned(), it.summary.to_owned())).collect(),
         ),
         ("Profiles of the endpoints (--profile)", profiles.collect()),
         ("Path flags of compare and run", flags.collect()),

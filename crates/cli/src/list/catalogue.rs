@@ -13,6 +13,7 @@ use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::policy::Observer as _;
 use firstflight_core::registry::{ALIASES, Alias as CoreAlias};
 use firstflight_kernel::catalogue::available;
+use firstflight_link::Discipline;
 use firstflight_quic::OWN;
 use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, hint};
@@ -41,6 +42,8 @@ pub(crate) struct Catalogue {
     pub(crate) kernels_own: Vec<KernelsOwn>,
     /// Controllers that come with quinn, over QUIC only.
     pub(crate) quinn: Vec<Quinn>,
+    /// Queue disciplines of a link.
+    pub(crate) queues: Vec<Queue>,
     /// Sets of endpoint constants.
     pub(crate) profiles: Vec<Profile>,
     /// Flags of `compare` and `run`, with the scenario keys they set.
@@ -158,6 +161,19 @@ pub(crate) struct Quinn {
     pub(crate) source: &'static str,
 }
 
+/// A queue discipline.
+#[derive(Debug, Serialize)]
+pub(crate) struct Queue {
+    /// The name as users write it, which is that of `tc`.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) summary: &'static str,
+    /// Paper or RFC, and Linux's file.
+    pub(crate) source: &'static str,
+    /// What can be set, each with its default.
+    pub(crate) knobs: Vec<(&'static str, &'static str)>,
+}
+
 /// A set of endpoint constants.
 #[derive(Debug, Serialize)]
 pub(crate) struct Profile {
@@ -236,6 +252,15 @@ impl Catalogue {
             named: NAMED.to_vec(),
             kernels_own: firstflight_kernel::catalogue::OWN.iter().map(own).collect(),
             quinn: OWN.iter().map(Quinn::of).collect(),
+            queues: Discipline::cards()
+                .into_iter()
+                .map(|it| Queue {
+                    name: it.name,
+                    summary: it.about,
+                    source: it.sources,
+                    knobs: it.knobs,
+                })
+                .collect(),
             profiles: [Named::Rfc, Named::Ns2, Named::Linux, Named::Quic].map(Profile::of).into(),
             path_flags: PathFlags::all().iter().map(flag).collect(),
         }
@@ -277,6 +302,7 @@ impl Catalogue {
         self.avoidances.retain(|policy| avoidances.iter().any(|avoid| avoid == policy.name));
         self.kernels_own.retain(|own| own.name == name);
         self.quinn.retain(|own| own.name == name);
+        self.queues.retain(|queue| queue.name == name);
         self.profiles.retain(|profile| profile.name == name);
         self.path_flags.retain(|flag| flag.name.trim_start_matches('-') == bare);
         // A control in parts is resolved as a run would, so that its knobs are checked too.
@@ -300,6 +326,7 @@ impl Catalogue {
         let aliases = aliases.chain(self.around.iter().map(|around| around.name));
         let aliases = aliases.chain(self.kernels_own.iter().map(|own| own.name));
         let aliases = aliases.chain(self.quinn.iter().map(|own| own.name));
+        let aliases = aliases.chain(self.queues.iter().map(|queue| queue.name));
         let flags = self.path_flags.iter().map(|flag| flag.name.trim_start_matches('-'));
         let profiles = self.profiles.iter().map(|profile| profile.name.as_str());
         policies.chain(aliases).chain(flags).chain(profiles).map(str::to_owned).collect()

@@ -43,6 +43,15 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
             format!("quinn's own {name}\n  {summary}\n  source: {source}\n  runs on: quic\n");
         parts.push(part);
     }
+    for queue in &catalogue.queues {
+        let told = wrapped(queue.summary, output::screen().width, "  ");
+        let mut part = format!("queue {}\n  {told}  source: {}\n", queue.name, queue.source);
+        for (knob, usual) in &queue.knobs {
+            let usual = if usual.is_empty() { "(needed)" } else { usual };
+            let _ = writeln!(part, "  {knob:26}{usual}");
+        }
+        parts.push(part);
+    }
     for profile in &catalogue.profiles {
         let mut part = format!("profile {}\n", profile.name);
         for constant in &profile.constants {
