@@ -3,12 +3,12 @@
 use firstflight_core::card::Card;
 use firstflight_core::knob::{KnobKind, RATIO_ONE};
 use firstflight_core::registry::{AVOIDANCES, STARTUPS};
-use firstflight_kernel::catalogue::Pair;
+use firstflight_kernel::catalogue::BuiltPair;
 
 use super::draw::Draw;
 
 /// A pair of policies in which every other knob has some value from its range.
-pub(crate) fn control(pair: &Pair, draw: &mut Draw) -> String {
+pub(crate) fn control(pair: &BuiltPair, draw: &mut Draw) -> String {
     let startup = STARTUPS.iter().find(|card| card.name == pair.startup).unwrap();
     let avoidance = AVOIDANCES.iter().find(|card| card.name == pair.avoidance).unwrap();
     format!("{}+{}", policy(startup, draw), policy(avoidance, draw))
