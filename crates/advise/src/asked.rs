@@ -50,7 +50,7 @@ pub struct Point {
     pub jitter_s: f64,
     /// Packets for which there is one ACK.
     pub acks: u64,
-    /// Who else is there, by its place in [`OTHERS`].
+    /// Who else is there, by its place in `OTHERS`.
     pub others: usize,
     /// The seed of all that is random.
     pub seed: u64,

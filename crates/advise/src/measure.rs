@@ -10,7 +10,7 @@ use crate::stack::Candidate;
 /// What a transfer took at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Took {
-    /// Until all was delivered; [`LONGEST_S`] if it was not.
+    /// Until all was delivered; `LONGEST_S` if it was not.
     pub seconds: f64,
     /// Packets sent again, over those of the transfer.
     pub again: f64,
