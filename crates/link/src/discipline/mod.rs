@@ -28,7 +28,7 @@ pub trait Rules: Copy + Debug + Default + 'static {
     /// Its parameters.
     const KNOBS: &'static [Knob<Self>];
 
-    /// What is not written follows from the rest and the link: [`UNSET`] becomes a value. Refuses
+    /// What is not written follows from the rest and the link: `UNSET` becomes a value. Refuses
     /// rules that do not go together.
     ///
     /// # Errors
