@@ -106,7 +106,7 @@ pub struct Choice {
     pub seconds: Vec<f64>,
 }
 
-/// A side of something unknown on which another control is quicker.
+/// A condition on something unknown under which another control is quicker.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Change {
@@ -116,9 +116,9 @@ pub struct Change {
     pub when: String,
     /// The control to take then.
     pub take: String,
-    /// Its time over that of the advised one there, geometric mean.
+    /// Its completion time over that of the advised control, geometric mean over these points.
     pub ratio: f64,
-    /// Points that are there.
+    /// How many points meet the condition.
     pub points: usize,
 }
 

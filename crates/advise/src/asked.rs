@@ -23,12 +23,12 @@ pub struct Asked {
     /// The loss that was given.
     loss: Option<Loss>,
     /// What is not known.
-    pub(crate) unknown: Vec<Of>,
+    pub(crate) unknown: Vec<Factor>,
 }
 
-/// What can be unknown.
+/// A property of the path that a person may not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum Factor {
     Buffer,
     Loss,
     Bursts,
@@ -96,12 +96,12 @@ impl Asked {
         let is_burst = matches!(loss, Some(Loss::Bursts(_))) || loss.is_some_and(|it| !loses(it));
         let mut unknown = Vec::new();
         for (of, is_known) in [
-            (Of::Buffer, given("--buffer").is_some()),
-            (Of::Loss, loss.is_some()),
-            (Of::Bursts, is_burst),
-            (Of::Jitter, given("--jitter").is_some()),
-            (Of::Acks, false),
-            (Of::Others, !shared),
+            (Factor::Buffer, given("--buffer").is_some()),
+            (Factor::Loss, loss.is_some()),
+            (Factor::Bursts, is_burst),
+            (Factor::Jitter, given("--jitter").is_some()),
+            (Factor::Acks, false),
+            (Factor::Others, !shared),
         ] {
             if !is_known {
                 unknown.push(of);
@@ -123,12 +123,12 @@ impl Asked {
     /// A point by its number from 0: those of Halton (1960), whose first fill the space evenly
     /// however many are taken.
     pub fn point(&self, number: u64) -> Point {
-        let at = |of: Of| halton(number + 1, BASES[of as usize]);
+        let at = |of: Factor| halton(number + 1, BASES[of as usize]);
         self.point_at(&at, number + 1)
     }
 
     /// The point at a share of the way, 0 to 1, of everything that can be unknown.
-    pub(crate) fn point_at(&self, at: &dyn Fn(Of) -> f64, seed: u64) -> Point {
+    pub(crate) fn point_at(&self, at: &dyn Fn(Factor) -> f64, seed: u64) -> Point {
         // The upper half of the way; the lower half has none of it.
         let or_none = |share: f64, (from, to): (f64, f64)| match share {
             share if share < 0.5 => 0.0,
@@ -142,12 +142,12 @@ impl Asked {
         )]
         let place = |share: f64, count: usize| ((share * count as f64) as usize).min(count - 1);
         Point {
-            buffer_bdp: between(at(Of::Buffer), BUFFER_BDP.0, BUFFER_BDP.1),
-            loss: or_none(at(Of::Loss), LOSS),
-            bursts: at(Of::Bursts) >= 0.5,
-            jitter_s: or_none(at(Of::Jitter), (JITTER_S.0, most_late)),
-            acks: ACKS[place(at(Of::Acks), ACKS.len())],
-            others: place(at(Of::Others), OTHERS.len()),
+            buffer_bdp: between(at(Factor::Buffer), BUFFER_BDP.0, BUFFER_BDP.1),
+            loss: or_none(at(Factor::Loss), LOSS),
+            bursts: at(Factor::Bursts) >= 0.5,
+            jitter_s: or_none(at(Factor::Jitter), (JITTER_S.0, most_late)),
+            acks: ACKS[place(at(Factor::Acks), ACKS.len())],
+            others: place(at(Factor::Others), OTHERS.len()),
             seed,
         }
     }
@@ -178,17 +178,17 @@ impl Asked {
         let mut set = |name: &str, text: String| flags.set(name, text);
         set("--size", Size::from_bytes(bytes).to_string());
         set("--delayed-ack", point.acks.to_string());
-        if is_unknown(Of::Buffer) {
+        if is_unknown(Factor::Buffer) {
             set("--buffer", format!("{}pkt", self.packets(point.buffer_bdp)));
         }
         let mean = match self.loss {
             Some(loss) => loss.mean().ppb() as f64 / 1e9,
             None => point.loss,
         };
-        if is_unknown(Of::Loss) || is_unknown(Of::Bursts) {
+        if is_unknown(Factor::Loss) || is_unknown(Factor::Bursts) {
             set("--loss", lost(mean, point.bursts));
         }
-        if is_unknown(Of::Jitter) && point.jitter_s > 0.0 {
+        if is_unknown(Factor::Jitter) && point.jitter_s > 0.0 {
             set("--jitter", time(point.jitter_s).to_string());
         }
         let mut scenario = Scenario::from_flags(&flags, controls)?;
@@ -301,7 +301,7 @@ pub(crate) const ACKS: [u64; 4] = [2, 2, 4, 8];
 const BURST: f64 = 5.0;
 /// What another flow sends while we do, over what we send: F1 has 10 MB beside 5.
 const THEIRS: u64 = 2;
-/// The first primes: the bases of what can be unknown, in the order of [`Of`].
+/// The first primes: the bases of what can be unknown, in the order of [`Factor`].
 const BASES: [u64; 6] = [2, 3, 11, 5, 7, 13];
 
 /// Who may be there: scenarios F1 and F2 of the catalogue. Theirs is half a minute old there; here

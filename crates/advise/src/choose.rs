@@ -1,19 +1,19 @@
 //! Which of the controls that ran are worth taking.
 
-use crate::asked::{Asked, OTHERS, Of, Point};
+use crate::asked::{Asked, Factor, OTHERS, Point};
 use crate::measure::Took;
 use crate::stack::{Candidate, REFERENCE};
 
-/// What came of all runs.
+/// The results of all runs.
 pub(crate) struct Table<'a> {
     pub(crate) asked: &'a Asked,
     pub(crate) candidates: &'a [Candidate],
     pub(crate) points: Vec<Point>,
-    /// By candidate, at as many of the points as it ran.
+    /// The runs of each candidate, one for each point at which it ran.
     pub(crate) runs: Vec<Vec<Took>>,
 }
 
-/// A part of the points, on one side of what is not known.
+/// A condition on an unknown, which some of the points meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Side {
     Below(f64),
@@ -21,13 +21,13 @@ pub(crate) enum Side {
     Is(usize),
 }
 
-/// A control that is better than the one advised where something unknown is on one side.
+/// A control that is quicker than the advised one at the points that meet a condition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Better {
-    pub(crate) of: Of,
+    pub(crate) of: Factor,
     pub(crate) side: Side,
     pub(crate) candidate: usize,
-    /// Its time over that of the advised one there.
+    /// Its completion time over that of the advised control, geometric mean over these points.
     pub(crate) ratio: f64,
     pub(crate) points: usize,
 }
@@ -37,8 +37,8 @@ impl<'a> Table<'a> {
         Self { asked, candidates, points, runs: vec![Vec::new(); candidates.len()] }
     }
 
-    /// The controls that run on: the stack's own, the reference, the quickest of the gentle ones,
-    /// those that are quickest somewhere, and the quickest of all.
+    /// The controls that run at the remaining points: the stack's own, the reference, the quickest
+    /// of the gentle ones, those that are quickest at some point, and the quickest of all.
     pub(crate) fn finalists(&self, most: usize) -> Vec<usize> {
         let mut by_time: Vec<usize> = (0..self.candidates.len()).collect();
         by_time.sort_by(|one, other| self.log_time(*one).total_cmp(&self.log_time(*other)));
@@ -66,12 +66,12 @@ impl<'a> Table<'a> {
         chosen
     }
 
-    /// Those that ran at all points.
+    /// The controls that ran at all points.
     pub(crate) fn complete(&self) -> impl Iterator<Item = usize> {
         (0..self.candidates.len()).filter(|at| self.runs[*at].len() == self.points.len())
     }
 
-    /// The place of slow start and CUBIC.
+    /// The index of slow start with CUBIC.
     pub(crate) fn reference(&self) -> usize {
         let is_it = |candidate: &Candidate| candidate.model == REFERENCE;
         self.candidates.iter().position(is_it).unwrap_or_default()
@@ -88,7 +88,7 @@ impl<'a> Table<'a> {
         mean(pairs.map(|(one, other)| (one.seconds / other.seconds).ln())).exp()
     }
 
-    /// The share that it sends again, in the mean.
+    /// The share of the transfer that it retransmits, mean.
     pub(crate) fn again(&self, at: usize) -> f64 {
         mean(self.runs[at].iter().map(|took| took.again))
     }
@@ -145,7 +145,7 @@ impl<'a> Table<'a> {
         all.collect()
     }
 
-    fn better(&self, of: Of, side: Side, candidate: usize, take: usize) -> Option<Better> {
+    fn better(&self, of: Factor, side: Side, candidate: usize, take: usize) -> Option<Better> {
         let there: Vec<f64> = (0..self.points.len())
             .filter(|point| side.has(self.points[*point].value(of)))
             .map(|point| self.runs[candidate][point].seconds / self.runs[take][point].seconds)
@@ -159,8 +159,8 @@ impl<'a> Table<'a> {
     }
 
     /// The sides of what is not known between which the points fall.
-    fn sides(&self, of: Of) -> Vec<Side> {
-        if of == Of::Others {
+    fn sides(&self, of: Factor) -> Vec<Side> {
+        if of == Factor::Others {
             return (0..OTHERS.len()).map(Side::Is).collect();
         }
         let mut values: Vec<f64> = self.points.iter().map(|point| point.value(of)).collect();
@@ -186,15 +186,15 @@ impl Side {
 }
 
 impl Point {
-    /// The value of what can be unknown, as a number.
-    pub(crate) fn value(&self, of: Of) -> f64 {
+    /// The value of an unknown at a point, as a number.
+    pub(crate) fn value(&self, of: Factor) -> f64 {
         match of {
-            Of::Buffer => self.buffer_bdp,
-            Of::Loss => self.loss,
-            Of::Bursts => f64::from(u8::from(self.bursts)),
-            Of::Jitter => self.jitter_s,
-            Of::Acks => self.acks as f64,
-            Of::Others => self.others as f64,
+            Factor::Buffer => self.buffer_bdp,
+            Factor::Loss => self.loss,
+            Factor::Bursts => f64::from(u8::from(self.bursts)),
+            Factor::Jitter => self.jitter_s,
+            Factor::Acks => self.acks as f64,
+            Factor::Others => self.others as f64,
         }
     }
 }

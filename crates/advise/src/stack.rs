@@ -31,12 +31,20 @@ impl Stack {
 
     /// As `--on` takes it.
     pub fn name(self) -> &'static str {
-        ["linux", "quinn", "quic"][self as usize]
+        match self {
+            Self::Linux => "linux",
+            Self::Quinn => "quinn",
+            Self::Quic => "quic",
+        }
     }
 
     /// What it is, for a sentence.
     pub(crate) fn title(self) -> &'static str {
-        ["Linux's TCP", "quinn", "QUIC"][self as usize]
+        match self {
+            Self::Linux => "Linux's TCP",
+            Self::Quinn => "quinn",
+            Self::Quic => "QUIC",
+        }
     }
 
     /// Its controls: those that come with it, the one that it takes by itself first, and every

@@ -5,13 +5,20 @@ use firstflight_scenario::{Rate, Size, Time};
 
 use crate::answer::{Answer, Choice, Unknown};
 use crate::asked::{
-    ACKS, Asked, BUFFER_BDP, FIRST_WINDOW, JITTER_S, LONGEST_S, LOSS, MOST_LATE, OTHERS, Of,
+    ACKS, Asked, BUFFER_BDP, FIRST_WINDOW, Factor, JITTER_S, LONGEST_S, LOSS, MOST_LATE, OTHERS,
 };
 use crate::choose::{EQUAL, Side};
 
 /// As the document calls it.
-pub(crate) fn name(of: Of) -> &'static str {
-    ["buffer", "loss", "bursts", "jitter", "acks", "others"][of as usize]
+pub(crate) fn name(of: Factor) -> &'static str {
+    match of {
+        Factor::Buffer => "buffer",
+        Factor::Loss => "loss",
+        Factor::Bursts => "bursts",
+        Factor::Jitter => "jitter",
+        Factor::Acks => "acks",
+        Factor::Others => "others",
+    }
 }
 
 /// The scenario of the catalogue that another flow is of.
@@ -21,25 +28,27 @@ pub(crate) fn code(others: usize) -> &'static str {
 
 /// What was not told, and what it can be.
 pub(crate) fn unknown(asked: &Asked) -> Vec<Unknown> {
-    let between = |of: Of| match of {
-        Of::Buffer => format!("{} to {} BDP", BUFFER_BDP.0, BUFFER_BDP.1),
-        Of::Loss => format!("none, or {} to {} %", short(LOSS.0 * 100.0), short(LOSS.1 * 100.0)),
-        Of::Bursts => "losses one by one, or in bursts of 5".to_owned(),
-        Of::Jitter => format!(
+    let between = |of: Factor| match of {
+        Factor::Buffer => format!("{} to {} BDP", BUFFER_BDP.0, BUFFER_BDP.1),
+        Factor::Loss => {
+            format!("none, or {} to {} %", short(LOSS.0 * 100.0), short(LOSS.1 * 100.0))
+        }
+        Factor::Bursts => "losses one by one, or in bursts of 5".to_owned(),
+        Factor::Jitter => format!(
             "none, or up to {} to {} ms, at most {} % of the RTT",
             short(JITTER_S.0 * 1e3),
             short(JITTER_S.1 * 1e3),
             short(MOST_LATE * 100.0)
         ),
-        Of::Acks => format!("one for {} to {} packets", ACKS[0], ACKS[ACKS.len() - 1]),
-        Of::Others => OTHERS.map(|other| other.words).join(", or "),
+        Factor::Acks => format!("one for {} to {} packets", ACKS[0], ACKS[ACKS.len() - 1]),
+        Factor::Others => OTHERS.map(|other| other.words).join(", or "),
     };
     let all = asked.unknown.iter();
     all.map(|of| Unknown { name: name(*of), between: between(*of) }).collect()
 }
 
 /// A side of what is not known, after "if".
-pub(crate) fn when(of: Of, side: Side) -> String {
+pub(crate) fn when(of: Factor, side: Side) -> String {
     let (word, at) = match side {
         Side::Below(at) => ("below", at),
         Side::Above(at) => ("above", at),
@@ -47,13 +56,13 @@ pub(crate) fn when(of: Of, side: Side) -> String {
     };
     let none = matches!(side, Side::Below(_));
     match of {
-        Of::Buffer => format!("the buffer is {word} {} BDP", digits(at, 2)),
-        Of::Loss => format!("the path loses {} {} %", more(none), digits(at * 100.0, 3)),
-        Of::Bursts if none => "losses come one by one".to_owned(),
-        Of::Bursts => "losses come in bursts".to_owned(),
-        Of::Jitter => format!("packets are late by {} {} ms", more(none), digits(at * 1e3, 1)),
-        Of::Acks => format!("there is one ACK for {} {} packets", more(none), digits(at, 0)),
-        Of::Others => String::new(),
+        Factor::Buffer => format!("the buffer is {word} {} BDP", digits(at, 2)),
+        Factor::Loss => format!("the path loses {} {} %", more(none), digits(at * 100.0, 3)),
+        Factor::Bursts if none => "losses come one by one".to_owned(),
+        Factor::Bursts => "losses come in bursts".to_owned(),
+        Factor::Jitter => format!("packets are late by {} {} ms", more(none), digits(at * 1e3, 1)),
+        Factor::Acks => format!("there is one ACK for {} {} packets", more(none), digits(at, 0)),
+        Factor::Others => String::new(),
     }
 }
 
@@ -70,7 +79,7 @@ pub(crate) fn sentences(asked: &Asked, answer: &Answer) -> Vec<String> {
         let (when, other, ratio) = (&change.when, &change.take, share(change.ratio));
         format!("If {when}, take {other}: it needs {ratio} that time there.")
     }));
-    let changes = |of: &&Of| answer.changes.iter().any(|change| change.unknown == name(**of));
+    let changes = |of: &&Factor| answer.changes.iter().any(|change| change.unknown == name(**of));
     let rest: Vec<&str> =
         asked.unknown.iter().filter(|of| !changes(of)).map(|of| name(*of)).collect();
     if !rest.is_empty() {

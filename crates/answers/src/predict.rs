@@ -17,14 +17,14 @@ pub struct Predicted {
     /// What the model was told of them.
     #[serde(skip)]
     pub conditions: Conditions,
-    /// What the model says.
+    /// The model's prediction.
     #[serde(flatten)]
     pub prediction: Prediction,
     /// What the hosts must allow.
     pub socket_buffers: Needed,
 }
 
-/// What the model says of the path that the flags make.
+/// Predicts slow start on the path that the flags describe.
 ///
 /// # Errors
 /// A flag that is wrong, or what the model cannot be applied to.

@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use ipnet::{IpNet, Ipv6Net};
-use libbpf_rs::{MapCore as _, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject};
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle, ObjectBuilder, OpenObject};
 
 use crate::catalogue::{LONGEST_NAME, available};
 use crate::folder::turn_of;
@@ -106,8 +106,7 @@ pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
         }
         return attached;
     }
-    let [all, active, counts] = MAPS.map(|name| MapHandle::from_pinned_path(folder.join(name)));
-    write(&all?, &active?, &counts?, rules)
+    write(&maps(&folder)?, rules)
 }
 
 /// The rules that hold, and what each has done; none if there are none.
@@ -117,8 +116,11 @@ pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
 pub fn list() -> Result<Vec<(Rule, Counts)>, SteerError> {
     let folder = root();
     let Some(_turn) = turn_of(&folder, false)? else { return Ok(Vec::new()) };
-    let [all, active, counts] = MAPS.map(|name| MapHandle::from_pinned_path(folder.join(name)));
-    let (all, active, counts) = (all?, active?, counts?);
+    if !folder.join(LINK).exists() {
+        // An interrupted command left the folder.
+        return Ok(Vec::new());
+    }
+    let [all, active, counts] = maps(&folder)?;
     let set = read_word(&active)?;
     let value = all.lookup(&set.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
     let mut found = Vec::new();
@@ -158,10 +160,6 @@ fn attach(cgroup: &Path, folder: &Path, rules: &[Rule]) -> Result<(), SteerError
     Complaints::listen();
     let builder = ObjectBuilder::default().name("ff_steer")?.open_memory(PROGRAM);
     let mut object = builder.and_then(OpenObject::load)?;
-    {
-        let map = |name: &str| find(&object, name);
-        write(&map(MAPS[0])?, &map(MAPS[1])?, &map(MAPS[2])?, rules)?;
-    }
     for mut map in object.maps_mut() {
         if let Some(name) = MAPS.into_iter().find(|name| map.name() == *name) {
             let path = folder.join(name);
@@ -170,6 +168,7 @@ fn attach(cgroup: &Path, folder: &Path, rules: &[Rule]) -> Result<(), SteerError
             map.pin(&path)?;
         }
     }
+    write(&maps(folder)?, rules)?;
     let program = object.progs_mut().next();
     let program = program.ok_or_else(|| SteerError::Refused("no program".to_owned()))?;
     let mut link = program
@@ -179,19 +178,14 @@ fn attach(cgroup: &Path, folder: &Path, rules: &[Rule]) -> Result<(), SteerError
     Ok(())
 }
 
-fn find(object: &Object, name: &str) -> Result<MapHandle, SteerError> {
-    let map = object.maps().find(|map| map.name() == name);
-    let map = map.ok_or_else(|| SteerError::Refused(format!("no map {name}")))?;
-    Ok(MapHandle::try_from(&map)?)
+/// The pinned maps, in the order of [`MAPS`].
+fn maps(folder: &Path) -> Result<[MapHandle; 3], SteerError> {
+    let [all, active, counts] = MAPS.map(|name| MapHandle::from_pinned_path(folder.join(name)));
+    Ok([all?, active?, counts?])
 }
 
 /// Writes a set of rules beside the one that holds, and lets it hold.
-fn write(
-    all: &impl libbpf_rs::MapCore,
-    active: &impl libbpf_rs::MapCore,
-    counts: &impl libbpf_rs::MapCore,
-    rules: &[Rule],
-) -> Result<(), SteerError> {
+fn write([all, active, counts]: &[MapHandle; 3], rules: &[Rule]) -> Result<(), SteerError> {
     let set = 1 - read_word(active)?.min(1);
     let mut seed = [0; 4];
     File::open("/dev/urandom")?.read_exact(&mut seed)?;
@@ -210,7 +204,7 @@ fn write(
     Ok(())
 }
 
-fn read_word(map: &impl libbpf_rs::MapCore) -> Result<u32, SteerError> {
+fn read_word(map: &MapHandle) -> Result<u32, SteerError> {
     let value = map.lookup(&[0; 4], MapFlags::ANY)?.unwrap_or_default();
     Ok(value.get(..4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes).unwrap_or_default())
 }
@@ -281,7 +275,7 @@ fn root() -> PathBuf {
 }
 
 fn count_key(set: u32, rule: usize) -> u32 {
-    set * MAX_RULES_WORD + u32::try_from(rule).unwrap_or_default()
+    u32::try_from(set as usize * MAX_RULES + rule).unwrap_or_default()
 }
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.o"));
@@ -292,7 +286,6 @@ const MAPS: [&str; 3] = ["rules", "active", "counts"];
 
 /// `MAX_RULES` of c/bpf/steer.h.
 const MAX_RULES: usize = 64;
-const MAX_RULES_WORD: u32 = 64;
 /// The size of `struct rule`.
 const RULE: usize = 56;
 

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -150,14 +150,14 @@ impl End {
     }
 }
 
-/// How many connections there were since the beginning.
+/// Counts of connections since the program was attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// That began.
+    /// Connections that began.
     pub began: u64,
-    /// That closed.
+    /// Connections that closed.
     pub closed: u64,
-    /// The closed ones for which the buffer had no room: their records are lost.
+    /// Closed connections whose records are lost, because the ring buffer was full.
     pub dropped: u64,
 }
 
@@ -212,7 +212,7 @@ impl Watch {
         }
     }
 
-    /// How many connections there were.
+    /// Reads the counts.
     pub fn counts(&self) -> Counts {
         let map = self.object.maps().find(|map| map.name().as_encoded_bytes().ends_with(b".bss"));
         let value = map.and_then(|map| map.lookup(&[0; 4], MapFlags::ANY).ok().flatten());
@@ -280,13 +280,11 @@ impl Fields<'_> {
     }
 
     fn connection(&mut self) -> Option<Connection> {
-        let [_began, duration, still_in, ended_by] =
-            [self.nanos()?, self.nanos()?, self.nanos()?, self.nanos()?];
+        let [duration, still_in, ended_by] = [self.nanos()?, self.nanos()?, self.nanos()?];
         let [rate, acked, sent_again] = [self.long()?, self.long()?, self.long()?];
         let addresses: [[u8; 16]; 2] = [self.take()?, self.take()?];
         let ports = [self.word()?, self.word()?];
-        let family = self.word()?;
-        let address = |of: usize| socket_address(family, addresses[of], ports[of]);
+        let address = |of: usize| socket_address(addresses[of], ports[of]);
         let accepted = self.word()? != 0;
         let (end, end_cwnd, end_srtt) = (self.word()?, self.word()?, self.micros()?);
         let timeouts = self.word()?;
@@ -341,19 +339,13 @@ fn read_end(end: u32, [network, receiver, buffer]: [u32; 3]) -> Option<End> {
     })
 }
 
-/// An address of four bytes, or of sixteen: one that carries four is shown as these four.
-fn socket_address(family: u32, bytes: [u8; 16], port: u32) -> SocketAddr {
-    let four = [bytes[0], bytes[1], bytes[2], bytes[3]];
-    let address = match family {
-        AF_INET => IpAddr::V4(Ipv4Addr::from(four)),
-        _ => Ipv6Addr::from(bytes).to_canonical(),
-    };
-    SocketAddr::new(address, u16::try_from(port).unwrap_or_default())
+/// An end as `struct ends` has it (c/bpf/sock_ops.h); ::ffff:a.b.c.d is shown as a.b.c.d.
+fn socket_address(address: [u8; 16], port: u32) -> SocketAddr {
+    let port = u16::try_from(port).unwrap_or_default();
+    SocketAddr::new(Ipv6Addr::from(address).to_canonical(), port)
 }
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/watch.o"));
-
-const AF_INET: u32 = 2;
 
 #[cfg(test)]
 mod tests {
@@ -370,14 +362,13 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_four_bytes_within_sixteen_is_shown_as_four() {
+    fn an_address_of_ipv4_is_shown_as_one() {
         let mut mapped = [0; 16];
         mapped[10..12].fill(0xff);
         mapped[12..].copy_from_slice(&[192, 0, 2, 1]);
-        assert_eq!(socket_address(10, mapped, 443).to_string(), "192.0.2.1:443");
-        let mut four = [0; 16];
-        four[..4].copy_from_slice(&[192, 0, 2, 1]);
-        assert_eq!(socket_address(2, four, 443).to_string(), "192.0.2.1:443");
+        assert_eq!(socket_address(mapped, 443).to_string(), "192.0.2.1:443");
+        let longest = Ipv6Addr::LOCALHOST.octets();
+        assert_eq!(socket_address(longest, 443).to_string(), "[::1]:443");
     }
 
     #[test]

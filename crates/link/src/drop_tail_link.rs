@@ -35,9 +35,9 @@ pub struct DropTailLink {
 /// A drop-tail buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// This many packets.
+    /// A number of packets.
     Packets(u64),
-    /// This many bytes.
+    /// A number of bytes.
     Bytes(u64),
     /// No limit.
     Unlimited,
@@ -46,9 +46,9 @@ pub enum Buffer {
 /// What the buffer has room for.
 #[derive(Debug)]
 enum Room {
-    /// This many packets, the one in service included; at least one.
+    /// A number of packets, at least one, which includes the packet in service.
     Packets(u64),
-    /// This many bytes, and whether the packet in service counts.
+    /// A number of bytes, and whether it includes the packet in service.
     Bytes(u64, bool),
 }
 

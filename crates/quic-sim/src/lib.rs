@@ -2,8 +2,8 @@
 //! quinn-proto's state machines, no sockets, no clock.
 //!
 //! A [`ClientAndServer`] is a client that sends to a server that reads, stream after stream of a
-//! mebibyte. It is what the simulator calls the [ends](firstflight_sim::Ends) of a flow, and shares
-//! links with simulated TCP.
+//! mebibyte. It implements [`Ends`](firstflight_sim::Ends), the simulator's trait for both ends of
+//! a flow, and shares links with simulated TCP.
 //!
 //! # The same bytes on every run
 //!

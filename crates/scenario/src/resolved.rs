@@ -139,7 +139,7 @@ pub struct ResolvedLink {
     pub loss: Loss,
     /// Data packets lost by their number of arrival, from 1, rising.
     pub drop: Vec<u64>,
-    /// What else happens to packets on it; nothing of it is left out of results.
+    /// Its elements, all of which results name.
     #[serde(flatten, serialize_with = "Elements::in_results")]
     pub elements: Elements,
     /// The other direction, where it is more than a delay.
@@ -151,18 +151,18 @@ pub struct ResolvedLink {
 }
 
 impl ResolvedLink {
-    /// The first key that is written of a queue or of what else it does to packets, if any is.
+    /// The key of the link's queue discipline, or else of its first element.
     pub fn beyond_drop_tail(&self) -> Option<&'static str> {
         self.queue.as_ref().map(|_| "queue").or(self.elements.key())
     }
 
-    /// What else happens to packets on it, each in a few words, for headers.
+    /// Describes each element of the link in a few words, for the headers of results.
     pub fn words(&self) -> impl Iterator<Item = String> + '_ {
         self.elements.words(self.back.as_ref().map(|back| back.words()))
     }
 }
 
-/// What a link's elements are as they run. It follows from what is written.
+/// A link's elements as the simulator runs them, built from the keys.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
     /// The elements, in the order in which packets cross them.
@@ -190,7 +190,7 @@ pub struct ResolvedBack {
     /// Random loss of ACKs, as of the link's data.
     #[serde(flatten, serialize_with = "in_ppb")]
     pub loss: Loss,
-    /// What else happens to them.
+    /// Elements that ACKs cross.
     #[serde(flatten, serialize_with = "Elements::in_results")]
     pub elements: Elements,
     /// `elements` as they run, and the link's delays among them.

@@ -18,11 +18,11 @@ use crate::link::queued::{Left, Queued};
 use crate::memory::Memory;
 use crate::network::{LinkSpec, Network};
 use crate::outcome::LinkOutcome;
-use crate::packet::{self, Packet, Way};
+use crate::packet::{Packet, Way};
 
 /// What the network's flows share.
 pub(crate) struct Net {
-    /// The links of the network, and behind them, by the same numbers, their other directions.
+    /// The links of the network, then, in the same order, their reverse directions.
     pub(crate) links: Vec<Link>,
     /// How many links the network has.
     count: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Net {
     /// The paths of flows and sources, by their numbers.
     pub(crate) paths: Vec<Path>,
     under_way: UnderWay,
-    /// What fast paths foresee at the other directions of links.
+    /// For each link, what fast paths know in advance of the ACKs on its reverse direction.
     pub(crate) foresight: Vec<Foresight>,
 }
 
@@ -40,13 +40,13 @@ pub(crate) struct Net {
 #[derive(Debug, Default)]
 pub(crate) struct Path {
     pub(crate) forward: Vec<Hop>,
-    /// Without one, what goes back waits for nothing.
+    /// Empty where the reverse path is a delay alone.
     pub(crate) back: Vec<Hop>,
     /// How packets wait to reach the end behind the last link, if that has elements or a queue.
     pub(crate) exit: Option<Wait>,
     /// The number by which elements know the flow ([`Crossing::flow`]).
     pub(crate) place: usize,
-    /// The number by which routers know it, and what it wants to hear of them.
+    /// The flow's number at routers, and which of their signals it uses.
     pub(crate) listener: (u16, Facilities),
     /// When the flow's last packet reached the far end of each link, where its packets keep their
     /// order although others at the link do not.
@@ -57,20 +57,20 @@ pub(crate) struct Path {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
     pub(crate) link: usize,
-    /// Who comes first of what reaches the link at one instant.
+    /// Orders packets that reach the link at one instant.
     pub(crate) tie: Tie,
     pub(crate) wait: Wait,
 }
 
-/// Where packets of a path wait, and the number that decides among those of one instant: the
-/// smallest comes first.
+/// The queue of events in which packets of a path wait, and the number that orders events of one
+/// instant: the smallest comes first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
     /// In a lane, to arrive.
     Lane(u32, u16),
     /// In a lane of ACKs.
     Ack(u32, u16),
-    /// Among what comes out of order: packets of other sources than our TCP.
+    /// In the heap, because their events are out of order: packets of sources other than our TCP.
     Other(u16),
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum Reached {
 }
 
 impl Net {
-    /// When nothing has happened yet.
+    /// The state before the first event.
     pub(crate) fn new(
         network: &Network,
         queue: Queue,
@@ -134,7 +134,7 @@ impl Net {
         }
     }
 
-    /// The number of the other direction of link `link`.
+    /// The index of the reverse direction of link `link`.
     pub(crate) fn back_of(&self, link: usize) -> usize {
         self.count + link
     }
@@ -197,7 +197,7 @@ impl Net {
         if link.has_queue() {
             return self.queue_up(number, crossing, packet);
         }
-        let Some((far_end, marked)) = link.cross(crossing, tie, packet.is_bare()) else {
+        let Some((far_end, marked)) = link.cross(crossing, tie, packet.is_handshake_ack()) else {
             return Some(Reached::Lost(packet, now));
         };
         if marks || marked {
@@ -244,7 +244,8 @@ impl Net {
         }
     }
 
-    /// An event of the link of that number: where what left its queue by now has come to.
+    /// Handles the event of the link of that number: returns where each packet that has left its
+    /// queue by now is next.
     #[cold]
     pub(crate) fn serve_link(&mut self, number: u16, now: Instant) -> Vec<Reached> {
         let link = usize::from(u16::MAX - number);
@@ -288,23 +289,6 @@ impl Path {
     }
 }
 
-impl Packet {
-    /// It has its links and access links behind it.
-    pub(crate) fn is_home(&self) -> bool {
-        self.hop == HOME
-    }
-
-    /// Random losses and losses by number pass it over: the third packet of a handshake.
-    pub(crate) fn is_bare(&self) -> bool {
-        matches!(self.kind, packet::Kind::HandshakeAck)
-    }
-
-    /// Nothing happens where its path ends: nobody waits for it there.
-    fn ends_unseen(&self) -> bool {
-        matches!(self.kind, packet::Kind::HandshakeAck | packet::Kind::CrossTraffic)
-    }
-}
-
 /// Packets that wait for their events, by numbers that rise.
 #[derive(Debug, Default)]
 struct UnderWay {
@@ -330,9 +314,6 @@ impl UnderWay {
     }
 }
 
-/// [`Packet::hop`] behind the access link at the end of its path.
-pub(crate) const HOME: u16 = u16::MAX;
-
 /// What an event carries that is about the packet of this number.
 fn pack(number: u32) -> u64 {
     u64::from(number) << 32 | PACKET
@@ -355,7 +336,7 @@ fn number_of(link: usize) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Label;
+    use crate::packet::{self, Label};
 
     fn packet(seq: u32) -> Packet {
         let (path, way, hop, connection, bytes) = (0, Way::Forward, 0, 0, 1000);

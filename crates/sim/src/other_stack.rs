@@ -18,9 +18,9 @@ use firstflight_results::{FileOutcome, FlowOutcome};
 use crate::end::End;
 use crate::event::{self, Event};
 use crate::flow::access::Access;
-use crate::net::{HOME, Net, Path, Wait};
+use crate::net::{Net, Path, Wait};
 use crate::network::{FlowSpec, Network};
-use crate::packet::{Kind, Label, Packet, Way};
+use crate::packet::{HOME, Kind, Label, Packet, Way};
 use crate::topology::other_path;
 use crate::watch::{SenderState, Watch, Watched};
 

@@ -16,11 +16,32 @@ pub(crate) struct Packet {
     pub(crate) connection: u32,
     /// Its size on a link.
     pub(crate) bytes: u64,
-    /// What it is.
+    /// Data, an ACK, a part of a handshake, or another source's.
     pub(crate) kind: Kind,
     /// What its sender and the links wrote into it.
     pub(crate) label: Label,
 }
+
+impl Packet {
+    /// Whether it has crossed its links and the access link behind them.
+    pub(crate) fn is_home(&self) -> bool {
+        self.hop == HOME
+    }
+
+    /// Whether it is the third packet of a handshake, which random losses and losses by number
+    /// spare.
+    pub(crate) fn is_handshake_ack(&self) -> bool {
+        matches!(self.kind, Kind::HandshakeAck)
+    }
+
+    /// Whether nothing happens where its path ends, because no end takes it.
+    pub(crate) fn ends_unseen(&self) -> bool {
+        matches!(self.kind, Kind::HandshakeAck | Kind::CrossTraffic)
+    }
+}
+
+/// [`Packet::hop`] behind the access link at the end of its path.
+pub(crate) const HOME: u16 = u16::MAX;
 
 /// What a packet is.
 #[derive(Clone, Debug)]

@@ -70,7 +70,7 @@ impl Signals {
     /// delayed. Linux answers at once the first mark and the packet after it, because the sender's
     /// window may be small (`__tcp_ecn_check_ce`), and what says that the window was reduced
     /// (`tcp_ecn_accept_cwr`).
-    pub(crate) fn hurries(&mut self, label: &Label) -> u32 {
+    pub(crate) fn immediate_acks(&mut self, label: &Label) -> u32 {
         let (marked, reduced) = (label.ecn == Ecn::Ce, label.reduced);
         match self.ecn {
             None => return 0,
@@ -186,9 +186,9 @@ mod tests {
         let mut signals = signals(EcnFeedback::Classic);
         let mut arrive = |marked, reduced| {
             let label = label(marked, reduced);
-            let hurries = signals.hurries(&label);
+            let immediate_acks = signals.immediate_acks(&label);
             signals.receive(&label);
-            (hurries, signals.answer().echo)
+            (immediate_acks, signals.answer().echo)
         };
         assert_eq!(arrive(false, false), (0, false));
         assert_eq!(arrive(true, false), (2, true));
@@ -202,7 +202,7 @@ mod tests {
 
     fn taken(signals: &mut Signals, marked: bool) -> (bool, u32) {
         let label = label(marked, false);
-        (signals.ends_run(&label), signals.hurries(&label))
+        (signals.ends_run(&label), signals.immediate_acks(&label))
     }
 
     /// RFC 8257 section 3.2, figure 1: an ACK at once in either direction.
@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(signals.answer().echo, marked);
         }
         let reduced = label(false, true);
-        assert_eq!((signals.ends_run(&reduced), signals.hurries(&reduced)), (false, 1));
+        assert_eq!((signals.ends_run(&reduced), signals.immediate_acks(&reduced)), (false, 1));
     }
 
     /// RFC 9768 section 3.2.2.5.1; an ACK tells of all since the one before, and of none twice.

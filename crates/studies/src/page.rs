@@ -55,7 +55,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Runs what is not kept of a grid file; its tables.
+/// Runs the points of a grid file whose results are not kept yet, and returns its tables.
 fn tables(root: &Path, file: &str, folder: &Path) -> Result<Vec<(String, String)>, Stop> {
     let failed = |error: &dyn std::fmt::Display| Stop::failed(&format!("{file}: {error}"));
     let usual: Arc<dyn Transport> = Arc::new(SIM);
@@ -72,7 +72,7 @@ fn tables(root: &Path, file: &str, folder: &Path) -> Result<Vec<(String, String)
     experiment.tables(folder, Format::Csv).map_err(|error| failed(&error))
 }
 
-/// What these words say; in a guest runs the command as it is built for tests.
+/// The transport that `--on` calls so. A guest runs the command as it is built for tests.
 fn transport(root: &Path, words: &str) -> Result<Arc<dyn Transport>, Box<RunError>> {
     let on = On::read(words)?;
     let Some(guests) = on.guests() else { return Ok(on.transport()?) };

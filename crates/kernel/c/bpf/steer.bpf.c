@@ -4,26 +4,13 @@
  * established: the kernel has set its initial window then, and initialises a control only if
  * nobody has, so that the rule's begins with the first data and the default never runs.
  */
+#include "sock_ops.h"
 #include "steer.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
-
-/* include/uapi/linux/bpf.h */
-#define ACTIVE_ESTABLISHED 4
-#define PASSIVE_ESTABLISHED 5
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct bpf_sock_ops {
-    u32 op;
-    u32 is_fullsock;
-    struct bpf_sock *sk;
-};
-
-#pragma clang attribute pop
 
 /* Two sets of rules; the first number of `active` says which holds. */
 struct {
@@ -47,33 +34,6 @@ struct {
     __type(key, u32);
     __type(value, struct rule_counts);
 } counts SEC(".maps");
-
-/* The ends of a connection. */
-struct ends {
-    u32 local[4];
-    u32 remote[4];
-    u32 local_port;
-    u32 remote_port;
-};
-
-FF_INLINE void read_ends(struct ends *ends, const struct sock *sk)
-{
-    const struct sock_common *common = &sk->__sk_common;
-
-    ends->local_port = common->skc_num;
-    ends->remote_port = __builtin_bswap16(common->skc_dport);
-    if (common->skc_family == AF_INET) {
-        ends->local[2] = ends->remote[2] = __builtin_bswap32(0xffff);
-        ends->local[3] = common->skc_rcv_saddr;
-        ends->remote[3] = common->skc_daddr;
-        return;
-    }
-#pragma unroll
-    for (u32 i = 0; i < 4; i++) {
-        ends->local[i] = common->skc_v6_rcv_saddr.in6_u.u6_addr32[i];
-        ends->remote[i] = common->skc_v6_daddr.in6_u.u6_addr32[i];
-    }
-}
 
 /* MurmurHash3's steps of 32 bits (A. Appleby, public domain): each word, and the end. */
 FF_INLINE u32 mix(u32 hash, u32 word)

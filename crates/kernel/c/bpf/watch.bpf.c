@@ -15,33 +15,16 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* include/uapi/linux/bpf.h */
-#define ACTIVE_ESTABLISHED 4
-#define PASSIVE_ESTABLISHED 5
-#define RTO_EXPIRED 8
-#define RETRANSMITTED 9
-#define STATE_CHANGED 10
-#define RTT_PASSED 12
+/* include/uapi/linux/bpf.h: BPF_SOCK_OPS_*_CB_FLAG */
 #define CALL_AT_RTO 1
 #define CALL_AT_RETRANSMISSION 2
 #define CALL_AT_STATE 4
 #define CALL_AT_RTT 8
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct bpf_sock_ops {
-    u32 op;
-    u32 args[4];
-    u32 is_fullsock;
-    u32 bpf_sock_ops_cb_flags;
-    struct bpf_sock *sk;
-};
-
-#pragma clang attribute pop
-
 /* Of one connection, until it closes. */
 struct connection {
     struct watched seen;
+    u64 began; /* by CLOCK_MONOTONIC */
     u32 first_prior_cwnd;
     u8 losses_ignored; /* a control that stays in slow start in spite of them, as BBR does */
     u8 over;           /* slow start can no longer go on */
@@ -76,7 +59,7 @@ FF_INLINE void end(struct connection *c, struct tcp_sock *tp, u32 why, u32 cwnd,
     c->seen.end_srtt = tp->srtt_us >> 3;
     if (closing)
         return;
-    c->seen.ended_by = bpf_ktime_get_ns() - c->seen.began;
+    c->seen.ended_by = bpf_ktime_get_ns() - c->began;
     if (interval)
         c->seen.end_rate = (u64)tp->rate_delivered * tp->mss_cache * 1000000 / interval;
 }
@@ -133,29 +116,15 @@ static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 clo
         }
     }
     if (!closing)
-        c->seen.still_in = bpf_ktime_get_ns() - c->seen.began;
+        c->seen.still_in = bpf_ktime_get_ns() - c->began;
 }
 
 static FF_SUBPROGRAM void begin(struct connection *c, struct tcp_sock *tp, u32 accepted)
 {
-    struct sock *sk = (struct sock *)tp;
-
     __builtin_memset(c, 0, sizeof(*c));
-    c->seen.began = bpf_ktime_get_ns();
+    c->began = bpf_ktime_get_ns();
     c->seen.accepted = accepted;
-    c->seen.family = sk->__sk_common.skc_family;
-    c->seen.local_port = sk->__sk_common.skc_num;
-    c->seen.remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
-    if (c->seen.family == AF_INET) {
-        c->seen.local[0] = sk->__sk_common.skc_rcv_saddr;
-        c->seen.remote[0] = sk->__sk_common.skc_daddr;
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < 4; i++) {
-            c->seen.local[i] = sk->__sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32[i];
-            c->seen.remote[i] = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[i];
-        }
-    }
+    read_ends(&c->seen.ends, (struct sock *)tp);
     c->first_prior_cwnd = tp->prior_cwnd;
     __sync_fetch_and_add(&counts.began, 1);
 }
@@ -165,7 +134,7 @@ static FF_SUBPROGRAM void close(struct connection *c, struct tcp_sock *tp)
     struct inet_connection_sock *icsk = (struct inet_connection_sock *)tp;
 
     look(c, tp, 1);
-    c->seen.duration = bpf_ktime_get_ns() - c->seen.began;
+    c->seen.duration = bpf_ktime_get_ns() - c->began;
     c->seen.acked = tp->bytes_acked;
     c->seen.sent_again = tp->bytes_retrans;
     c->seen.sent_again_segments = tp->total_retrans;

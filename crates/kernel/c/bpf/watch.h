@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
  * How start-up went on a connection: crates/kernel/src/watch.rs reads it. Times are nanoseconds,
- * windows are segments, RTTs are microseconds, addresses are in network order.
+ * windows are segments, RTTs are microseconds.
  */
 #ifndef FF_WATCH_H
 #define FF_WATCH_H
 
-#include "kernel.h"
+#include "sock_ops.h"
 
 /* How the first slow start ended. */
 enum slow_start_end {
@@ -19,18 +19,13 @@ enum slow_start_end {
 };
 
 struct watched {
-    u64 began;     /* by CLOCK_MONOTONIC */
-    u64 duration;
-    u64 still_in;  /* since `began`: the last look that found it in slow start, 0 for none */
-    u64 ended_by;  /* since `began`: the first look after it, 0 where that was at the close */
+    u64 duration;  /* since the handshake, as the next two */
+    u64 still_in;  /* the last look that found it in slow start, 0 for none */
+    u64 ended_by;  /* the first look after it, 0 where that was at the close */
     u64 end_rate;  /* delivery rate then, bytes per second, 0 for unknown */
     u64 acked;     /* bytes; the SYN and the FIN may count */
     u64 sent_again; /* bytes */
-    u32 local[4];
-    u32 remote[4];
-    u32 local_port;
-    u32 remote_port;
-    u32 family;
+    struct ends ends;
     u32 accepted;  /* by a listener of this host */
     u32 end;
     u32 end_cwnd;  /* before the reduction; of a heuristic, the threshold */

@@ -50,6 +50,21 @@ impl Network {
         Ipv4Addr::new(10, u8::try_from(self.second).unwrap(), subnet, host)
     }
 
+    /// Gives the sender's route a control that nobody may override.
+    pub(crate) fn lock_control(&self, control: &str) {
+        self.route(&["congctl", "lock", control]);
+    }
+
+    pub(crate) fn unlock_control(&self) {
+        self.route(&[]);
+    }
+
+    /// The sender's route, with these words.
+    fn route(&self, words: &[&str]) {
+        let (end, router) = (self.name("a"), self.address(1, 1).to_string());
+        ip(&[&["-n", &end, "route", "replace", "default", "via", &router], words].concat());
+    }
+
     /// Takes the slow link down, waits until the sender's retransmission timer has expired, and
     /// brings the link up again.
     pub(crate) fn pause(&self) {

@@ -16,7 +16,7 @@
 //! | a packet in order ([`Receiver::take_calm`]) | gaps, SACK blocks, what its ACK says |
 //! | the same, held back ([`Receiver::take_delayed`]) | gaps, what Linux's receivers estimate |
 //! | a packet at a gap ([`Receiver::take_at_once`]) | the delayed-ACK timer, split ACKs |
-//! | one event for many held ACKs ([`Route::needs_waking`]) | those that were overtaken |
+//! | one event for many delayed ACKs ([`Route::needs_waking`]) | the events of those sent before |
 //! | an ACK that is next on the reverse path ([`Foresight::is_next`]) | its event there |
 //! | a calm ACK ([`Tcb::on_calm_ack`]) | repair, duplicates, back-off, routers, marks |
 //! | a paced packet that is next ([`Flow::go_on_at_pace`]) | its timer event, other timers |

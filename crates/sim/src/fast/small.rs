@@ -29,12 +29,13 @@ pub(crate) struct Arriving {
 impl Small {
     /// The third packet of a handshake. Fractions of a nanosecond are kept for ns-2's agents only,
     /// which send no such packet.
-    pub(super) const BARE: Self = Self { tagged: BARE, is_syn: true, exact: false };
+    pub(super) const HANDSHAKE_ACK: Self =
+        Self { tagged: HANDSHAKE_ACK, is_syn: true, exact: false };
 
     /// It is the third packet of a handshake.
     #[inline(always)]
-    pub(super) fn is_bare(self) -> bool {
-        self.tagged == BARE
+    pub(super) fn is_handshake_ack(self) -> bool {
+        self.tagged == HANDSHAKE_ACK
     }
 }
 
@@ -70,8 +71,8 @@ impl Route {
 
 impl Arriving {
     /// It is the third packet of a handshake.
-    pub(super) fn is_bare(self) -> bool {
-        self.tagged == BARE
+    pub(super) fn is_handshake_ack(self) -> bool {
+        self.tagged == HANDSHAKE_ACK
     }
 
     pub(super) fn pack(self) -> u64 {
@@ -101,4 +102,4 @@ pub(crate) const LATER: u32 = 1 << 31;
 pub(super) const BACK: u16 = 0xfffe;
 
 /// The sequence number of the third packet on the path, which no other packet has.
-const BARE: u32 = u32::MAX;
+const HANDSHAKE_ACK: u32 = u32::MAX;

@@ -26,10 +26,10 @@ impl FlowPath {
 
     /// The third packet of a handshake leaves the sender.
     #[cold]
-    pub(crate) fn send_bare(&mut self, net: &mut Net, now: Instant) {
+    pub(crate) fn send_handshake_ack(&mut self, net: &mut Net, now: Instant) {
         let at = self.route.enter(now, true, false);
-        if self.may_go_on(net, 0, Small::BARE, at) {
-            self.cross_any(net, 0, Small::BARE, at);
+        if self.may_go_on(net, 0, Small::HANDSHAKE_ACK, at) {
+            self.cross_any(net, 0, Small::HANDSHAKE_ACK, at);
         }
     }
 
@@ -68,8 +68,8 @@ impl FlowPath {
     fn cross_any(&mut self, net: &mut Net, hop: usize, packet: Small, at: Instant) {
         let Hop { link, tie, .. } = *self.route.hop(hop);
         let bytes = self.route.bytes(packet.is_syn);
-        let far_end = match packet.is_bare() {
-            true => net.links[link].arrive_bare(at, bytes, tie),
+        let far_end = match packet.is_handshake_ack() {
+            true => net.links[link].arrive_handshake_ack(at, bytes, tie),
             false => net.links[link].arrive(at, bytes, tie),
         };
         let Some(far_end) = far_end else { return self.lost(packet, at) };
@@ -77,7 +77,7 @@ impl FlowPath {
             if self.may_go_on(net, hop + 1, packet, far_end) {
                 self.cross_any(net, hop + 1, packet, far_end);
             }
-        } else if !packet.is_bare() {
+        } else if !packet.is_handshake_ack() {
             self.deliver(net, packet, far_end);
         }
     }
@@ -85,7 +85,7 @@ impl FlowPath {
     #[inline]
     fn lost(&mut self, packet: Small, at: Instant) {
         self.watch.on_drop(at);
-        if packet.is_syn && !packet.is_bare() {
+        if packet.is_syn && !packet.is_handshake_ack() {
             self.count_syns(u32::wrapping_sub);
         }
     }
@@ -95,7 +95,9 @@ impl FlowPath {
     pub(crate) fn arrive_small(&mut self, net: &mut Net, arriving: Arriving, now: Instant) {
         match arriving.hop {
             BACK => self.cross_back(net, now),
-            hop if arriving.is_bare() => self.cross_any(net, hop.into(), Small::BARE, now),
+            hop if arriving.is_handshake_ack() => {
+                self.cross_any(net, hop.into(), Small::HANDSHAKE_ACK, now)
+            }
             hop => self.cross(net, hop.into(), self.route.small(arriving.tagged), now),
         }
     }

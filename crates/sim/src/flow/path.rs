@@ -6,8 +6,8 @@ use firstflight_core::units::Instant;
 use crate::event::timer::{Timer, timer};
 use crate::fast::LATER;
 use crate::flow::route::Route;
-use crate::net::{HOME, Net, Wait};
-use crate::packet::{AckOut, Kind, Label, PART, Packet, Report, Way};
+use crate::net::{Net, Wait};
+use crate::packet::{AckOut, HOME, Kind, Label, PART, Packet, Report, Way};
 use crate::signals::Signals;
 use crate::watch::Watch;
 
@@ -109,8 +109,9 @@ impl FlowPath {
         if let Some(ack) = self.route.receiver.send_held(at, ends_run) {
             self.answer(net, ack);
         }
-        let hurries = self.signals.as_mut().map_or(0, |signals| signals.hurries(label));
-        self.route.receiver.hurry(hurries);
+        let immediate_acks =
+            self.signals.as_mut().map_or(0, |signals| signals.immediate_acks(label));
+        self.route.receiver.ack_at_once(immediate_acks);
     }
 
     /// An ACK is held back until `due`.
@@ -135,7 +136,7 @@ impl FlowPath {
         }
     }
 
-    /// An ACK of the connection at hand leaves the receiver.
+    /// Sends an ACK of the current connection from the receiver.
     #[inline]
     fn answer(&mut self, net: &mut Net, ack: AckOut) {
         match self.route.fast_paths {
@@ -144,7 +145,7 @@ impl FlowPath {
         }
     }
 
-    /// An ACK of that connection leaves the receiver.
+    /// Sends an ACK of `connection` from the receiver.
     #[inline(never)]
     fn send_ack(&mut self, net: &mut Net, ack: AckOut, connection: u32) {
         let signals = self.signals.as_mut().filter(|_| connection == self.route.connection);

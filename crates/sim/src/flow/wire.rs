@@ -60,7 +60,7 @@ impl Wire for FlowWire<'_> {
     #[cold]
     fn acknowledge_syn(&mut self) {
         match self.path.route.fast_paths {
-            true => self.path.send_bare(self.net, self.now),
+            true => self.path.send_handshake_ack(self.net, self.now),
             false => self.path.send(self.net, self.now, Kind::HandshakeAck, Label::NONE),
         }
     }

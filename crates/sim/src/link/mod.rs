@@ -141,16 +141,16 @@ impl Link {
     }
 
     /// A packet has been sent from `start` to `end`: when it reaches the far end, unless it is
-    /// lost. Random losses and losses by number pass a `bare` one over.
+    /// lost. Random losses and losses by number spare a handshake's ACK.
     pub(crate) fn let_out(
         &mut self,
         packet: &Crossing,
         (start, end): (Instant, Instant),
-        bare: bool,
+        is_handshake_ack: bool,
     ) -> Option<Instant> {
         let arrival = Arrival { at: start, idle_at: start.0, bytes: packet.bytes };
         if let Some(extras) = &mut self.extras {
-            match bare {
+            match is_handshake_ack {
                 true => extras.carry(arrival),
                 false if extras.loses(arrival) => {
                     self.losses += 1;
@@ -171,13 +171,12 @@ impl Link {
     }
 
     /// Takes in a packet at a link that may have elements. Returns when it reaches the far end, or
-    /// `None` if it is lost, and whether an element marked it. `bare` is the third packet of a
-    /// handshake.
+    /// `None` if it is lost, and whether an element marked it.
     pub(crate) fn cross(
         &mut self,
         mut packet: Crossing,
         tie: Tie,
-        bare: bool,
+        is_handshake_ack: bool,
     ) -> Option<(Instant, bool)> {
         let Crossing { at, bytes, .. } = packet;
         if self.is_open {
@@ -195,8 +194,8 @@ impl Link {
             self.element_drops += 1;
             return None;
         }
-        let far_end = match bare {
-            true => self.arrive_bare(at, bytes, tie)?,
+        let far_end = match is_handshake_ack {
+            true => self.arrive_handshake_ack(at, bytes, tie)?,
             false => self.arrive(at, bytes, tie)?,
         };
         let far_end = match self.elements() {
@@ -251,7 +250,12 @@ impl Link {
     /// [`Link::arrive`] for the third packet of a handshake. Random losses and losses by number
     /// pass it over.
     #[cold]
-    pub(crate) fn arrive_bare(&mut self, at: Instant, bytes: u64, tie: Tie) -> Option<Instant> {
+    pub(crate) fn arrive_handshake_ack(
+        &mut self,
+        at: Instant,
+        bytes: u64,
+        tie: Tie,
+    ) -> Option<Instant> {
         let idle_at = self.drop_tail.free_at();
         let far_end = self.take_in(at, bytes, tie)?;
         if let Some(extras) = &mut self.extras {

@@ -144,7 +144,10 @@ impl Link {
                 Happened::Dropped(at) => (Instant(at), None),
                 Happened::Sent(start, end) => {
                     let (crossing, start) = (Crossing { marked, ..crossing }, Instant(start));
-                    (start, self.let_out(&crossing, (start, Instant(end)), packet.is_bare()))
+                    (
+                        start,
+                        self.let_out(&crossing, (start, Instant(end)), packet.is_handshake_ack()),
+                    )
                 }
             };
             if marked {

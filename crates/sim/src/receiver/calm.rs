@@ -17,9 +17,10 @@ impl Receiver {
         self.every > 1 || self.numbers.is_some()
     }
 
-    /// Packet `seq` arrives within the run. If it is the next one but not the last, nothing is
-    /// missing and no ACK is ever held back, as with nearly every packet, it is taken in and causes
-    /// an ACK. Otherwise nothing has changed, and [`Receiver::receive`] is to be called.
+    /// Takes packet `seq`, which arrives within the run, if it is the next one but not the last,
+    /// nothing is missing and no ACK is ever delayed, as with nearly every packet: it causes an ACK
+    /// then. If this returns false, nothing has changed, and the caller calls
+    /// [`Receiver::receive`].
     #[inline(always)]
     pub(crate) fn take_calm(&mut self, seq: u32) -> bool {
         let calm = seq == self.next && seq < self.calm_until;

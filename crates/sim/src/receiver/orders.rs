@@ -22,7 +22,7 @@ impl Receiver {
     }
 
     /// The next so many ACKs are not to be delayed.
-    pub(crate) fn hurry(&mut self, acks: u32) {
+    pub(crate) fn ack_at_once(&mut self, acks: u32) {
         self.quick = self.quick.max(acks);
     }
 }
