@@ -98,7 +98,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<(), Stop> {
     }
     // The first program is a command of the script too.
     image.link("bin/firstflight", "/init");
-    image.tools(&TOOLS, "iproute2 util-linux iperf3 procps grep coreutils dash")?;
+    image.tools(&TOOLS, "iproute2 util-linux mount iperf3 procps grep coreutils dash")?;
     image.file("scenario.toml", include_bytes!("qemu/scenario.toml"), false);
     if mode == Mode::Systemd {
         systemd::add(root, &mut image)?;
@@ -165,8 +165,9 @@ fn boot(kernel: &Kernel, initramfs: &Path, mode: Mode) -> Result<Vec<(String, St
 }
 
 /// Programs of the host that the script uses.
-const TOOLS: [&str; 12] = [
-    "sh", "grep", "sleep", "dmesg", "cat", "uname", "ip", "tc", "ss", "nsenter", "iperf3", "sysctl",
+const TOOLS: [&str; 14] = [
+    "sh", "grep", "sleep", "dmesg", "cat", "uname", "ip", "tc", "ss", "nsenter", "iperf3",
+    "sysctl", "mkdir", "mount",
 ];
 
 const LAST_STEP: &str = "log";

@@ -15,6 +15,13 @@ parity() {
         a_control_begins_after_the_handshake_however_it_was_chosen --nocapture
 }
 
+cgroup() {
+    mkdir /cgroup && mount -t cgroup2 none /cgroup &&
+        FIRSTFLIGHT_REQUIRE_BPF=1 running --exact --nocapture --test-threads 1 \
+            a_watched_connection_ends_slow_start_as_its_control_did \
+            rules_steer_new_connections_and_are_undone
+}
+
 # Into a file first: on the console the command would draw its progress.
 lab() {
     firstflight run /scenario.toml --on linux --link "$1" > /tmp/said 2>&1
@@ -48,6 +55,7 @@ else
     step unpinned test ! -e /sys/fs/bpf/firstflight
     if [ "$mode" != short ]; then
         step parity parity
+        step cgroup cgroup
         step netem lab netem
         step tun lab tun
         step gone-again unnamed ff_
