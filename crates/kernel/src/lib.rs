@@ -9,7 +9,8 @@
 //!
 //! With the feature `bpf`, `Registered` brings a control into the running kernel for as long as
 //! it lives, and `pinned` keeps one registered until it is unloaded. `watch` tells how start-up
-//! goes on this host's connections, and `steer` gives some of them a control.
+//! goes on this host's connections, and `steer` gives some of them a control. `trial` says whether a
+//! control helps those that it is given.
 
 pub mod catalogue;
 #[cfg(feature = "bpf")]
@@ -26,6 +27,7 @@ pub mod registration;
 pub mod requirements;
 #[cfg(feature = "bpf")]
 pub mod steer;
+pub mod trial;
 #[cfg(feature = "bpf")]
 pub mod unloaded;
 pub mod uses;
