@@ -12,7 +12,11 @@
 //! goes on this host's connections, and `steer` gives some of them a control. `trial` says whether a
 //! control helps those that it is given.
 
+#[cfg(feature = "bpf")]
+mod attached;
 pub mod catalogue;
+#[cfg(feature = "bpf")]
+mod fields;
 #[cfg(feature = "bpf")]
 mod folder;
 pub mod knobs;

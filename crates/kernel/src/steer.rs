@@ -5,20 +5,19 @@
 //! The rules are a map, so that they change while connections go on: the new set is written beside
 //! the old one, and one number says which of the two holds.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::net::{IpAddr, Ipv6Addr};
-use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use ipnet::{IpNet, Ipv6Net};
-use libbpf_rs::{MapCore as _, MapFlags, MapHandle, ObjectBuilder, OpenObject};
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
+use crate::attached::Attached;
 use crate::catalogue::{LONGEST_NAME, available};
 use crate::folder::turn_of;
 use crate::load::Complaints;
 use crate::requirements::{self, BPFFS, Lack};
-use crate::watch::cgroup2;
 
 /// Which new connections get a control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +62,9 @@ pub enum SteerError {
     /// The program has room for so many.
     #[error("{0} rules; accepted: at most {MAX_RULES}")]
     TooMany(usize),
+    /// Another command tries controls.
+    #[error("a trial is under way; Ctrl-C ends it where it runs")]
+    Busy,
     /// libbpf or the kernel refused.
     #[error("the kernel refused: {0}")]
     Refused(String),
@@ -90,21 +92,14 @@ impl From<io::Error> for SteerError {
 pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
     requirements::check()?;
     requirements::check_pinning()?;
-    let known = available();
-    if let Some(rule) = rules.iter().find(|rule| !known.contains(&rule.control)) {
-        return Err(SteerError::Unknown(rule.control.clone(), known.join(", ")));
-    }
+    check_known(rules.iter().map(|rule| &*rule.control))?;
     if rules.len() > MAX_RULES {
         return Err(SteerError::TooMany(rules.len()));
     }
     let folder = root();
     let _turn = turn_of(&folder, true)?;
-    if !folder.join(LINK).exists() {
-        let attached = attach(cgroup, &folder, rules);
-        if attached.is_err() {
-            let _ = remove(&folder);
-        }
-        return attached;
+    if !Attached::is_in(&folder) {
+        return STEER.attach(cgroup, &folder, || write(&maps(&folder)?, rules));
     }
     write(&maps(&folder)?, rules)
 }
@@ -116,7 +111,7 @@ pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
 pub fn list() -> Result<Vec<(Rule, Counts)>, SteerError> {
     let folder = root();
     let Some(_turn) = turn_of(&folder, false)? else { return Ok(Vec::new()) };
-    if !folder.join(LINK).exists() {
+    if !Attached::is_in(&folder) {
         // An interrupted command left the folder.
         return Ok(Vec::new());
     }
@@ -150,45 +145,20 @@ pub fn list() -> Result<Vec<(Rule, Counts)>, SteerError> {
 pub fn clear() -> Result<bool, SteerError> {
     let folder = root();
     let Some(_turn) = turn_of(&folder, false)? else { return Ok(false) };
-    remove(&folder)?;
+    STEER.remove(&folder)?;
     Ok(true)
-}
-
-/// Loads the program, pins its maps, attaches it, and pins its link last.
-fn attach(cgroup: &Path, folder: &Path, rules: &[Rule]) -> Result<(), SteerError> {
-    let watched = cgroup2(cgroup)?;
-    Complaints::listen();
-    let builder = ObjectBuilder::default().name("ff_steer")?.open_memory(PROGRAM);
-    let mut object = builder.and_then(OpenObject::load)?;
-    for mut map in object.maps_mut() {
-        if let Some(name) = MAPS.into_iter().find(|name| map.name() == *name) {
-            let path = folder.join(name);
-            // An interrupted command left it.
-            let _ = fs::remove_file(&path);
-            map.pin(&path)?;
-        }
-    }
-    write(&maps(folder)?, rules)?;
-    let program = object.progs_mut().next();
-    let program = program.ok_or_else(|| SteerError::Refused("no program".to_owned()))?;
-    let mut link = program
-        .attach_cgroup(watched.as_raw_fd())
-        .map_err(|error| crate::watch::unattached(cgroup, error))?;
-    link.pin(folder.join(LINK))?;
-    Ok(())
 }
 
 /// The pinned maps, in the order of [`MAPS`].
 fn maps(folder: &Path) -> Result<[MapHandle; 3], SteerError> {
-    let [all, active, counts] = MAPS.map(|name| MapHandle::from_pinned_path(folder.join(name)));
+    let [all, active, counts] = MAPS.map(|name| Attached::map(folder, name));
     Ok([all?, active?, counts?])
 }
 
 /// Writes a set of rules beside the one that holds, and lets it hold.
 fn write([all, active, counts]: &[MapHandle; 3], rules: &[Rule]) -> Result<(), SteerError> {
     let set = 1 - read_word(active)?.min(1);
-    let mut seed = [0; 4];
-    File::open("/dev/urandom")?.read_exact(&mut seed)?;
+    let seed = new_seed()?.to_ne_bytes();
     let mut ordered: Vec<&Rule> = rules.iter().collect();
     ordered.sort_by_key(|rule| {
         (std::cmp::Reverse(as_v6(rule.to).prefix_len()), rule.port.is_none(), rule.to, rule.port)
@@ -209,11 +179,36 @@ fn read_word(map: &MapHandle) -> Result<u32, SteerError> {
     Ok(value.get(..4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes).unwrap_or_default())
 }
 
-/// `struct rule`.
-fn bytes_of(rule: &Rule) -> Vec<u8> {
-    let net = as_v6(rule.to);
-    let mut name = rule.control.clone().into_bytes();
+/// The kernel has these controls.
+pub(crate) fn check_known<'a>(
+    mut controls: impl Iterator<Item = &'a str>,
+) -> Result<(), SteerError> {
+    let known = available();
+    let unknown = controls.find(|control| !known.iter().any(|name| name == control));
+    unknown.map_or(Ok(()), |name| Err(SteerError::Unknown(name.to_owned(), known.join(", "))))
+}
+
+/// A key for the hash that deals shares, which nobody can guess.
+///
+/// # Errors
+/// The system has no random numbers.
+pub fn new_seed() -> io::Result<u32> {
+    let mut seed = [0; 4];
+    File::open("/dev/urandom")?.read_exact(&mut seed)?;
+    Ok(u32::from_ne_bytes(seed))
+}
+
+/// A control's name as the kernel takes it.
+pub(crate) fn name_bytes(control: &str) -> Vec<u8> {
+    let mut name = control.as_bytes().to_vec();
     name.resize(LONGEST_NAME + 1, 0);
+    name
+}
+
+/// `struct rule`.
+pub(crate) fn bytes_of(rule: &Rule) -> Vec<u8> {
+    let net = as_v6(rule.to);
+    let name = name_bytes(&rule.control);
     let numbers = [rule.port.unwrap_or(0), rule.per_mille].map(|it| u32::from(it).to_ne_bytes());
     [&net.network().octets()[..], &net.netmask().octets(), numbers.as_flattened(), &name].concat()
 }
@@ -259,17 +254,6 @@ fn as_written(net: Ipv6Net) -> IpNet {
     }
 }
 
-fn remove(folder: &Path) -> io::Result<()> {
-    // The link first: nothing is steered any more then.
-    for name in [LINK].into_iter().chain(MAPS) {
-        match fs::remove_file(folder.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    fs::remove_dir(folder)
-}
-
 fn root() -> PathBuf {
     Path::new(BPFFS).join("firstflight-steer")
 }
@@ -278,10 +262,11 @@ fn count_key(set: u32, rule: usize) -> u32 {
     u32::try_from(set as usize * MAX_RULES + rule).unwrap_or_default()
 }
 
-const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.o"));
-
-/// Names in the folder.
-const LINK: &str = "link";
+const STEER: Attached = Attached {
+    name: "ff_steer",
+    object: include_bytes!(concat!(env!("OUT_DIR"), "/steer.o")),
+    maps: &MAPS,
+};
 const MAPS: [&str; 3] = ["rules", "active", "counts"];
 
 /// `MAX_RULES` of c/bpf/steer.h.

@@ -3,13 +3,14 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ObjectBuilder, RingBufferBuilder};
 
+use crate::fields::Fields;
 use crate::load::Complaints;
 use crate::requirements::{self, Lack};
 
@@ -197,7 +198,7 @@ impl Watch {
         let refused = |error: libbpf_rs::Error| WatchError::Refused(error.to_string());
         let mut builder = RingBufferBuilder::new();
         let take = |bytes: &[u8]| {
-            found.extend(Fields { bytes, at: 0 }.connection());
+            found.extend(Fields::of(bytes).connection());
             0
         };
         builder.add(&map, take).map_err(refused)?;
@@ -217,7 +218,7 @@ impl Watch {
         let map = self.object.maps().find(|map| map.name().as_encoded_bytes().ends_with(b".bss"));
         let value = map.and_then(|map| map.lookup(&[0; 4], MapFlags::ANY).ok().flatten());
         let value = value.unwrap_or_default();
-        let mut fields = Fields { bytes: &value, at: 0 };
+        let mut fields = Fields::of(&value);
         let mut next = || fields.long().unwrap_or_default();
         Counts { began: next(), closed: next(), dropped: next() }
     }
@@ -250,41 +251,12 @@ pub(crate) fn cgroup2(folder: &Path) -> Result<File, WatchError> {
     })
 }
 
-/// The fields of `struct watched` (c/bpf/watch.h), one after the other.
-struct Fields<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
+/// The fields of `struct watched` (c/bpf/watch.h).
 impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let found = self.bytes.get(self.at..self.at + N)?.try_into().ok()?;
-        self.at += N;
-        Some(found)
-    }
-
-    fn word(&mut self) -> Option<u32> {
-        self.take().map(u32::from_ne_bytes)
-    }
-
-    fn long(&mut self) -> Option<u64> {
-        self.take().map(u64::from_ne_bytes)
-    }
-
-    fn nanos(&mut self) -> Option<Duration> {
-        self.long().map(Duration::from_nanos)
-    }
-
-    fn micros(&mut self) -> Option<Duration> {
-        self.word().map(|micros| Duration::from_micros(micros.into()))
-    }
-
     fn connection(&mut self) -> Option<Connection> {
         let [duration, still_in, ended_by] = [self.nanos()?, self.nanos()?, self.nanos()?];
         let [rate, acked, sent_again] = [self.long()?, self.long()?, self.long()?];
-        let addresses: [[u8; 16]; 2] = [self.take()?, self.take()?];
-        let ports = [self.word()?, self.word()?];
-        let address = |of: usize| socket_address(addresses[of], ports[of]);
+        let [local, remote] = self.ends()?;
         let accepted = self.word()? != 0;
         let (end, end_cwnd, end_srtt) = (self.word()?, self.word()?, self.micros()?);
         let timeouts = self.word()?;
@@ -292,13 +264,12 @@ impl Fields<'_> {
         let [min_rtt, srtt] = [self.micros()?, self.micros()?];
         let [sent_again_segments, lost, marked] = [self.word()?, self.word()?, self.word()?];
         let end = read_end(end, [self.word()?, self.word()?, self.word()?])?;
-        let name: [u8; 16] = self.take()?;
-        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let control = self.name()?;
         let seen = !ended_by.is_zero();
         Some(Connection {
-            control: String::from_utf8_lossy(name).into_owned(),
-            local: address(0),
-            remote: address(1),
+            control,
+            local,
+            remote,
             accepted,
             duration,
             slow_start: SlowStart {
@@ -339,12 +310,6 @@ fn read_end(end: u32, [network, receiver, buffer]: [u32; 3]) -> Option<End> {
     })
 }
 
-/// An end as `struct ends` has it (c/bpf/sock_ops.h); ::ffff:a.b.c.d is shown as a.b.c.d.
-fn socket_address(address: [u8; 16], port: u32) -> SocketAddr {
-    let port = u16::try_from(port).unwrap_or_default();
-    SocketAddr::new(Ipv6Addr::from(address).to_canonical(), port)
-}
-
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/watch.o"));
 
 #[cfg(test)]
@@ -362,17 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_ipv4_is_shown_as_one() {
-        let mut mapped = [0; 16];
-        mapped[10..12].fill(0xff);
-        mapped[12..].copy_from_slice(&[192, 0, 2, 1]);
-        assert_eq!(socket_address(mapped, 443).to_string(), "192.0.2.1:443");
-        let longest = Ipv6Addr::LOCALHOST.octets();
-        assert_eq!(socket_address(longest, 443).to_string(), "[::1]:443");
-    }
-
-    #[test]
     fn a_short_record_is_none() {
-        assert_eq!(Fields { bytes: &[0; 100], at: 0 }.connection(), None);
+        assert_eq!(Fields::of(&[0; 100]).connection(), None);
     }
 }

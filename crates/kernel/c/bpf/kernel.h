@@ -135,8 +135,11 @@ struct ack_sample {
 #define PACING_NEEDED 1
 
 /* include/net/tcp_states.h */
+#define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2
+#define TCP_FIN_WAIT1 4
 #define TCP_CLOSED 7
+#define TCP_CLOSE_WAIT 8
 
 /* include/net/tcp.h */
 #define CONG_NON_RESTRICTED 1

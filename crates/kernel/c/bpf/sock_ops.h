@@ -16,6 +16,12 @@
 #define STATE_CHANGED 10
 #define RTT_PASSED 12
 
+/* include/uapi/linux/bpf.h: BPF_SOCK_OPS_*_CB_FLAG */
+#define CALL_AT_RTO 1
+#define CALL_AT_RETRANSMISSION 2
+#define CALL_AT_STATE 4
+#define CALL_AT_RTT 8
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct bpf_sock_ops {

@@ -4,10 +4,8 @@
  * established: the kernel has set its initial window then, and initialises a control only if
  * nobody has, so that the rule's begins with the first data and the default never runs.
  */
-#include "sock_ops.h"
-#include "steer.h"
+#include "deal.h"
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -35,43 +33,6 @@ struct {
     __type(value, struct rule_counts);
 } counts SEC(".maps");
 
-/* MurmurHash3's steps of 32 bits (A. Appleby, public domain): each word, and the end. */
-FF_INLINE u32 mix(u32 hash, u32 word)
-{
-    word *= 0xcc9e2d51;
-    word = word << 15 | word >> 17;
-    hash ^= word * 0x1b873593;
-    hash = hash << 13 | hash >> 19;
-    return hash * 5 + 0xe6546b64;
-}
-
-FF_INLINE u32 finish(u32 hash)
-{
-    hash = (hash ^ hash >> 16) * 0x85ebca6b;
-    hash = (hash ^ hash >> 13) * 0xc2b2ae35;
-    return hash ^ hash >> 16;
-}
-
-/* Which of a thousand shares the connection is in. */
-FF_INLINE u32 share_of(const struct ends *ends, u32 seed)
-{
-    u32 hash = seed;
-
-#pragma unroll
-    for (u32 i = 0; i < 4; i++)
-        hash = mix(mix(hash, ends->local[i]), ends->remote[i]);
-    return finish(mix(hash, ends->remote_port << 16 | ends->local_port)) % PER_MILLE;
-}
-
-FF_INLINE u8 matches(const struct rule *rule, const struct ends *ends, u32 port)
-{
-#pragma unroll
-    for (u32 i = 0; i < 4; i++)
-        if ((ends->remote[i] & rule->mask[i]) != rule->address[i])
-            return 0;
-    return !rule->port || rule->port == port;
-}
-
 SEC("sockops")
 int ff_steer(struct bpf_sock_ops *ops)
 {
@@ -91,8 +52,7 @@ int ff_steer(struct bpf_sock_ops *ops)
     if (!all || !tp)
         return 1;
     read_ends(&ends, (struct sock *)tp);
-    /* A service's port is the listener's. */
-    port = op == PASSIVE_ESTABLISHED ? ends.local_port : ends.remote_port;
+    port = service_port(op, &ends);
     for (u32 i = 0; i < MAX_RULES; i++) {
         if (i >= all->count)
             return 1;
@@ -103,7 +63,7 @@ int ff_steer(struct bpf_sock_ops *ops)
         if (!n)
             return 1;
         __sync_fetch_and_add(&n->matched, 1);
-        if (BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)tp, icsk_ca_setsockopt)) {
+        if (has_own_choice(tp)) {
             __sync_fetch_and_add(&n->own_choice, 1);
             return 1;
         }

@@ -15,12 +15,6 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* include/uapi/linux/bpf.h: BPF_SOCK_OPS_*_CB_FLAG */
-#define CALL_AT_RTO 1
-#define CALL_AT_RETRANSMISSION 2
-#define CALL_AT_STATE 4
-#define CALL_AT_RTT 8
-
 /* Of one connection, until it closes. */
 struct connection {
     struct watched seen;

@@ -7,6 +7,7 @@
 //! and are one cluster.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use super::sequence::{Cluster, Interval, Scores, ShareCheck};
 
@@ -44,6 +45,51 @@ pub const MEASURES: [Measure; 6] = [
 
 /// The values of a connection, where they are known; logarithms are natural.
 pub type Values = [Option<f64>; MEASURES.len()];
+
+/// What is seen of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Until a number of bytes was acknowledged, in seconds.
+    pub time_to_bytes: Option<f64>,
+    /// Bytes acknowledged by an age.
+    pub bytes_at_age: f64,
+    /// The smoothed RTT, in seconds; 0 for unknown.
+    pub rtt: f64,
+    /// Bytes that were acknowledged.
+    pub acked: u64,
+    /// Bytes that were sent again.
+    pub sent_again: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// It closed before both sides had finished.
+    pub broken: bool,
+}
+
+impl Seen {
+    /// The values of [`MEASURES`].
+    pub fn values(&self) -> Values {
+        let is = |holds: bool| Some(f64::from(u8::from(holds)));
+        let logarithm = |value: f64| (value > 0.).then(|| value.ln());
+        let sent = self.acked.saturating_add(self.sent_again);
+        [
+            self.time_to_bytes.and_then(logarithm),
+            Some(self.bytes_at_age.max(0.).ln_1p()),
+            logarithm(self.rtt),
+            (sent > 0).then(|| self.sent_again as f64 / sent as f64),
+            is(self.timeouts > 0),
+            is(self.broken),
+        ]
+    }
+}
+
+/// The addresses that share a queue as far as anybody knows: a /24 of IPv4, a /48 of IPv6, as
+/// c/bpf/trial.bpf.c deals them.
+pub fn prefix_of(address: IpAddr) -> u128 {
+    match address.to_canonical() {
+        IpAddr::V4(address) => u128::from(address.to_bits() >> 8),
+        IpAddr::V6(address) => address.to_bits() >> 80 << 80,
+    }
+}
 
 /// What became of a connection.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
+ *
+ * Which new connections a rule is for, and how a keyed hash deals them into shares.
+ */
+#ifndef FF_DEAL_H
+#define FF_DEAL_H
+
+#include "sock_ops.h"
+#include "steer.h"
+
+#include <bpf/bpf_core_read.h>
+
+/* MurmurHash3's steps of 32 bits (A. Appleby, public domain): each word, and the end. */
+FF_INLINE u32 mix(u32 hash, u32 word)
+{
+    word *= 0xcc9e2d51;
+    word = word << 15 | word >> 17;
+    hash ^= word * 0x1b873593;
+    hash = hash << 13 | hash >> 19;
+    return hash * 5 + 0xe6546b64;
+}
+
+FF_INLINE u32 finish(u32 hash)
+{
+    hash = (hash ^ hash >> 16) * 0x85ebca6b;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35;
+    return hash ^ hash >> 16;
+}
+
+/* Which of a thousand shares the connection is in. */
+FF_INLINE u32 share_of(const struct ends *ends, u32 seed)
+{
+    u32 hash = seed;
+
+#pragma unroll
+    for (u32 i = 0; i < 4; i++)
+        hash = mix(mix(hash, ends->local[i]), ends->remote[i]);
+    return finish(mix(hash, ends->remote_port << 16 | ends->local_port)) % PER_MILLE;
+}
+
+FF_INLINE u8 matches(const struct rule *rule, const struct ends *ends, u32 port)
+{
+#pragma unroll
+    for (u32 i = 0; i < 4; i++)
+        if ((ends->remote[i] & rule->mask[i]) != rule->address[i])
+            return 0;
+    return !rule->port || rule->port == port;
+}
+
+/* A service's port is the listener's. */
+FF_INLINE u32 service_port(u32 op, const struct ends *ends)
+{
+    return op == PASSIVE_ESTABLISHED ? ends->local_port : ends->remote_port;
+}
+
+/* Whether the application, or another program before this one, has chosen the control. */
+FF_INLINE u8 has_own_choice(struct tcp_sock *tp)
+{
+    return BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)tp, icsk_ca_setsockopt);
+}
+
+#endif

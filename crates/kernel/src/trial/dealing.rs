@@ -1,0 +1,251 @@
+//! The program that deals (`c/bpf/trial.bpf.c`), attached for one trial.
+//!
+//! It is pinned, so that connections of a command that was killed are not lost: the next one that is
+//! asked for the same trial reads them and goes on. It deals only as long as a command lives.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use libbpf_rs::{ErrorKind, MapCore as _, MapFlags, MapHandle, RingBufferBuilder};
+
+use super::judge::By;
+use super::told::Told;
+use crate::attached::Attached;
+use crate::fields::Fields;
+use crate::folder::turn_of;
+use crate::requirements::{self, BPFFS};
+use crate::steer::{Rule, SteerError, bytes_of, check_known, name_bytes};
+
+/// What is tried.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Which connections take part, the share of the treated arm, and its control.
+    pub treated: Rule,
+    /// The other arm's control.
+    pub other: String,
+    /// The key of the hash that deals.
+    pub seed: u32,
+    /// What is dealt at once.
+    pub by: By,
+    /// Until so many bytes are acknowledged the time is taken.
+    pub bytes: u64,
+    /// The age at which bytes are counted.
+    pub age: Duration,
+}
+
+/// A trial that goes on until this is dropped, and [`LEASE`] after that; its pins stay for the next
+/// command.
+#[derive(Debug)]
+pub struct Dealing {
+    /// While a command holds it no other can.
+    _turn: File,
+    until: MapHandle,
+    counts: MapHandle,
+    outcomes: MapHandle,
+}
+
+/// What was dealt since the trial began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// New connections for which the trial is.
+    pub matched: u64,
+    /// Of these: whose application had chosen a control itself; they take no part.
+    pub own_choice: u64,
+    /// Of those that take part: for which the kernel refused the arm's control.
+    pub failed: u64,
+    /// Why, the last time: an `errno`.
+    pub last_error: u64,
+    /// Connections that could not be told, because too many were at once.
+    pub dropped: u64,
+    /// Connections that take part: with the other control, and with the one that is tried.
+    pub dealt: [u64; 2],
+}
+
+impl Dealing {
+    /// Begins to deal, or goes on with the same trial if a command left it; whether it went on.
+    ///
+    /// # Errors
+    /// A control that the kernel does not have, what the machine lacks, another command that
+    /// tries, or why the kernel refused.
+    pub fn begin(cgroup: &Path, plan: &Plan) -> Result<(Self, bool), SteerError> {
+        requirements::check()?;
+        requirements::check_pinning()?;
+        check_known([&*plan.treated.control, &*plan.other].into_iter())?;
+        let folder = root();
+        check_alone(&folder)?;
+        let turn = turn_of(&folder, true)?;
+        let turn = turn.ok_or_else(|| io::Error::other("the folder of the pins is gone"))?;
+        let value = plan.value();
+        let same = Attached::is_in(&folder) && held(&folder).is_ok_and(|held| held == value);
+        if !same {
+            TRIAL.attach(cgroup, &folder, || {
+                Ok(Attached::map(&folder, "trial")?.update(&[0; 4], &value, MapFlags::ANY)?)
+            })?;
+        }
+        let [until, counts, outcomes] =
+            ["until", "counts", "outcomes"].map(|name| Attached::map(&folder, name));
+        let dealing = Self { _turn: turn, until: until?, counts: counts?, outcomes: outcomes? };
+        dealing.renew()?;
+        Ok((dealing, same))
+    }
+
+    /// Lets it deal for [`LEASE`] from now.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn renew(&self) -> Result<(), SteerError> {
+        self.deal_until(since_boot()? + LEASE)
+    }
+
+    /// Deals nothing any more. Connections that were dealt keep their control.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn stop(&self) -> Result<(), SteerError> {
+        self.deal_until(Duration::ZERO)
+    }
+
+    fn deal_until(&self, time: Duration) -> Result<(), SteerError> {
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Ok(self.until.update(&[0; 4], &nanos.to_ne_bytes(), MapFlags::ANY)?)
+    }
+
+    /// Takes what was told since the last time, in order; waits so long for a first one. The
+    /// buffer holds some 20,000 connections.
+    ///
+    /// # Errors
+    /// libbpf cannot read the buffer.
+    pub fn take(&self, patience: Duration) -> Result<Vec<Told>, SteerError> {
+        let mut found = Vec::new();
+        let mut builder = RingBufferBuilder::new();
+        builder.add(&self.outcomes, |bytes| {
+            found.extend(Told::read(bytes));
+            0
+        })?;
+        let ring = builder.build()?;
+        let polled = ring.poll(patience);
+        drop(ring);
+        match polled {
+            // A signal, such as that of Ctrl-C.
+            Err(error) if error.kind() != ErrorKind::Interrupted => Err(error.into()),
+            _ => Ok(found),
+        }
+    }
+
+    /// Reads the counts.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn counts(&self) -> Result<Counts, SteerError> {
+        let value = self.counts.lookup(&[0; 4], MapFlags::ANY)?.unwrap_or_default();
+        let mut fields = Fields::of(&value);
+        let mut next = || fields.long().unwrap_or_default();
+        Ok(Counts {
+            matched: next(),
+            own_choice: next(),
+            failed: next(),
+            last_error: next(),
+            dropped: next(),
+            dealt: [next(), next()],
+        })
+    }
+
+    /// Takes the program away. Connections that were dealt keep their control, and those that are
+    /// still open are not told.
+    ///
+    /// # Errors
+    /// The folder cannot be removed.
+    pub fn end(self) -> Result<(), SteerError> {
+        Ok(TRIAL.remove(&root())?)
+    }
+}
+
+impl Plan {
+    /// `struct trial`.
+    fn value(&self) -> Vec<u8> {
+        let by: u32 = match self.by {
+            By::Connection => 0,
+            By::Prefix => 1,
+            By::Time => 2,
+        };
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let words = [self.seed, by].map(u32::to_ne_bytes);
+        let longs = [self.bytes, nanos(self.age), nanos(TOLD)].map(u64::to_ne_bytes);
+        let (rule, other) = (bytes_of(&self.treated), name_bytes(&self.other));
+        [&rule[..], &other, words.as_flattened(), longs.as_flattened()].concat()
+    }
+}
+
+/// Takes away what a command left that was killed. Whether there was anything.
+///
+/// # Errors
+/// A command tries just now, or the folder cannot be removed.
+pub fn clear() -> Result<bool, SteerError> {
+    let folder = root();
+    check_alone(&folder)?;
+    let Some(_turn) = turn_of(&folder, false)? else { return Ok(false) };
+    TRIAL.remove(&folder)?;
+    Ok(true)
+}
+
+/// No other command tries.
+fn check_alone(folder: &Path) -> Result<(), SteerError> {
+    match File::open(folder).map(|folder| folder.try_lock()) {
+        Ok(Err(TryLockError::WouldBlock)) => Err(SteerError::Busy),
+        _ => Ok(()),
+    }
+}
+
+/// The trial that the folder holds.
+fn held(folder: &Path) -> Result<Vec<u8>, SteerError> {
+    let held = Attached::map(folder, "trial")?.lookup(&[0; 4], MapFlags::ANY)?;
+    Ok(held.unwrap_or_default())
+}
+
+/// CLOCK_BOOTTIME, in hundredths of a second.
+fn since_boot() -> io::Result<Duration> {
+    let text = fs::read_to_string("/proc/uptime")?;
+    let seconds = text.split_whitespace().next().and_then(|text| text.parse().ok());
+    let seconds = seconds.ok_or_else(|| io::Error::other("/proc/uptime: not a number"))?;
+    Duration::try_from_secs_f64(seconds).map_err(io::Error::other)
+}
+
+fn root() -> PathBuf {
+    Path::new(BPFFS).join("firstflight-trial")
+}
+
+const TRIAL: Attached = Attached {
+    name: "ff_trial",
+    object: include_bytes!(concat!(env!("OUT_DIR"), "/trial.o")),
+    maps: &["trial", "until", "counts", "outcomes"],
+};
+
+/// How long it deals after a command was killed.
+pub const LEASE: Duration = Duration::from_secs(10);
+/// The age at which a connection is told that goes on, so that both arms are judged by the same
+/// time: their start.
+pub const TOLD: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_written_as_the_program_reads_it() {
+        let treated = Rule {
+            to: "192.0.2.0/24".parse().unwrap(),
+            port: Some(443),
+            per_mille: 50,
+            control: "ff_scout".to_owned(),
+        };
+        let (other, age) = ("cubic".to_owned(), Duration::from_secs(1));
+        let plan = Plan { treated, other, seed: 7, by: By::Time, bytes: 100_000, age };
+        let value = plan.value();
+        // struct rule, a name, two words, three longs.
+        assert_eq!(value.len(), 56 + 16 + 2 * 4 + 3 * 8);
+        assert_eq!(value[72..80], [7_u32.to_ne_bytes(), 2_u32.to_ne_bytes()].concat());
+        assert!(since_boot().unwrap() > Duration::ZERO);
+    }
+}
