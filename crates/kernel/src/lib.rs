@@ -9,8 +9,8 @@
 //!
 //! With the feature `bpf`, `Registered` brings a control into the running kernel for as long as
 //! it lives, and `pinned` keeps one registered until it is unloaded. `watch` tells how start-up
-//! goes on this host's connections, and `steer` gives some of them a control. `trial` says whether a
-//! control helps those that it is given.
+//! goes on this host's connections, `steer` gives some of them a control, and `trial` says whether
+//! it helps them.
 
 #[cfg(feature = "bpf")]
 mod attached;

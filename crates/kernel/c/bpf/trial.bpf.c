@@ -16,7 +16,7 @@ struct {
     __uint(type, MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
     __type(key, u32);
-    __type(value, struct trial);
+    __type(value, struct trial_plan);
 } trial SEC(".maps");
 
 /* By CLOCK_BOOTTIME. */
@@ -53,7 +53,7 @@ struct {
 } connections SEC(".maps");
 
 /* Whether the treated arm is dealt: a hash of what is dealt at once. */
-FF_INLINE u8 is_treated(const struct trial *t, const struct ends *ends, u64 now)
+FF_INLINE u8 is_treated(const struct trial_plan *t, const struct ends *ends, u64 now)
 {
     struct ends dealt = {};
 
@@ -73,7 +73,7 @@ FF_INLINE u8 is_treated(const struct trial *t, const struct ends *ends, u64 now)
     return share_of(&dealt, t->seed) < t->treated.per_mille;
 }
 
-FF_INLINE void look(struct connection *c, struct tcp_sock *tp, const struct trial *t)
+FF_INLINE void look(struct connection *c, struct tcp_sock *tp, const struct trial_plan *t)
 {
     struct look now = {
         .at = bpf_ktime_get_boot_ns() - c->seen.began,
@@ -107,7 +107,7 @@ FF_INLINE void tell(struct connection *c, struct tcp_sock *tp, struct trial_coun
 }
 
 FF_INLINE void begin(struct bpf_sock_ops *ops, struct bpf_sock *sk, u32 op,
-                     const struct trial *t, struct trial_counts *n)
+                     const struct trial_plan *t, struct trial_counts *n)
 {
     u32 flags = ops->bpf_sock_ops_cb_flags, zero = 0, treated;
     struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
@@ -154,7 +154,7 @@ int ff_trial(struct bpf_sock_ops *ops)
     struct bpf_sock *sk = ops->sk;
     struct trial_counts *n;
     struct connection *c;
-    struct trial *t;
+    struct trial_plan *t;
     struct tcp_sock *tp;
 
     /* Other calls ask for a value, and get none. */

@@ -15,7 +15,7 @@
 
 #define MINUTE (60 * NANOS_PER_SECOND)
 
-struct trial {
+struct trial_plan {
     struct rule treated;
     char other[CA_NAME_MAX];
     u32 seed; /* of the hash that deals the arms */

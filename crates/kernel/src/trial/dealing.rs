@@ -1,7 +1,7 @@
 //! The program that deals (`c/bpf/trial.bpf.c`), attached for one trial.
 //!
-//! It is pinned, so that connections of a command that was killed are not lost: the next one that is
-//! asked for the same trial reads them and goes on. It deals only as long as a command lives.
+//! It is pinned, so that connections of a command that was killed are not lost: the next one that
+//! is asked for the same trial reads them and goes on. It deals only as long as a command lives.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -51,9 +51,9 @@ pub struct Dealing {
 pub struct Counts {
     /// New connections for which the trial is.
     pub matched: u64,
-    /// Of these: whose application had chosen a control itself; they take no part.
+    /// Those whose application had chosen a control itself; they take no part.
     pub own_choice: u64,
-    /// Of those that take part: for which the kernel refused the arm's control.
+    /// Those that take part and for which the kernel refused the arm's control.
     pub failed: u64,
     /// Why, the last time: an `errno`.
     pub last_error: u64,
@@ -163,7 +163,7 @@ impl Dealing {
 }
 
 impl Plan {
-    /// `struct trial`.
+    /// `struct trial_plan`.
     fn value(&self) -> Vec<u8> {
         let by: u32 = match self.by {
             By::Connection => 0,
