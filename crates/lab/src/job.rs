@@ -45,6 +45,8 @@ pub(crate) struct Group {
     pub(crate) rto_min_ms: u64,
     /// Every packet is acknowledged at once.
     pub(crate) quickack: bool,
+    /// The far end sends.
+    pub(crate) reverse: bool,
 }
 
 /// One connection.
@@ -174,7 +176,6 @@ impl Job {
 
     /// The run of these controls, one per group, with this seed.
     pub(crate) fn new(resolved: &Resolved, controls: &[LinuxControl], seed: u64) -> Self {
-        let rate_bps = resolved.path_bps(&[0]);
         let mut flows = Vec::new();
         for (group, (flow, control)) in resolved.flows.iter().zip(controls).enumerate() {
             for _ in 0..flow.count {
@@ -190,7 +191,8 @@ impl Job {
                     size_bytes: flow.size_bytes,
                     files: flow.files.map(|spec| FileDraws::new(files(spec), seed, id as u64)),
                     receiver_window: flow.receiver_window_bytes,
-                    bdp_bytes: resolved.bdp_bytes(&[0], rate_bps),
+                    bdp_bytes: resolved
+                        .bdp_bytes(&flow.data_path, resolved.path_bps(&flow.data_path)),
                 });
             }
         }
@@ -223,7 +225,18 @@ impl Group {
             ssthresh_packets: flow.ssthresh_bytes.value.map(packets),
             rto_min_ms: resolved.endpoint.switches.rto_min.ns() / 1_000_000,
             quickack: flow.delayed_ack.value == 1,
+            reverse: flow.reverse,
         }
+    }
+
+    /// The end that sends, and the one that receives.
+    pub(crate) fn ends<T>(&self, near: T, far: T) -> (T, T) {
+        if self.reverse { (far, near) } else { (near, far) }
+    }
+
+    /// Their addresses.
+    pub(crate) fn addresses(&self) -> (Ipv4Addr, Ipv4Addr) {
+        self.ends(self.near, self.far)
     }
 }
 
@@ -236,15 +249,26 @@ pub(crate) fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
     let more_delay: Vec<(Ipv4Addr, u64)> = resolved.flows.iter().enumerate().map(far).collect();
     let datagram = resolved.udp.iter().map(|udp| udp.packet_bytes).max().unwrap_or(0) as usize;
     let bottleneck = LinkSpec::of_bottleneck(resolved, seed);
+    // Where data goes both ways ACKs do too, and are charged and lost as in the simulator.
+    let both_ways = resolved.flows.iter().any(|flow| flow.reverse);
+    let ack_bytes = both_ways.then_some(firstflight_sim::ACK_BYTES);
+    let header_bytes = Some(resolved.header_bytes);
+    let back_headers = if both_ways { header_bytes } else { bottleneck.backward.header_bytes };
     LinkSpec {
         forward: DirectionSpec {
-            data_only: true,
-            header_bytes: Some(resolved.header_bytes),
+            data_only: !both_ways,
+            header_bytes,
+            ack_bytes,
             offload: resolved.endpoint.switches.tso,
             more_delay: more_delay.clone(),
             ..bottleneck.forward
         },
-        backward: DirectionSpec { more_delay, ..bottleneck.backward },
+        backward: DirectionSpec {
+            more_delay,
+            header_bytes: back_headers,
+            ack_bytes,
+            ..bottleneck.backward
+        },
         mtu: bottleneck.mtu.max((resolved.packet_bytes + HEADERS) as usize).max(datagram),
         packet_bytes: resolved.packet_bytes,
         ..bottleneck
@@ -299,6 +323,22 @@ mod tests {
         let forward = &job.link.forward;
         assert_eq!((forward.delay_ns, forward.more_delay[0].1), (20_000_000, 10_000_000));
         assert_eq!(forward.loss.to_string(), "1%");
+    }
+
+    #[test]
+    fn who_sends_the_other_way_is_at_the_far_end_and_acks_have_their_size_both_ways() {
+        let one_way = job("path = { back = { rate = '1Mbps', buffer = '20pkt' } }").link;
+        let charged = |it: &DirectionSpec| (it.header_bytes, it.ack_bytes, it.data_only);
+        assert_eq!(charged(&one_way.forward), (Some(0), None, true));
+        assert_eq!(charged(&one_way.backward), (Some(40), None, false));
+        let job = job("headers = '40B'\npath = { back = { rate = '1Mbps', buffer = '20pkt' } }\n\
+             [[flow]]\n[[flow]]\nreverse = true");
+        for way in [&job.link.forward, &job.link.backward] {
+            assert_eq!(charged(way), (Some(40), Some(40), false));
+        }
+        let groups = job.groups.iter().map(|group| group.ends("near", "far"));
+        assert_eq!(groups.collect::<Vec<_>>(), [("near", "far"), ("far", "near")]);
+        assert_eq!(job.groups[1].addresses(), (job.groups[1].far, job.groups[1].near));
     }
 
     #[test]

@@ -73,11 +73,12 @@ impl LabRun<'_> {
         let peak = outcome.samples.iter().map(|(_, info)| info.cwnd).max().unwrap_or(0);
         let packet = self.job.packet_bytes;
         let capacity = self.resolved.capacity();
+        let group = &self.resolved.flows[job.group];
         let context = FlowContext {
             start: Instant(job.start_ns),
             period: Span(period),
             packet_bytes: packet,
-            rate_bps: Some(capacity.most_bps(&[0], job.start_ns, end)),
+            rate_bps: Some(capacity.most_bps(&group.data_path, job.start_ns, end)),
             bdp_bytes: Some(job.bdp_bytes),
         };
         let flow = FlowOutcome {
@@ -107,7 +108,8 @@ impl LabRun<'_> {
     /// How start-up went, with what the link dropped around its end.
     fn startup(&self, job: &FlowJob, samples: &[(u64, TcpInfo)]) -> StartupOutcome {
         let found = exit(job, samples);
-        let losses = found.zip(self.link.forward.losses.as_deref());
+        let (way, _) = self.job.groups[job.group].ends(&self.link.forward, &self.link.backward);
+        let losses = found.zip(way.losses.as_deref());
         let drops = losses.map(|((index, _), losses)| {
             // The exit lies between two looks.
             let (before, _) = samples[index.saturating_sub(1)];

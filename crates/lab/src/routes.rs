@@ -1,7 +1,7 @@
 //! How the two ends' kernels are told a scenario: routes, addresses, and values of `sysctl`.
 
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -24,7 +24,9 @@ pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(),
     }
     if !job.ack_compression {
         // So many ACKs are held back at most (the kernel's Documentation, networking/ip-sysctl).
-        far.set("ipv4/tcp_comp_sack_nr", "0")?;
+        for end in [near, far] {
+            end.set("ipv4/tcp_comp_sack_nr", "0")?;
+        }
     }
     for (index, group) in job.groups.iter().enumerate() {
         // The first address of an end is there with the path.
@@ -32,10 +34,11 @@ pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(),
             near.ip(&format!("address add {}/32 dev {DEVICE}", group.near))?;
             far.ip(&format!("address add {}/32 dev {DEVICE}", group.far))?;
         }
-        near.ip(&there(group))?;
+        let (sends, receives) = group.ends(near, far);
+        sends.ip(&there(group))?;
         let quickack = if group.quickack { "quickack 1" } else { "" };
-        let (to, from) = (group.near, group.far);
-        far.ip(&format!("route add {to}/32 dev {DEVICE} src {from} {quickack}"))?;
+        let (to, from) = group.addresses();
+        receives.ip(&format!("route add {to}/32 dev {DEVICE} src {from} {quickack}"))?;
     }
     let thresholds: Vec<&Group> =
         job.groups.iter().filter(|group| group.ssthresh_packets.is_some()).collect();
@@ -46,11 +49,12 @@ pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(),
 }
 
 fn there(group: &Group) -> String {
-    let Group { near, far, iw_packets, rto_min_ms, .. } = group;
+    let Group { iw_packets, rto_min_ms, .. } = group;
+    let (from, to) = group.addresses();
     let ssthresh =
         group.ssthresh_packets.map_or(String::new(), |packets| format!("ssthresh lock {packets}"));
     format!(
-        "route add {far}/32 dev {DEVICE} src {near} initcwnd {iw_packets} {ssthresh} rto_min \
+        "route add {to}/32 dev {DEVICE} src {from} initcwnd {iw_packets} {ssthresh} rto_min \
          {rto_min_ms}ms"
     )
 }
@@ -68,21 +72,29 @@ pub(crate) fn forget_orphans(end: &Namespace) -> Result<(), RunError> {
 /// connections (net/ipv4/tcp_metrics.c), and only for addresses it remembers. So one short
 /// connection goes to each before; then the memory is closed. The lock keeps what the route says.
 fn prime(near: &Namespace, far: &Namespace, groups: &[&Group]) -> Result<(), RunError> {
-    near.set("ipv4/tcp_no_ssthresh_metrics_save", "0")?;
-    near.set("ipv4/tcp_no_metrics_save", "0")?;
+    for end in [near, far] {
+        end.set("ipv4/tcp_no_ssthresh_metrics_save", "0")?;
+        end.set("ipv4/tcp_no_metrics_save", "0")?;
+    }
     for group in groups {
-        short_connection(near, far, group).map_err(|error| {
-            RunError::Failed(format!("the first connection to {}: {error}", group.far))
+        let (sends, receives) = group.ends(near, far);
+        short_connection(sends, receives, group.addresses()).map_err(|error| {
+            let to = group.addresses().1;
+            RunError::Failed(format!("the first connection to {to}: {error}"))
         })?;
     }
-    near.set("ipv4/tcp_no_metrics_save", "1")
+    [near, far].iter().try_for_each(|end| end.set("ipv4/tcp_no_metrics_save", "1"))
 }
 
-fn short_connection(near: &Namespace, far: &Namespace, group: &Group) -> std::io::Result<()> {
-    let address = SocketAddr::from((group.far, PRIMING_PORT));
-    let listener = far.run(|| TcpListener::bind(address))??;
-    let socket = near.run(|| Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)))??;
-    socket.bind(&SocketAddr::from((group.near, 0)).into())?;
+fn short_connection(
+    sends: &Namespace,
+    receives: &Namespace,
+    (from, to): (Ipv4Addr, Ipv4Addr),
+) -> std::io::Result<()> {
+    let address = SocketAddr::from((to, PRIMING_PORT));
+    let listener = receives.run(|| TcpListener::bind(address))??;
+    let socket = sends.run(|| Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)))??;
+    socket.bind(&SocketAddr::from((from, 0)).into())?;
     socket.connect_timeout(&address.into(), PATIENCE)?;
     let (mut there, _) = listener.accept()?;
     let mut here = std::net::TcpStream::from(socket);

@@ -209,6 +209,10 @@ impl One<'_> {
             let problem = "--generator: iperf3 sends no files; accepted with them: own";
             return Err(RunError::Input(problem.to_owned()));
         }
+        if self.lab.generator == Generator::Iperf3 && job.groups.iter().any(|it| it.reverse) {
+            let problem = "--generator: iperf3 sends along the path; accepted with `reverse`: own";
+            return Err(RunError::Input(problem.to_owned()));
+        }
         let own = match self.lab.generator {
             Generator::Own => Some(Own::new(bed.near(), bed.far(), job, clock)?),
             Generator::Iperf3 => None,

@@ -99,6 +99,9 @@ pub(crate) fn bears(
         )))
     };
     for link in flow.path.iter().map(|link| &resolved.links[*link]) {
+        if link.elements.reorder.is_some() && flow.reverse {
+            return no("reorder", link, "ACKs of flows with `reverse` keep their order");
+        }
         if link.elements.reorder.is_some() && (quic || flow.files.is_some()) {
             return no(
                 "reorder",
@@ -106,7 +109,7 @@ pub(crate) fn bears(
                 "QUIC's recovery and `files` here know packets in order only",
             );
         }
-        if quic && link.back.as_ref().is_some_and(|back| back.may_lose()) {
+        if quic && (flow.reverse || link.back.as_ref().is_some_and(|back| back.may_lose())) {
             return no("back", link, "ACKs of QUIC's recovery here are never lost");
         }
     }
@@ -170,8 +173,10 @@ fn flow(
     let own_return_delay = |link: &ResolvedLink| {
         if link.elements.has_delays() { 0 } else { link.return_delay_ns }
     };
-    let has_way_back = |link: &&usize| resolved.links[**link].elements.has_way_back();
-    let way_back = group.path.iter().find(has_way_back).copied();
+    let (path_delay, return_delay) = match group.reverse {
+        true => (sum(own_return_delay), 0),
+        false => (0, sum(own_return_delay)),
+    };
     let endpoint = endpoint(resolved, group, control, phase);
     let data_bytes = resolved.packet_bytes.saturating_sub(endpoint.overhead_bytes).max(1);
     let in_packets = |bytes: u64| u32::try_from(bytes.div_ceil(data_bytes)).unwrap_or(u32::MAX);
@@ -180,12 +185,13 @@ fn flow(
     FlowSpec {
         control: simulated(control),
         endpoint,
-        path: group.path.clone(),
+        path: group.data_path.clone(),
+        path_delay: Span(path_delay),
         access_rate_bps: group.access_rate_bps,
         access_delay: Span(group.access_delay_ns),
-        return_delay: Span(sum(own_return_delay)),
+        return_delay: Span(return_delay),
         return_rate_bps: bottleneck.rate_bps,
-        return_link: way_back.or(ns2::acks_queue(resolved, group).then_some(bottleneck_index)),
+        return_path: return_path(resolved, group, bottleneck_index),
         payload_bytes: resolved.packet_bytes,
         header_bytes: resolved.header_bytes,
         syn_bytes: syn_bytes(resolved, group, control),
@@ -196,10 +202,22 @@ fn flow(
         receiver_window_until: group.receiver_window_until_ns.map(Span),
         handshake_delay: Span(group.handshake_delay_ns.unwrap_or(0)),
         files: group.files.map(files),
-        bdp_bytes: (!capacity.changes(&group.path)).then(|| {
-            resolved.bdp_bytes(&group.path, flow_bps(resolved, capacity, group, (0, u64::MAX)))
+        bdp_bytes: (!capacity.changes(&group.data_path)).then(|| {
+            resolved.bdp_bytes(&group.data_path, flow_bps(resolved, capacity, group, (0, u64::MAX)))
         }),
     }
+}
+
+/// The links that ACKs cross: those of the path, where data goes the other way; else the other
+/// direction of the one that has more of it than a delay, or as in ns-2 of the bottleneck.
+fn return_path(resolved: &Resolved, group: &ResolvedFlow, bottleneck: usize) -> Vec<usize> {
+    if group.reverse {
+        return group.path.clone();
+    }
+    let has_way_back = |link: &&usize| resolved.links[**link].elements.has_way_back();
+    let way_back = group.path.iter().find(has_way_back).copied();
+    let link = way_back.or(ns2::acks_queue(resolved, group).then_some(bottleneck));
+    link.map(|link| resolved.links.len() + link).into_iter().collect()
 }
 
 /// The mean rate that a flow's path, its access links among it, lets pass between two times.
@@ -210,7 +228,7 @@ pub(crate) fn flow_bps(
     (from, until): (u64, u64),
 ) -> u64 {
     let until = until.min(resolved.duration_ns);
-    capacity.mean_bps(&group.path, from, until).min(group.access_rate_bps)
+    capacity.mean_bps(&group.data_path, from, until).min(group.access_rate_bps)
 }
 
 /// What a source of files is to send.

@@ -204,7 +204,8 @@ pub(crate) fn cautions(
 /// BDP and buffers of a flow's path, in bytes.
 fn path_bytes(resolved: &Resolved, spec: &FlowSpec) -> u64 {
     use firstflight_scenario::ResolvedBuffer::{Bytes, Packets};
-    let buffers = spec.path.iter().map(|link| match resolved.links[*link].buffer {
+    let rooms = spec.path.iter().filter_map(|link| resolved.room_and_loss(*link).0);
+    let buffers = rooms.map(|room| match room {
         Packets(packets) => packets.saturating_mul(resolved.wire_bytes()),
         Bytes(bytes) => bytes,
     });

@@ -30,6 +30,33 @@ fn every_scenario_of_the_repository_meets_its_expectations() {
     }
 }
 
+/// On a line that is equal both ways, two flows that change their directions have the results that
+/// they had.
+#[test]
+fn a_line_that_is_the_same_both_ways_carries_either_way_alike() {
+    let flows = |profile: &str, recovery: &str, reversed: usize| {
+        let flow = |place: usize, control: &str| {
+            let reverse = place == reversed;
+            format!("[[flow]]\ncontrol = '{control}'\nstart = '{place}s'\nreverse = {reverse}\n")
+        };
+        let text = format!(
+            "profile = '{profile}'\nrecovery = '{recovery}'\n\
+             duration = '10s'\n[path]\nrate = '8Mbps'\nrtt = '60ms'\nbuffer = '30pkt'\n\
+             access_delay = '2ms'\nback = {{ buffer = '30pkt' }}\n{}{}",
+            flow(0, "newreno"),
+            flow(1, "hystart")
+        );
+        let scenario = Scenario::parse(&text, "example.toml").unwrap();
+        let result = run(&scenario, &Options::default()).unwrap().runs.remove(0).result;
+        assert!(result.flows.iter().all(|flow| flow.utilization > 0.3), "{result:?}");
+        serde_json::to_string(&result.flows).unwrap()
+    };
+    for (profile, recovery) in [("linux", "rack"), ("linux", "newreno"), ("rfc", "sack")] {
+        let ways = [0, 1].map(|reversed| flows(profile, recovery, reversed));
+        assert_eq!(ways[0], ways[1], "{profile} {recovery}");
+    }
+}
+
 /// One ACK for ten packets, over ten round trips of an empty path: RFC 5681 and ns-2 count a
 /// segment of it, Linux and QUIC all ten. The knob of a control outweighs its profile's rule.
 #[test]

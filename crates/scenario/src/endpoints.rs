@@ -96,10 +96,13 @@ impl Resolved {
         let access = default_access_rate(slowest.rate_bps);
         let ack = self.endpoint.profile.constants().flow.delayed_ack;
         let ns = |ns: u64| Time::from_ns(ns);
-        let each: [(bool, Words<'_>); 7] = [
+        let each: [(bool, Words<'_>); 8] = [
             (self.any(|f| f.size_bytes.is_some()), &|f| match f.size_bytes {
                 Some(size) => format!("size {}", Size::from_bytes(size)),
                 None => "no size".to_owned(),
+            }),
+            (self.any(|f| f.reverse), &|f| {
+                if f.reverse { "against it".to_owned() } else { "along the path".to_owned() }
             }),
             (self.any(|f| f.files.is_some()), &|f| {
                 if f.files.is_some() { "files".to_owned() } else { "no files".to_owned() }

@@ -255,6 +255,13 @@ pub struct ResolvedFlow {
     pub size_bytes: Option<u64>,
     /// The links it passes, in order, by index.
     pub path: Vec<usize>,
+    /// Its data goes the other way. Results have the key only where it is true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reverse: bool,
+    /// What its data crosses: `path`, or the other direction of a link, numbered behind the links
+    /// and in their order.
+    #[serde(skip)]
+    pub data_path: Vec<usize>,
     /// Propagation of each access link, one way; a round trip passes four of them.
     pub access_delay_ns: u64,
     /// Rate of the access links.
@@ -387,6 +394,18 @@ impl Resolved {
         self.packet_bytes + self.header_bytes
     }
 
+    /// The room and the loss in a direction, by its number on a flow's data path; no room where all
+    /// that comes finds some.
+    pub fn room_and_loss(&self, number: usize) -> (Option<ResolvedBuffer>, Loss) {
+        match number.checked_sub(self.links.len()) {
+            None => (Some(self.links[number].buffer), self.links[number].loss),
+            Some(of) => {
+                let back = self.links[of].back.as_ref();
+                back.map_or((None, Loss::default()), |back| (back.buffer, back.loss))
+            }
+        }
+    }
+
     /// The link of a path with the lowest rate of its own by index, the first of equals; 0 for an
     /// empty path. What limits a path may be something else: [`Capacity::bottleneck`].
     pub fn slowest(&self, path: &[usize]) -> usize {
@@ -408,6 +427,15 @@ impl Resolved {
     /// Number of flows over all groups.
     pub fn flow_count(&self) -> u64 {
         self.flows.iter().map(|flow| flow.count).sum()
+    }
+}
+
+/// The rate in a direction, by its number on a flow's data path.
+pub(crate) fn rate_bps(links: &[ResolvedLink], number: usize) -> u64 {
+    let back = |link: &ResolvedLink| link.back.as_ref().map_or(link.rate_bps, |it| it.rate_bps);
+    match number.checked_sub(links.len()) {
+        None => links[number].rate_bps,
+        Some(of) => back(&links[of]),
     }
 }
 

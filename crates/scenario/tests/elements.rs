@@ -150,6 +150,21 @@ const REFUSED: &[(&str, &str)] = &[
          accepted: one of them",
     ),
     (
+        "[[flow]]\nreverse = true",
+        "x.toml:2: flow[0].reverse = true: no link of its path has a rate in that direction; \
+         accepted: `back = { rate = \"10Mbps\", buffer = \"100pkt\" }` on one of them",
+    ),
+    (
+        "path = { back = { rate = '1Mbps' } }\n[[flow]]\nreverse = true",
+        "x.toml:3: flow[0].reverse = true: `back` has room for all that comes, so that no queue \
+         would end; accepted: `buffer = \"100pkt\"` in `back`",
+    ),
+    (
+        "path = { back = { rate = '1Mbps', buffer = '999B' } }\n[[flow]]\nreverse = true",
+        "x.toml:3: flow[0].reverse = true: the buffer of `back` holds no packet of 1000 bytes; \
+         accepted: `buffer = \"100pkt\"` in `back`",
+    ),
+    (
         "[[udp]]\nrate='1Mbps'\non='1s'",
         "x.toml:3: udp[0].on = \"1s\": `off` is missing; accepted: both, such as \"100ms\"",
     ),

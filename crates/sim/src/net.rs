@@ -32,7 +32,7 @@ pub(crate) struct Net {
     /// The paths of flows and sources, by their numbers.
     pub(crate) paths: Vec<Path>,
     under_way: UnderWay,
-    /// For each link, what fast paths know in advance of the ACKs on its reverse direction.
+    /// For each link, what fast paths know in advance of the ACKs on it.
     pub(crate) foresight: Vec<Foresight>,
 }
 
@@ -101,6 +101,11 @@ impl Net {
         };
         let mut links: Vec<Link> =
             (0..).zip(&network.links).map(|(id, spec)| build(spec, id)).collect();
+        let others = (BACK_STREAMS..).zip(&network.links).map(|(id, spec)| match &spec.back {
+            Some(back) => build(back, id),
+            None => Link::open(spec.rate_bps, network.end()),
+        });
+        links.extend(others);
         for flow in &network.flows {
             let wants = Wants::of(&flow.control);
             if wants.talks() {
@@ -113,13 +118,10 @@ impl Net {
             }
         }
         if let Some(every) = network.sample_every {
-            links.iter_mut().for_each(|link| link.sample(every));
+            links[..network.links.len()].iter_mut().for_each(|link| link.sample(every));
         }
-        let others = (BACK_STREAMS..).zip(&network.links).map(|(id, spec)| match &spec.back {
-            Some(back) => build(back, id),
-            None => Link::open(spec.rate_bps, network.end()),
-        });
-        links.extend(others);
+        let foresight =
+            (0..links.len()).map(|id| Foresight::new(network, id, fast_paths)).collect();
         Self {
             links,
             count: network.links.len(),
@@ -128,15 +130,8 @@ impl Net {
             memory,
             paths,
             under_way: UnderWay::default(),
-            foresight: (0..network.links.len())
-                .map(|id| Foresight::new(network, id, fast_paths))
-                .collect(),
+            foresight,
         }
-    }
-
-    /// The index of the reverse direction of link `link`.
-    pub(crate) fn back_of(&self, link: usize) -> usize {
-        self.count + link
     }
 
     /// A packet sets out: it reaches the next link of its path, or the end behind the last, at
@@ -220,7 +215,8 @@ impl Net {
         if is_last && (!holds_up || packet.way == Way::Back) {
             return Some(Reached::FarEnd(packet, at));
         }
-        let at = if holds_up { path.keep_order(hop, at) } else { at };
+        let keeps = holds_up && packet.way == Way::Forward;
+        let at = if keeps { path.keep_order(hop, at) } else { at };
         self.send(packet, at);
         None
     }

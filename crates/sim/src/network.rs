@@ -53,8 +53,8 @@ pub struct LinkSpec {
     pub drop_nth: Vec<u64>,
     /// What else happens to packets on the link, in this order.
     pub elements: Vec<Box<dyn Element>>,
-    /// The other direction, for the ACKs of flows whose [`FlowSpec::return_link`] this is. Its own
-    /// delay comes on top of [`FlowSpec::return_delay`].
+    /// The other direction, for the paths that name it. Its own delay comes on top of
+    /// [`FlowSpec::path_delay`] or [`FlowSpec::return_delay`].
     pub back: Option<Box<Self>>,
 }
 
@@ -65,20 +65,23 @@ pub struct FlowSpec {
     pub control: Control,
     /// The endpoint's constants.
     pub endpoint: Endpoint,
-    /// Indices of the links that data crosses, in order; at least one.
+    /// The links that data crosses, in order; at least one. A number is a link's index, or behind
+    /// the last of them, in the same order, that of its other direction.
     pub path: Vec<usize>,
+    /// Propagation of the data beside that of its links and access links.
+    pub path_delay: Span,
     /// Rate of the sender's and the receiver's access links, in bits per second.
     pub access_rate_bps: u64,
     /// One-way delay of each access link.
     pub access_delay: Span,
-    /// Propagation of the reverse path between the access links.
+    /// Propagation of the ACKs beside that of [`FlowSpec::return_path`] and the access links.
     pub return_delay: Span,
     /// Rate at which ACKs are serialised once on the reverse path, in bits per second.
     pub return_rate_bps: u64,
-    /// The link over whose other direction ACKs go back, behind those of every flow that names it
-    /// too: what [`LinkSpec::back`] says, or else at the link's rate with room for all of them.
-    /// Without one ACKs are not queued.
-    pub return_link: Option<usize>,
+    /// The links that ACKs cross, in order, numbered as in [`FlowSpec::path`], behind all that
+    /// crosses them too. The other direction of a link is what [`LinkSpec::back`] says, or else has
+    /// the link's rate and room for all of them. Without a link ACKs are not queued.
+    pub return_path: Vec<usize>,
     /// Payload of a full packet, in bytes.
     pub payload_bytes: u64,
     /// Header bytes a packet takes on a link on top of its payload.
@@ -125,6 +128,31 @@ impl FlowSpec {
 }
 
 impl Network {
+    /// What is written of a link or, behind the last, of the other direction of one; nothing of one
+    /// that has the link's rate and room for all.
+    pub(crate) fn direction(&self, number: usize) -> Option<&LinkSpec> {
+        match number.checked_sub(self.links.len()) {
+            None => self.links.get(number),
+            Some(of) => self.links.get(of)?.back.as_deref(),
+        }
+    }
+
+    /// Its rate, in bits per second.
+    pub(crate) fn rate_bps(&self, number: usize) -> u64 {
+        let link = || &self.links[number % self.links.len()];
+        self.direction(number).unwrap_or_else(link).rate_bps
+    }
+
+    /// Whether data and ACKs of different flows meet on a link.
+    pub(crate) fn has_traffic_both_ways(&self) -> bool {
+        let count = self.links.len();
+        let other_way = |flow: &FlowSpec| {
+            flow.path.iter().any(|link| *link >= count)
+                || flow.return_path.iter().any(|link| *link < count)
+        };
+        self.flows.iter().any(other_way)
+    }
+
     /// When the run ends.
     pub(crate) fn end(&self) -> Instant {
         Instant(self.duration.0).min(LATEST)

@@ -4,8 +4,8 @@
 //! The ends are woken when they asked to be, and when a datagram reaches one of them. Datagrams
 //! have any size. On the forward path they queue, and are lost, among the packets of all flows. On
 //! the reverse path they take a fixed delay and their time on every link, as ACKs do, and are not
-//! lost. If the reverse path has a link of its own ([`LinkSpec::back`](crate::LinkSpec::back)),
-//! they queue there and may be lost. Every datagram has an event at every link: nothing is computed
+//! lost. If the reverse path has links ([`FlowSpec::return_path`]), they queue there and may be
+//! lost. Every datagram has an event at every link: nothing is computed
 //! ahead.
 
 use std::fmt;
@@ -128,7 +128,7 @@ impl<'a> OtherFlow<'a> {
             spec,
             ends,
             watch: Watch::new(spec.bdp_bytes, sample_every),
-            out: [(); 2].map(|()| Access::new(spec, false)),
+            out: [Access::new(spec, false), Access::to_receiver(spec, false)],
             back: None,
             last_back: Instant(0),
             held_until: None,
@@ -137,14 +137,14 @@ impl<'a> OtherFlow<'a> {
         }
     }
 
-    /// Its path; on the reverse path there is a link only if that is one of its own kind.
+    /// Its path; on the reverse path there are links only if they are of their own kind.
     pub(crate) fn lay_out(&mut self, network: &Network, path: u32) -> Path {
-        let own = |link: &usize| network.links[*link].back.is_some();
-        let back = self.spec.return_link.filter(own);
+        let spec = self.spec;
+        let own = |link: &&usize| network.direction(**link).is_some();
+        let back: Vec<usize> = spec.return_path.iter().filter(own).copied().collect();
         self.path = path;
-        self.back = back.map(|_| [(); 2].map(|()| Access::new(self.spec, false)));
-        let back = back.map(|link| network.links.len() + link);
-        other_path(&self.spec.path, back, self.id, self.flow)
+        self.back = (!back.is_empty()).then(|| [(); 2].map(|()| Access::new(spec, false)));
+        other_path((&spec.path, &back), self.id, self.flow)
     }
 
     /// The events that set the flow going.

@@ -95,6 +95,7 @@ impl<'a> Engine<'a> {
         others: Vec<(usize, Box<dyn Ends + 'a>)>,
         fast_paths: FastPaths,
     ) -> Self {
+        let fast_paths = fast_paths.of(network);
         let mut others = other_flows(network, others);
         let mut is_other = vec![false; network.flows.len()];
         others.iter().for_each(|flow| is_other[flow.flow] = true);
@@ -106,7 +107,7 @@ impl<'a> Engine<'a> {
             .zip(&network.udp)
             .map(|(id, spec)| {
                 let place = network.flows.len() + usize::from(id);
-                paths.push(other_path(&spec.path, None, id, place));
+                paths.push(other_path((&spec.path, &[]), id, place));
                 UdpSource::new(spec, (first + u32::from(id), id), network.seed, place)
             })
             .collect();

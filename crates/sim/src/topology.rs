@@ -43,27 +43,28 @@ impl Route {
     ) -> (Self, Option<u32>) {
         // Only ns-2's agents look at ticks, and none of their ACKs is calm.
         let exact = network.ns2_ties && spec.endpoint.rto.timer.ticks();
-        let (access, egress) = (Access::new(spec, exact), Access::new(spec, exact));
+        let (access, egress) = (Access::new(spec, exact), Access::to_receiver(spec, exact));
         let packet_bytes = spec.payload_bytes + spec.header_bytes;
         let mut hops = Vec::with_capacity(spec.path.len());
         let mut source = Source::Access(access.full_packet, access.delay);
         let mut lead = access.full_packet + access.delay;
         let mut service = Span(0);
         for link in &spec.path {
-            service = serialisation(packet_bytes, network.links[*link].rate_bps);
+            service = serialisation(packet_bytes, network.rate_bps(*link));
             let tie = tie(network.ns2_ties, spec, hops.is_empty(), lead > service);
             let early = Early::at(feeders[*link], fast_paths);
             hops.push(Hop { link: *link, lane: arrivals.of(source, lead), early, order: id, tie });
-            (source, lead) = (Source::Link(*link), service + network.links[*link].delay);
+            let delay = network.direction(*link).map_or(Span(0), |spec| spec.delay);
+            (source, lead) = (Source::Link(*link), service + delay);
         }
         let last = hops.last().map_or(0, |hop: &Hop| hop.link);
         let exit = crosses_element(network, spec).then(|| arrivals.of(source, lead));
         let return_delay = return_delay(spec);
-        let reverse = spec.return_link.map(|link| {
+        let reverse = spec.return_path.first().map(|link| {
             let ack = serialisation(spec.endpoint.ack_bytes, spec.access_rate_bps);
             let lead = ack + spec.access_delay;
             let source = Source::Back(last, egress.full_packet + egress.delay, lead);
-            let reverse = Reverse::new(spec, link, arrivals.of(source, lead), id);
+            let reverse = Reverse::new(spec, *link, arrivals.of(source, lead), id);
             Box::new((reverse, fast::Crossing::default()))
         });
         let ack_lane = acks.of(Source::Return(last, egress.delay + return_delay), return_delay);
@@ -110,16 +111,14 @@ impl Route {
 
     /// The path of the flow, which stands at `place` in the network.
     fn path(&self, network: &Network, (place, spec): (usize, &FlowSpec), id: u16) -> Path {
-        let back = self.reverse.as_ref().map(|reverse| &reverse.0);
-        let back = back.map(|reverse| net::Hop {
-            link: network.links.len() + reverse.link,
-            tie: Tie::DEPARTURE_FIRST,
-            wait: Wait::Lane(reverse.lane, reverse.order),
-        });
+        let wait = self.reverse.as_ref().map(|back| Wait::Lane(back.0.lane, back.0.order));
+        let tie = Tie::DEPARTURE_FIRST;
+        let back = spec.return_path.iter().zip(wait.into_iter().cycle());
+        let back = back.map(|(link, wait)| net::Hop { link: *link, tie, wait });
         let keeps_order = keeps_order(network, spec);
         Path {
             forward: [self.first].iter().chain(&self.others).map(|hop| (*hop).into()).collect(),
-            back: back.into_iter().collect(),
+            back: back.collect(),
             exit: None,
             place,
             listener: (id, Wants::of(&spec.control).listens()),
@@ -139,7 +138,7 @@ pub(crate) fn lay_out(
     fast_paths: FastPaths,
 ) -> (Vec<Route>, Vec<Path>, Queue) {
     let (mut acks, mut arrivals) = (Lanes::default(), Lanes::default());
-    let mut feeders = vec![0_u32; network.links.len()];
+    let mut feeders = vec![0_u32; 2 * network.links.len()];
     for path in network.flows.iter().map(|f| &f.path).chain(network.udp.iter().map(|u| &u.path)) {
         for link in path {
             feeders[*link] += 1;
@@ -168,12 +167,12 @@ pub(crate) fn lay_out(
 }
 
 /// The path of what is not our TCP: packets have events of their own, by this number, at each of
-/// `links`, and over `back` if there is a link on the reverse path.
-pub(crate) fn other_path(links: &[usize], back: Option<usize>, number: u16, place: usize) -> Path {
+/// the links there and back.
+pub(crate) fn other_path((forward, back): (&[usize], &[usize]), number: u16, place: usize) -> Path {
     let (tie, wait) = (Tie::DEPARTURE_FIRST, Wait::Other(number));
     let hop = |link: &usize| net::Hop { link: *link, tie, wait };
     Path {
-        forward: links.iter().map(hop).collect(),
+        forward: forward.iter().map(hop).collect(),
         back: back.iter().map(hop).collect(),
         exit: Some(wait),
         place,
@@ -184,7 +183,8 @@ pub(crate) fn other_path(links: &[usize], back: Option<usize>, number: u16, plac
 /// Whether the flow's packets must not overtake each other where others may: one bit tells a
 /// source's connections apart, and a receiver of packet numbers knows none that comes late.
 fn keeps_order(network: &Network, spec: &FlowSpec) -> bool {
-    let elements = || spec.path.iter().flat_map(|link| &network.links[*link].elements);
+    let links = || spec.path.iter().filter_map(|link| network.direction(*link));
+    let elements = || links().flat_map(|link| &link.elements);
     (spec.files.is_some() || spec.endpoint.recovery == Recovery::Quic)
         && elements().any(|element| element.reorders())
 }

@@ -262,7 +262,8 @@ fn networks() -> impl Strategy<Value = Network> {
             // Where every packet is acknowledged and no connection follows, ACKs may cross early.
             let each = ns2_ties && seed % 5 < 3;
             let back = |mut flow: FlowSpec| {
-                flow.return_link = ns2_ties.then(|| flow.path[flow.path.len() - 1]);
+                let last = flow.path[flow.path.len() - 1];
+                flow.return_path = if ns2_ties { vec![count + last] } else { Vec::new() };
                 if each {
                     flow.endpoint.delayed_ack = 1;
                     flow.files = None;
@@ -285,6 +286,17 @@ fn networks() -> impl Strategy<Value = Network> {
                     };
                     link.back = Some(Box::new(LinkSpec { mark_from: None, ..back }));
                 }
+            }
+            // Then some send the other way, beside the others' ACKs.
+            let mut flows = flows;
+            let turned = |(place, flow): &(usize, &mut FlowSpec)| {
+                let back = flow.path.last().is_some_and(|last| links[*last].back.is_some());
+                back && seed % 5 < 2 && (seed + *place as u64).is_multiple_of(2)
+            };
+            for (_, flow) in flows.iter_mut().enumerate().filter(turned) {
+                flow.return_path = flow.path.clone();
+                flow.path = vec![count + flow.path[flow.path.len() - 1]];
+                (flow.path_delay, flow.return_delay) = (flow.return_delay, Span(0));
             }
             Network { udp, seed, sample_every, ns2_ties, ..network(links, flows, 3000) }
         })
@@ -359,7 +371,7 @@ fn what_comes_late_to_a_connection_that_is_over_is_answered_on_either_path() {
         pause_ns: Uniform { from: 0, until: 0 },
         keep_alive: false,
     });
-    flow.return_link = Some(1);
+    flow.return_path = vec![3];
     let network = Network {
         seed: 11_375_531_571_904_934_112,
         sample_every: Some(Span::from_millis(20)),

@@ -224,7 +224,7 @@ fn changing(first: u64, then: u64) -> Outcome {
     network.links[0].delay = delay;
     network.links[0].back = Some(Box::new(back));
     network.flows[0].return_delay = Span(0);
-    network.flows[0].return_link = Some(0);
+    network.flows[0].return_path = vec![1];
     run(&network)
 }
 
@@ -252,7 +252,7 @@ fn acks_that_are_lost_on_a_slow_way_back_cost_no_retransmission() {
         let mut network = path(Vec::new());
         let back = LinkSpec { buffer: Buffer::Packets(5), ..link(1, 0, 0) };
         network.links[0].back = Some(Box::new(LinkSpec { rate_bps: 100_000, ..back }));
-        network.flows[0].return_link = Some(0);
+        network.flows[0].return_path = vec![1];
         network.flows[0].endpoint.recovery = recovery;
         let outcome = run(&network);
         let flow = &outcome.flows[0];
@@ -277,7 +277,7 @@ fn the_next_ack_tells_what_lost_ones_told() {
         let mut network = Network { seed, ..path(vec![Box::new(At(30, Fate::Drop))]) };
         let back = LinkSpec { loss: LossSpec::independent(500_000_000), ..link(10, 0, 1000) };
         network.links[0].back = Some(Box::new(back));
-        network.flows[0].return_link = Some(0);
+        network.flows[0].return_path = vec![1];
         network.flows[0].endpoint.recovery = recovery;
         let flow = &run(&network).flows[0];
         assert_eq!(flow.delivered_packets, 200, "seed {seed}");
@@ -300,7 +300,7 @@ fn acks_released_in_lumps_make_bursts() {
     let every = Span::from_millis(10);
     let back = LinkSpec { elements: vec![Box::new(Release { every })], ..link(1_000, 0, 1000) };
     network.links[0].back = Some(Box::new(back));
-    network.flows[0].return_link = Some(0);
+    network.flows[0].return_path = vec![1];
     let [plain, lumps] = [run(&path(Vec::new())), run(&network)];
     let peak = |outcome: &Outcome| outcome.links[0].totals.peak_packets;
     assert_eq!(lumps.flows[0].counts.retransmitted_packets, 0);

@@ -49,9 +49,22 @@ struct File {
 struct Pair {
     sim: String,
     linux: String,
-    /// On the paths whose way back thins ACKs, instead of on the others.
+    /// On which of the paths.
     #[serde(default)]
-    thinned: bool,
+    paths: Kind,
+}
+
+/// What a path shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    /// One flow, whose ACKs wait nowhere.
+    #[default]
+    Plain,
+    /// A way back so slow that most ACKs find no room.
+    Thinned,
+    /// An upload, and a download that begins a second later.
+    BothWays,
 }
 
 #[derive(Clone, PartialEq, serde::Deserialize)]
@@ -61,8 +74,21 @@ struct Route {
     rtt: String,
     buffer: String,
     duration: String,
-    /// The way back, where it is so slow that most ACKs find no room.
+    /// The way back, where it is more than a delay.
     back: Option<Back>,
+    /// Data goes both ways.
+    #[serde(default)]
+    upload: bool,
+}
+
+impl Route {
+    fn kind(&self) -> Kind {
+        match (self.upload, &self.back) {
+            (true, _) => Kind::BothWays,
+            (false, Some(_)) => Kind::Thinned,
+            (false, None) => Kind::Plain,
+        }
+    }
 }
 
 /// Rate and buffer of a way back.
@@ -76,7 +102,7 @@ struct Back {
 impl File {
     /// The paths of a pair.
     fn paths(&self, pair: &Pair) -> Vec<&Route> {
-        self.path.iter().filter(|route| route.back.is_some() == pair.thinned).collect()
+        self.path.iter().filter(|route| route.kind() == pair.paths).collect()
     }
 }
 
@@ -249,6 +275,6 @@ mod tests {
     fn the_file_of_paths_is_read() {
         let file: File = toml::from_str(include_str!("../../../validation/kernel.toml")).unwrap();
         let paths: Vec<usize> = file.pair.iter().map(|pair| file.paths(pair).len()).collect();
-        assert_eq!(paths, [12, 12, 12, 10]);
+        assert_eq!(paths, [12, 12, 12, 10, 5]);
     }
 }

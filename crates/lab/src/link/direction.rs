@@ -39,6 +39,8 @@ pub(crate) struct Direction {
     data_only: bool,
     /// What a TCP packet's headers are charged with; `None` for what they have.
     header_bytes: Option<u64>,
+    /// What a TCP packet without payload is charged with instead.
+    ack_bytes: Option<u64>,
     /// What a UDP packet's headers are charged with.
     udp_header_bytes: Option<u64>,
     /// The first lane is for everybody, the others for the addresses in `routes`.
@@ -113,6 +115,7 @@ impl Direction {
             drop_nth: spec.drop_nth.clone(),
             data_only: spec.data_only,
             header_bytes: spec.header_bytes,
+            ack_bytes: spec.ack_bytes,
             udp_header_bytes: spec.udp_header_bytes,
             lanes,
             routes,
@@ -324,9 +327,13 @@ impl Direction {
     /// Bytes that a packet takes on the link: its own, or its payload and what the scenario says
     /// headers take.
     fn charged(&self, packet: &[u8]) -> u64 {
-        let headers =
-            if packet::is_tcp(packet) { self.header_bytes } else { self.udp_header_bytes };
-        match (headers, packet::payload(packet)) {
+        let payload = packet::payload(packet);
+        let headers = match (packet::is_tcp(packet), payload) {
+            (true, Some(0)) => self.ack_bytes.or(self.header_bytes),
+            (true, _) => self.header_bytes,
+            (false, _) => self.udp_header_bytes,
+        };
+        match (headers, payload) {
             // A packet of no bytes at all would break the order of departures.
             (Some(headers), Some(payload)) => {
                 (payload as u64 + headers + SACK_BLOCK * packet::sack_blocks(packet)).max(1)
@@ -411,6 +418,10 @@ mod tests {
         let mut direction = Direction::new(&spec, 1, 0);
         direction.offer(0, 1, &tcp(1_000));
         assert_eq!(direction.next_due(), Some(51 * MS));
+        let spec = DirectionSpec { ack_bytes: Some(1_000), ..spec };
+        let mut direction = Direction::new(&spec, 1, 0);
+        direction.offer(0, 1, &tcp(0));
+        assert_eq!(direction.next_due(), Some(51 * MS), "an ACK has its own size");
         let spec = DirectionSpec { header_bytes: None, udp_header_bytes: Some(40), ..spec };
         let mut direction = Direction::new(&spec, 1, 0);
         direction.offer(0, 1, &udp(960));

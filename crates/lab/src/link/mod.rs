@@ -94,6 +94,8 @@ pub struct DirectionSpec {
     /// A TCP packet takes its payload, so many bytes, and its blocks of SACK; `None` counts the
     /// headers that it has.
     pub header_bytes: Option<u64>,
+    /// A TCP packet without payload takes so many bytes, and its blocks of SACK, instead.
+    pub ack_bytes: Option<u64>,
     /// Any other packet takes its payload and so many bytes; `None` counts its real headers.
     pub udp_header_bytes: Option<u64>,
     /// The sender's kernel hands over as many packets as one as it likes.

@@ -34,7 +34,7 @@ pub(crate) struct Own {
 struct Connection {
     job: FlowJob,
     packet_bytes: u64,
-    far: SocketAddr,
+    receives_at: SocketAddr,
     /// The sending socket, made in its namespace before the run, so that a start costs a connect
     /// alone.
     sender: Socket,
@@ -67,23 +67,18 @@ impl Own {
         clock: Clock,
     ) -> Result<Self, RunError> {
         make_room(job.flows.len()).map_err(|error| failed("have room for", &error))?;
-        let listeners = far.run(|| {
-            let listen = |flow: &FlowJob| listen(flow, &job.groups[flow.group]);
-            job.flows.iter().map(listen).collect::<io::Result<Vec<Socket>>>()
-        });
-        let listeners =
-            listeners.and_then(|made| made).map_err(|error| failed("listen", &error))?;
-        let senders = near.run(|| {
-            let open = |flow: &FlowJob| sender(job, flow, &job.groups[flow.group]);
-            job.flows.iter().map(open).collect::<Result<Vec<Socket>, RunError>>()
-        });
-        let senders = senders.map_err(|error| failed("open", &error))??;
-        let flows = job.flows.iter().zip(senders.into_iter().zip(listeners));
-        let flows = flows.map(|(flow, (sender, listener))| {
-            Arc::new(Connection {
+        let mut flows = Vec::new();
+        for flow in &job.flows {
+            let group = &job.groups[flow.group];
+            let (sends, receives) = group.ends(near, far);
+            let listener = receives.run(|| listen(flow, group)).and_then(|made| made);
+            let listener = listener.map_err(|error| failed("listen", &error))?;
+            let sender = sends.run(|| sender(job, flow, group));
+            let sender = sender.map_err(|error| failed("open", &error))??;
+            flows.push(Arc::new(Connection {
                 job: flow.clone(),
                 packet_bytes: job.packet_bytes,
-                far: SocketAddr::from((job.groups[flow.group].far, flow.port())),
+                receives_at: SocketAddr::from((group.addresses().1, flow.port())),
                 sender,
                 listener,
                 connected: AtomicBool::new(false),
@@ -92,9 +87,9 @@ impl Own {
                 finished: AtomicU64::new(u64::MAX),
                 files: Files::default(),
                 problem: Mutex::new(None),
-            })
-        });
-        Ok(Self { flows: flows.collect(), clock })
+            }));
+        }
+        Ok(Self { flows, clock })
     }
 
     /// Runs all connections over the schedule, or until nothing is left that could happen; `None`
@@ -201,7 +196,8 @@ impl Connection {
             return;
         }
         let left = schedule.until.saturating_sub(clock.now()).max(1);
-        let connected = self.sender.connect_timeout(&self.far.into(), Duration::from_nanos(left));
+        let connected =
+            self.sender.connect_timeout(&self.receives_at.into(), Duration::from_nanos(left));
         match connected {
             Ok(()) => self.connected.store(true, Ordering::Release),
             // The run, or the flow, was over first.
@@ -326,7 +322,7 @@ fn listen(flow: &FlowJob, group: &Group) -> io::Result<Socket> {
     if let Some(name) = flow.control.of_receiver() {
         socket.set_tcp_congestion(name.as_bytes())?;
     }
-    socket.bind(&SocketAddr::from((group.far, flow.port())).into())?;
+    socket.bind(&SocketAddr::from((group.addresses().1, flow.port())).into())?;
     socket.set_read_timeout(Some(PATIENCE))?;
     socket.listen(1)?;
     Ok(socket)
@@ -336,7 +332,7 @@ fn sender(job: &Job, flow: &FlowJob, group: &Group) -> Result<Socket, RunError> 
     let open = || -> io::Result<Socket> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_tcp_mss(job.mss() as u32)?;
-        socket.bind(&SocketAddr::from((group.near, 0)).into())?;
+        socket.bind(&SocketAddr::from((group.addresses().0, 0)).into())?;
         Ok(socket)
     };
     let socket = open().map_err(|error| failed("open", &error))?;

@@ -9,7 +9,9 @@ use super::limits::{HOUR, NANOSECOND, SHORTEST};
 use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
 use crate::profile::{FastOpen, Profile, Recovery};
-use crate::resolved::{ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting};
+use crate::resolved::{
+    ResolvedBuffer, ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting,
+};
 use crate::scenario::{Between, Files, FlowGroup, Udp};
 
 impl Resolver<'_> {
@@ -21,6 +23,8 @@ impl Resolver<'_> {
     ) -> Result<ResolvedFlow, ScenarioError> {
         let path = self.path(key, &flow.path, links)?;
         let (access_delay_ns, rtt_ns) = self.access(key, flow, propagation(links, &path))?;
+        let reverse = flow.reverse.unwrap_or(false);
+        let data_path = if reverse { self.reversed(key, &path, links)? } else { path.clone() };
         let slowest = path.iter().map(|i| links[*i].rate_bps).min().unwrap_or(0);
         let dumbbell = self.scenario.path.as_ref();
         let access_rate = flow.access_rate.or(dumbbell.and_then(|path| path.access_rate));
@@ -36,17 +40,10 @@ impl Resolver<'_> {
         let own_offer = flow.own.receiver_window.and_then(offered);
         self.window(key, "receiver_window", own_offer, offered(values.receiver_window))?;
         self.agent(key, flow, values.recovery)?;
-        if flow.files.is_some() && values.recovery == Recovery::Quic {
-            // What is late of a connection that is over would meet the next one's numbers.
-            let problem = "found files with QUIC's recovery; accepted: one connection, with size";
-            return Err(self.error(&format!("{key}.files"), problem));
+        if values.recovery == Recovery::Quic {
+            self.of_quic(key, flow, values.split_acks)?;
         }
-        if values.split_acks > 1 && values.recovery == Recovery::Quic {
-            let own = flow.own.split_acks.map_or(String::new(), |_| format!("{key}."));
-            let problem = format!("{} parts; accepted with QUIC's recovery: 1", values.split_acks);
-            return Err(self.error(&format!("{own}split_acks"), problem));
-        }
-        let bytes = |window: Window| self.bytes(window, links, &path);
+        let bytes = |window: Window| self.bytes(window, links, &data_path);
         let threshold = |threshold: Threshold| match threshold {
             Threshold::None => None,
             Threshold::At(window) => Some(bytes(window)),
@@ -61,6 +58,8 @@ impl Resolver<'_> {
             lifetime_ns: flow.lifetime.map(Time::ns),
             size_bytes: self.size_in_all(flow),
             path: path.clone(),
+            reverse,
+            data_path: data_path.clone(),
             access_delay_ns,
             access_rate_bps: access_rate.map_or(default_rate, Rate::bps),
             rtt_ns,
@@ -80,6 +79,21 @@ impl Resolver<'_> {
             receiver_window_until_ns: self.window_until(key, flow, values.receiver_window)?,
             handshake_delay_ns: self.handshake_delay(key, flow)?,
         })
+    }
+
+    /// QUIC's recovery knows one connection and whole ACKs.
+    fn of_quic(&self, key: &str, flow: &FlowGroup, split_acks: u64) -> Result<(), ScenarioError> {
+        if flow.files.is_some() {
+            // What is late of a connection that is over would meet the next one's numbers.
+            let problem = "found files with QUIC's recovery; accepted: one connection, with size";
+            return Err(self.error(&format!("{key}.files"), problem));
+        }
+        if split_acks > 1 {
+            let own = flow.own.split_acks.map_or(String::new(), |_| format!("{key}."));
+            let problem = format!("{split_acks} parts; accepted with QUIC's recovery: 1");
+            return Err(self.error(&format!("{own}split_acks"), problem));
+        }
+        Ok(())
     }
 
     /// TCP/Linux is an agent of ns-2, and its data never waits for a SYN's answer.
@@ -244,6 +258,32 @@ impl Resolver<'_> {
         }
         let on = self.time(&format!("{key}.on"), on, SHORTEST..=HOUR)?;
         Ok(Some([on, self.time(&format!("{key}.off"), off, NANOSECOND..=HOUR)?]))
+    }
+
+    /// What data crosses that goes the other way over this path: the one link that has more of it
+    /// than a delay.
+    fn reversed(
+        &self,
+        key: &str,
+        path: &[usize],
+        links: &[ResolvedLink],
+    ) -> Result<Vec<usize>, ScenarioError> {
+        let key = format!("{key}.reverse");
+        let back = |link: &&usize| links[**link].back.is_some();
+        let Some(link) = path.iter().find(back) else {
+            let problem = "no link of its path has a rate in that direction; accepted: `back = { \
+                           rate = \"10Mbps\", buffer = \"100pkt\" }` on one of them";
+            return Err(self.error(&key, problem));
+        };
+        let wire = self.wire_bytes();
+        let problem = match links[*link].back.as_ref().and_then(|back| back.buffer) {
+            None => "`back` has room for all that comes, so that no queue would end".to_owned(),
+            Some(ResolvedBuffer::Bytes(bytes)) if bytes < wire => {
+                format!("the buffer of `back` holds no packet of {wire} bytes")
+            }
+            Some(_) => return Ok(vec![links.len() + link]),
+        };
+        Err(self.error(&key, problem + "; accepted: `buffer = \"100pkt\"` in `back`"))
     }
 
     fn path(

@@ -16,7 +16,7 @@ use self::limits::{HALF_DAY, HOUR, NANOSECOND, SHORTEST};
 use crate::error::ScenarioError;
 use crate::profile::{Constants, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
 use crate::resolved::{
-    Line, Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets,
+    Line, Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets, rate_bps,
 };
 use crate::scenario::{Dumbbell, Elements, Link, MOST_FLOWS, Scenario};
 
@@ -323,7 +323,7 @@ impl<'a> Resolver<'a> {
     /// A window of a flow on this path, whose BDP is that of the buffers: the slowest link's rate
     /// times the propagation without access links.
     fn bytes(&self, window: Window, links: &[ResolvedLink], path: &[usize]) -> u64 {
-        let rate = path.iter().map(|i| links[*i].rate_bps).min().unwrap_or(0);
+        let rate = path.iter().map(|i| rate_bps(links, *i)).min().unwrap_or(0);
         let rtt = propagation(links, path);
         window.bytes(self.packet, |milli| bdp_packets(rate, rtt, self.wire_bytes(), milli))
     }
@@ -334,9 +334,10 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Two-way propagation over the links of a path.
+/// Two-way propagation over the links of a path, whichever way data takes.
 fn propagation(links: &[ResolvedLink], path: &[usize]) -> u64 {
-    path.iter().map(|i| links[*i].delay_ns + links[*i].return_delay_ns).sum()
+    let link = |i: &usize| &links[i % links.len()];
+    path.iter().map(link).map(|link| link.delay_ns + link.return_delay_ns).sum()
 }
 
 fn rising(packets: &[u64]) -> Vec<u64> {

@@ -14,7 +14,8 @@ use super::{Resolved, ResolvedLink};
 use crate::scenario::Elements;
 use crate::trace::Rates;
 
-/// What the links of a network let pass over time.
+/// What the links of a network let pass over time, in both directions: a path names the other
+/// direction of a link by its number behind the links.
 #[derive(Clone, Debug)]
 pub struct Capacity {
     links: Vec<Limits>,
@@ -42,7 +43,8 @@ pub(crate) struct Line {
 impl Resolved {
     /// What the links let pass.
     pub fn capacity(&self) -> Capacity {
-        Capacity { links: self.links.iter().map(Limits::of).collect() }
+        let forward = self.links.iter().map(Limits::of);
+        Capacity { links: forward.chain(self.links.iter().map(Limits::of_back)).collect() }
     }
 
     /// What a path lets pass on average over the whole run, in bit/s.
@@ -53,7 +55,7 @@ impl Resolved {
     /// What fills a path, in bytes of payload: whole packets, of this rate and the propagation of
     /// its links.
     pub fn bdp_bytes(&self, path: &[usize], rate_bps: u64) -> u64 {
-        let links = path.iter().filter_map(|link| self.links.get(*link));
+        let links = path.iter().filter_map(|link| self.links.get(link % self.links.len().max(1)));
         let rtt_ns = links.map(|link| link.delay_ns + link.return_delay_ns).sum();
         self.bdp_packets(rate_bps, rtt_ns) * self.packet_bytes
     }
@@ -65,8 +67,8 @@ impl Resolved {
             return flow.utilization;
         }
         let capacity = self.capacity();
-        let mut delivered = vec![0_u64; self.links.len()];
-        let paths = self.flows.iter().flat_map(|g| repeat_n(&g.path, g.count as usize));
+        let mut delivered = vec![0_u64; 2 * self.links.len()];
+        let paths = self.flows.iter().flat_map(|g| repeat_n(&g.data_path, g.count as usize));
         for (flow, path) in flows.iter().zip(paths) {
             path.iter().for_each(|link| delivered[*link] += flow.delivered_bytes);
         }
@@ -112,9 +114,21 @@ impl Capacity {
 
 impl Limits {
     fn of(link: &ResolvedLink) -> Self {
-        let policer = link.elements.policer.map(|it| (it.rate.bps(), it.bucket.bytes()));
         let shaper = link.queue.as_ref().and_then(|queue| queue.discipline.bucket());
-        let line = Line::written(&link.elements).unwrap_or_else(|| Line::constant(link.rate_bps));
+        Self::with(&link.elements, link.rate_bps, shaper)
+    }
+
+    /// The other direction.
+    fn of_back(link: &ResolvedLink) -> Self {
+        match &link.back {
+            Some(back) => Self::with(&back.elements, back.rate_bps, None),
+            None => Self { line: Line::constant(link.rate_bps), buckets: Vec::new() },
+        }
+    }
+
+    fn with(elements: &Elements, rate_bps: u64, shaper: Option<(u64, u64)>) -> Self {
+        let policer = elements.policer.map(|it| (it.rate.bps(), it.bucket.bytes()));
+        let line = Line::written(elements).unwrap_or_else(|| Line::constant(rate_bps));
         Self { line, buckets: policer.into_iter().chain(shaper).collect() }
     }
 

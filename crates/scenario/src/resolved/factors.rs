@@ -6,7 +6,7 @@ use firstflight_control::quantity::Loss;
 use firstflight_results::table::{Factors, FlowFactors};
 use sha2::{Digest as _, Sha256};
 
-use super::{Capacity, Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink};
+use super::{Capacity, Resolved, ResolvedBuffer, ResolvedFlow};
 
 impl Resolved {
     /// What is set for all rows, and for those of each group of flows.
@@ -23,21 +23,23 @@ impl Resolved {
     }
 
     fn group(&self, capacity: &Capacity, flow: &ResolvedFlow) -> FlowFactors {
-        let rate_bps = capacity.mean_bps(&flow.path, 0, self.duration_ns);
-        let bottleneck = &self.links[capacity.bottleneck(&flow.path, 0, self.duration_ns)];
-        let links: Vec<&ResolvedLink> = flow.path.iter().map(|i| &self.links[*i]).collect();
-        let bursts = links.iter().any(|link| matches!(link.loss, Loss::Bursts(_)));
-        let losses = links.iter().map(|link| f64::from(link.loss.mean().ppb() as u32) / 1e9);
+        let path = &flow.data_path;
+        let rate_bps = capacity.mean_bps(path, 0, self.duration_ns);
+        let (room, _) = self.room_and_loss(capacity.bottleneck(path, 0, self.duration_ns));
+        let losses: Vec<Loss> = path.iter().map(|link| self.room_and_loss(*link).1).collect();
+        let bursts = losses.iter().any(|loss| matches!(loss, Loss::Bursts(_)));
+        let losses = losses.iter().map(|loss| f64::from(loss.mean().ppb() as u32) / 1e9);
         let lossy: Vec<f64> = losses.filter(|share| *share > 0.0).collect();
         FlowFactors {
             count: flow.count,
             rate_bps,
             rtt_ns: flow.rtt_ns,
             access_delay_ns: flow.access_delay_ns,
-            bdp_packets: self.bdp_bytes(&flow.path, rate_bps) / self.packet_bytes.max(1),
-            buffer_packets: match bottleneck.buffer {
-                ResolvedBuffer::Packets(packets) => packets,
-                ResolvedBuffer::Bytes(bytes) => bytes / self.wire_bytes().max(1),
+            bdp_packets: self.bdp_bytes(path, rate_bps) / self.packet_bytes.max(1),
+            buffer_packets: match room {
+                None => 0,
+                Some(ResolvedBuffer::Packets(packets)) => packets,
+                Some(ResolvedBuffer::Bytes(bytes)) => bytes / self.wire_bytes().max(1),
             },
             loss: match *lossy {
                 // A share as it was given, not what rounding makes of 1 - (1 - share).

@@ -114,6 +114,7 @@ impl Read for FlowGroup {
             own: FlowKeys::read(&mut fields)?,
             transport: fields.read("transport")?,
             path: fields.list("path")?,
+            reverse: fields.read("reverse")?,
             files: fields.read("files")?,
         };
         fields.finish()?;

@@ -203,6 +203,8 @@ pub struct FlowGroup {
     /// Names of links in the order of travel; the only link when not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
+    /// Whether they send the other way over `path`, beside the others' ACKs.
+    pub reverse: Option<bool>,
     /// Files one after the other instead of one stream.
     pub files: Option<Files>,
 }

@@ -133,7 +133,11 @@ impl Case {
             return_delay: Span(rtt - one_way.0),
             return_rate_bps: self.rate_mbps * 1_000_000,
             // ACKs of one flow come too far apart to queue.
-            return_link: (control.ends == Ends::Ns2 && self.flows > 1).then_some(0),
+            return_path: match control.ends == Ends::Ns2 && self.flows > 1 {
+                true => vec![1],
+                false => Vec::new(),
+            },
+            path_delay: Span(0),
             payload_bytes: PACKET_BYTES,
             header_bytes: 0,
             syn_bytes: 40,

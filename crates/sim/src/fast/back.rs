@@ -19,7 +19,7 @@ pub(crate) struct Crossing {
     pub(crate) syns: u32,
 }
 
-/// What is known of the ACKs to come at the other direction of a link.
+/// What is known of the ACKs to come at a link.
 #[derive(Debug)]
 pub(crate) struct Foresight {
     /// ACKs that have events of their own to reach it.
@@ -52,9 +52,9 @@ impl Crossing {
 }
 
 impl Foresight {
-    /// At the other direction of link `id`. With fast paths ACKs may cross before their time comes.
+    /// At the link of that number. With fast paths ACKs may cross before their time comes.
     pub(crate) fn new(network: &Network, id: usize, fast_paths: FastPaths) -> Self {
-        let users = || network.flows.iter().filter(|flow| flow.return_link == Some(id));
+        let users = || network.flows.iter().filter(|flow| flow.return_path.first() == Some(&id));
         let last = users().next().and_then(|flow| flow.path.last().copied());
         let bounded = users().all(|flow| {
             fast_paths.serve(network, flow) && is_bounded(flow) && flow.path.last().copied() == last
@@ -62,7 +62,7 @@ impl Foresight {
         let mut starts: Vec<Instant> =
             users().filter(|flow| flow.endpoint.syn).map(|flow| flow.start).collect();
         starts.sort_unstable_by(|one, other| other.cmp(one));
-        let rate_bps = last.map_or(1, |last| network.links[last].rate_bps);
+        let rate_bps = last.map_or(1, |last| network.rate_bps(last));
         Self {
             waiting: 0,
             opening: u32::from(!bounded),

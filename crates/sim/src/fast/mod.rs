@@ -34,7 +34,7 @@
 //! more to say than fits takes no path of the first table: one with ECN, with routers to talk to,
 //! across an [`Element`](crate::Element) or a link with a queue of its own
 //! ([`LinkSpec::queue`](crate::LinkSpec::queue)), or whose ACKs go back over a link of their own
-//! ([`LinkSpec::back`](crate::LinkSpec::back)).
+//! ([`LinkSpec::back`](crate::LinkSpec::back)). None does in a network with traffic both ways.
 //!
 //! [`Receiver::take_calm`]: crate::receiver::Receiver::take_calm
 //! [`Receiver::take_delayed`]: crate::receiver::Receiver::take_delayed
@@ -63,16 +63,21 @@ pub(crate) use small::{Arriving, LATER};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastPaths {
     /// On, for flows that cross no element and no queue but drop-tail, and have neither ECN nor
-    /// routers to talk to.
+    /// routers to talk to, in networks with traffic one way.
     On,
     /// Off: every packet and ACK takes the general path.
     Off,
 }
 
 impl FastPaths {
+    /// Those of a network: none where data and ACKs meet on a link.
+    pub(crate) fn of(self, network: &Network) -> Self {
+        if network.has_traffic_both_ways() { Self::Off } else { self }
+    }
+
     /// Whether that flow takes them.
     pub(crate) fn serve(self, network: &Network, flow: &FlowSpec) -> bool {
-        let own_link_back = || flow.return_link.is_some_and(|l| network.links[l].back.is_some());
+        let own_link_back = || flow.return_path.iter().any(|l| network.direction(*l).is_some());
         let signals = || flow.endpoint.ecn || Wants::of(&flow.control).talks();
         self == Self::On && !crosses_element(network, flow) && !own_link_back() && !signals()
     }
@@ -81,7 +86,7 @@ impl FastPaths {
 /// Whether an element, or a queue that is not drop-tail, stands on the way of the flow's packets.
 pub(crate) fn crosses_element(network: &Network, flow: &FlowSpec) -> bool {
     let serves_otherwise = |spec: &LinkSpec| !spec.elements.is_empty() || spec.queue.is_some();
-    flow.path.iter().any(|link| serves_otherwise(&network.links[*link]))
+    flow.path.iter().filter_map(|link| network.direction(*link)).any(serves_otherwise)
 }
 
 /// Whether an arrival at a link may be handled as soon as its time is known, without an event.

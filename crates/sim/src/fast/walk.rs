@@ -234,8 +234,7 @@ impl FlowPath {
     #[inline(always)]
     fn carry_back(&mut self, net: &mut Net, ack: AckOut, at: Instant) {
         let Some((reverse, _)) = self.route.reverse.as_deref_mut() else { return };
-        let link = net.back_of(reverse.link);
-        let far_end = net.links[link].carry(at, reverse.bytes(&ack));
+        let far_end = net.links[reverse.link].carry(at, reverse.bytes(&ack));
         let at = reverse.go_home(&ack, far_end);
         self.bring_small(net, ack, at);
     }

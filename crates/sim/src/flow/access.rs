@@ -38,6 +38,11 @@ impl Access {
         }
     }
 
+    /// The receiver's, with the propagation that no link has.
+    pub(crate) fn to_receiver(spec: &FlowSpec, exact: bool) -> Self {
+        Self { delay: spec.path_delay + spec.access_delay, ..Self::new(spec, exact) }
+    }
+
     /// No packet waits here that took so long on the link before: the one ahead of it has left.
     pub(crate) fn is_free_for(&self, service: Span) -> bool {
         // A link counts parts of a nanosecond, a service as short as one may be none.

@@ -164,8 +164,8 @@ impl FlowPath {
         net.send(self.packet(Way::Back, connection, bytes, kind, Label::NONE), at);
     }
 
-    /// An ACK has come to the far end of the reverse path's link. It repeats what ACKs told that
-    /// were lost, and nothing has told since.
+    /// An ACK has come to the far end of the reverse path's last link. It repeats what lost ACKs
+    /// told and nothing has told since.
     fn come_home(&mut self, net: &mut Net, whole: WholeAck, connection: u32, far_end: Instant) {
         let (ack, mut told, mut report) = whole;
         let Some((reverse, _)) = self.route.reverse.as_deref_mut() else { return };

@@ -1,5 +1,6 @@
-//! The reverse path where ACKs wait for each other: over the receiver's access link, the other
-//! direction of a shared link, as on ns-2's duplex links, and the sender's access link.
+//! The reverse path where ACKs wait for each other, or behind data: over the receiver's access
+//! link, shared links, such as the other direction of a duplex link of ns-2, and the sender's
+//! access link.
 
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::serialisation;
@@ -10,7 +11,7 @@ use crate::packet::AckOut;
 /// One flow's ACKs on the reverse path.
 #[derive(Debug)]
 pub(crate) struct Reverse {
-    /// The shared link, by the number of its own direction.
+    /// The first shared link, by its number.
     pub(crate) link: usize,
     /// Where arrivals at the shared link wait.
     pub(crate) lane: u32,
@@ -22,7 +23,7 @@ pub(crate) struct Reverse {
     access_rate_bps: u64,
     /// Propagation of an access link.
     access_delay: Span,
-    /// Propagation from the shared link's far end to the sender.
+    /// Propagation from the last shared link's far end to the sender, beside the access link's.
     propagation: Span,
     /// When the receiver's access link is free again.
     receivers_free_at: Instant,
@@ -60,7 +61,7 @@ impl Reverse {
         self.receivers_free_at + self.access_delay
     }
 
-    /// An ACK reaches the shared link's far end: when it reaches the sender.
+    /// An ACK reaches the last shared link's far end: when it reaches the sender.
     #[inline]
     pub(crate) fn go_home(&mut self, ack: &AckOut, far_end: Instant) -> Instant {
         let start = self.senders_free_at.max(far_end + self.propagation);

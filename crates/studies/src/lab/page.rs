@@ -7,7 +7,7 @@ use firstflight_results::{ClaimRow, Verdict};
 
 use super::points::{Table, late_p99_us, mbps};
 use super::rows::text;
-use super::{File, Route};
+use super::{File, Kind, Route};
 
 /// What the page has of the link.
 pub(super) fn of_link(kernel: &str, lines: &[String]) -> String {
@@ -47,15 +47,19 @@ pub(super) fn of_rows(kernel: &str, rows: &[ClaimRow]) -> String {
 
 fn points(page: &mut String, table: &Table, file: &File) {
     let (sim, linux) = (&table.pair.sim, &table.pair.linux);
-    let (thinned, about) = if table.pair.thinned { (", ACKs thinned", THINNED) } else { ("", "") };
-    let _ = writeln!(page, "\n### `{sim}` simulated, `{linux}` in the kernel{thinned}\n{about}");
+    let (what, about) = match table.pair.paths {
+        Kind::Plain => ("", ""),
+        Kind::Thinned => (", ACKs thinned", THINNED),
+        Kind::BothWays => (", data both ways", BOTH_WAYS),
+    };
+    let _ = writeln!(page, "\n### `{sim}` simulated, `{linux}` in the kernel{what}\n{about}");
     let head = "| path | simulator, Mbit/s | kernel | difference | drops | 99 % late by | |";
     let _ = writeln!(page, "{head}\n|---|---|---|---|---|---|---|");
     for point in &table.points {
         let (route, sim, linux) = (&point.route, &point.sim, &point.linux);
         let _ = writeln!(
             page,
-            "| {}, {} | {:.3} | {:.3} | {:+.1} % | {}, {} | {:.0} us | {} |",
+            "| {}, {} | {} | {} | {:+.1} % | {}, {} | {:.0} us | {} |",
             route.name(", "),
             route.duration,
             mbps(sim),
@@ -83,6 +87,12 @@ const THINNED: &str = "
 Slow start without HyStart, over 12 round trips. The way back carries one ACK for 2 to 100 packets
 as the path fills; those that find no room in its buffer are lost, and the next one acknowledges
 their packets too. Linux's slow start and profile `linux` count all that an ACK acknowledges.
+";
+
+const BOTH_WAYS: &str = "
+An upload over the way back, and a download that begins a second later, whose ACKs wait behind the
+upload's data. The throughputs are the download's and the upload's, and the difference is that of
+the one that differs more.
 ";
 
 #[cfg(test)]
@@ -116,7 +126,7 @@ mod tests {
             points(&mut page, &Table { pair, points: Vec::new() }, &file);
             page
         };
-        let (plain, thinned) = (page(""), page("thinned = true"));
+        let (plain, thinned) = (page(""), page("paths = 'thinned'"));
         assert!(plain.contains("| 1Mbps, 9ms, 1bdp, 1s |") && !plain.contains("2Mbps"), "{plain}");
         let line = "| 2Mbps, 9ms, 1bdp, back 30kbps 4pkt, 1s |";
         assert!(thinned.contains(line) && !thinned.contains("1Mbps"), "{thinned}");

@@ -25,24 +25,27 @@ pub(super) struct Point {
 }
 
 impl Route {
-    /// Rate, RTT and buffer, and the way back if it thins ACKs.
+    /// Rate, RTT and buffer, the way back if it is more than a delay, and whether data takes it.
     pub(super) fn name(&self, between: &str) -> String {
         let mut parts = vec![self.rate.clone(), self.rtt.clone(), self.buffer.clone()];
         if let Some(Back { rate, buffer }) = &self.back {
             parts.push(format!("back {rate} {buffer}"));
         }
+        parts.extend(self.upload.then(|| "upload".to_owned()));
         parts.join(between)
     }
 
     /// The path under a control, with what real receivers do and a full packet of an Ethernet.
     fn scenario(&self, control: &str) -> Result<Scenario, Stop> {
-        let Self { rate, rtt, buffer, duration, back, .. } = self;
+        let Self { rate, rtt, buffer, duration, back, upload } = self;
         let back = back.as_ref().map_or(String::new(), |Back { rate, buffer }| {
             format!("back = {{ rate = '{rate}', buffer = '{buffer}' }}\n")
         });
+        let flows = if *upload { UPLOAD } else { "" };
         let text = format!(
             "controls = ['{control}']\nduration = '{duration}'\ndelayed_ack = 2\n\
-             packet = '1448B'\n[path]\nrate = '{rate}'\nrtt = '{rtt}'\nbuffer = '{buffer}'\n{back}"
+             packet = '1448B'\n[path]\nrate = '{rate}'\nrtt = '{rtt}'\nbuffer = '{buffer}'\n\
+             {back}{flows}"
         );
         let scenario = Scenario::parse(&text, &self.name(" "));
         scenario.map_err(|error| Stop::failed(&error.to_string()))
@@ -50,13 +53,19 @@ impl Route {
 }
 
 impl Point {
-    /// By how much the kernel carries more, per cent.
+    /// By how much the kernel carries more, per cent, of the flow that differs most.
     pub(super) fn percent(&self) -> f64 {
-        percent(mbps(&self.linux), mbps(&self.sim))
+        let percents = self.flows().map(|(linux, sim)| percent(linux, sim));
+        percents.fold(0.0, |most, each| if each.abs() > f64::abs(most) { each } else { most })
     }
 
     fn differs(&self) -> bool {
-        !ACCEPTED.holds(mbps(&self.linux), mbps(&self.sim))
+        self.flows().any(|(linux, sim)| !ACCEPTED.holds(linux, sim))
+    }
+
+    /// The throughputs of each flow in the kernel and in the simulator.
+    fn flows(&self) -> impl Iterator<Item = (f64, f64)> {
+        rates(&self.linux).into_iter().zip(rates(&self.sim))
     }
 
     /// Whether the difference is large and nobody has said why.
@@ -74,8 +83,18 @@ impl Point {
     }
 }
 
-pub(super) fn mbps(run: &Run) -> f64 {
-    run.result.total_throughput_bps / 1e6
+/// The throughput of each flow, Mbit/s.
+fn rates(run: &Run) -> Vec<f64> {
+    match &run.result.flows[..] {
+        flows @ [_, _, ..] => flows.iter().map(|flow| flow.throughput_bps / 1e6).collect(),
+        _ => vec![run.result.total_throughput_bps / 1e6],
+    }
+}
+
+/// They in words.
+pub(super) fn mbps(run: &Run) -> String {
+    let words: Vec<String> = rates(run).iter().map(|rate| format!("{rate:.3}")).collect();
+    words.join(", ")
 }
 
 /// 99 % of the link's packets were at most this late.
@@ -102,7 +121,7 @@ fn point(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Point>, Sto
     let sim = simulated(&route.scenario(&pair.sim)?, None)?.remove(0);
     let name = route.name(" ");
     let Some(linux) = on_linux(lab, pair, route)? else {
-        println!("{name:<28} {:>9.3}", mbps(&sim));
+        println!("{name:<28} {:>9}", mbps(&sim));
         return Ok(None);
     };
     let explained = lab.explained.reason(&pair.linux, &name);
@@ -112,7 +131,7 @@ fn point(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Point>, Sto
     let drops = format!("{}/{}", sim.result.bottleneck.drops, linux.result.bottleneck.drops);
     let (sim, linux) = (mbps(sim), mbps(linux));
     let (percent, remark) = (point.percent(), point.remark());
-    let line = format!("{name:<28} {sim:>9.3} {linux:>9.3} {percent:>+6.1}% {drops:>13} {remark}");
+    let line = format!("{name:<28} {sim:>9} {linux:>9} {percent:>+6.1}% {drops:>13} {remark}");
     println!("{}", line.trim_end());
     Ok(Some(point))
 }
@@ -142,6 +161,9 @@ fn on_linux(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Run>, St
     }
     Ok(None)
 }
+
+/// An upload, and a download that begins a second later.
+const UPLOAD: &str = "[[flow]]\nstart = '1s'\n[[flow]]\nreverse = true\n";
 
 /// How far throughputs may be apart.
 pub(super) const ACCEPTED: Accepted = Accepted { percent: 5.0, least: 0.0 };
