@@ -9,6 +9,8 @@
 #            the SYN a packet of the initial window) [newreno]
 #   rate     bottleneck, Mbps [40]          rtt   two-way propagation, ms [100]
 #   buf      bottleneck buffer: packets, "bdp", or e.g. "0.25bdp" [bdp]
+#   second   a second bottleneck in a row: Mbps, packets of buffer and one-way delay in ms, which
+#            comes on top of rtt, comma-separated; drops are those of the slower one [none]
 #   flows    number of flows [1]            dur   simulated seconds [20]
 #   ssthresh initial, packets; 0 = unlimited (window) [32]
 #   pkt      packet size, bytes [1000]
@@ -54,7 +56,7 @@ array set o {
     ack 1 access 10x adelay 0 inc 1 iw 2 syn 1 packets 0 at 0 spread 0 life 0 seed 1
     minrto 0 tick 0 maxburst 0 lt 1 impatient 1 deflate 1 gamma 1 alpha 1 beta 3 poll 0 ssexit 0
     starts "" accesses "" adelays "" trace "" packets_trace "" mon 1 lean 1 sched Calendar
-    release 2.35
+    release 2.35 second ""
 }
 foreach a $argv {
     set i [string first = $a]
@@ -98,7 +100,19 @@ $ns simplex-link $r2 $r1 $o(rate)Mb ${onedelay}ms DropTail
 # sent: with limit = buf + 1, buf packets wait while one more is on the wire.
 $ns queue-limit $r1 $r2 [expr {$buf + 1}]
 $ns queue-limit $r2 $r1 1000000
-if {$o(mon)} { set qm [$ns monitor-queue $r1 $r2 ""] }
+set last $r2
+if {$o(second) ne ""} {
+    lassign [split $o(second) ,] rate2 buf2 delay2
+    set last [$ns node]
+    $ns simplex-link $r2 $last ${rate2}Mb ${delay2}ms DropTail
+    $ns simplex-link $last $r2 ${rate2}Mb ${delay2}ms DropTail
+    $ns queue-limit $r2 $last [expr {$buf2 + 1}]
+    $ns queue-limit $last $r2 1000000
+}
+if {$o(mon)} {
+    set ends [expr {$last ne $r2 && $rate2 < $o(rate) ? [list $r2 $last] : [list $r1 $r2]}]
+    set qm [$ns monitor-queue {*}$ends ""]
+}
 if {$o(packets_trace) ne ""} { $ns trace-queue $r1 $r2 [open $o(packets_trace) w] }
 
 Agent/TCP set window_ $window
@@ -182,7 +196,7 @@ for {set i 0} {$i < $o(flows)} {incr i} {
     set h [$ns node]
     set arate [expr {$o(accesses) eq "" ? $access : [lindex $given(accesses) $i]}]
     set adelay [expr {$o(adelays) eq "" ? $o(adelay) : [lindex $given(adelays) $i]}]
-    foreach {a b} [list $s $r1 $r2 $h] {
+    foreach {a b} [list $s $r1 $last $h] {
         $ns duplex-link $a $b ${arate}Mb ${adelay}ms DropTail
         $ns queue-limit $a $b 1000000
         $ns queue-limit $b $a 1000000

@@ -83,6 +83,9 @@ impl Peers {
 /// The nearest that ns-3 has. Its TCP always has partial ACKs, so Reno as of 1990 is not there;
 /// Hoe's threshold is not either. It starts with a SYN, so the initial window means the same.
 fn ns3_args(point: &Point) -> Option<Vec<String>> {
+    if point.second().is_some() {
+        return None;
+    }
     let (alg, sack) = match point.text("alg") {
         "newreno" => ("newreno", 0),
         "sack" => ("newreno", 1),

@@ -36,7 +36,7 @@ impl Point {
         }
     }
 
-    /// The values of one of [`LISTS`], none where the point does not have it.
+    /// The values of one of [`LISTS`] or of [`SECOND`], none where the point does not have it.
     pub(crate) fn list(&self, key: &str) -> Vec<f64> {
         let values = self.text(key).split(',').filter(|text| !text.is_empty());
         values.map(|text| text.parse().unwrap_or(f64::NAN)).collect()
@@ -56,6 +56,11 @@ impl Point {
     /// Its agent and release, by which whole kinds of points are explained.
     pub(crate) fn kind(&self) -> String {
         format!("{} release={}", self.text("alg"), self.text("release"))
+    }
+
+    /// The second of two bottlenecks in a row: Mbps, packets of buffer, one-way delay in ms.
+    pub(crate) fn second(&self) -> Option<[f64; 3]> {
+        self.list(SECOND).try_into().ok()
     }
 
     /// The arguments of `ns2-dumbbell.tcl`.
@@ -130,8 +135,9 @@ impl File {
         let (alg, rest) = said.split_once(' ').unwrap_or((&said, ""));
         keys.insert("alg".to_owned(), alg.to_owned());
         for (key, value) in pairs(rest, &id)? {
-            if !keys.contains_key(&key) && !LISTS.contains(&key.as_str()) {
-                let known: Vec<&str> = keys.keys().map(String::as_str).chain(LISTS).collect();
+            let optional = LISTS.into_iter().chain([SECOND]);
+            if !keys.contains_key(&key) && !optional.clone().any(|it| it == key) {
+                let known: Vec<&str> = keys.keys().map(String::as_str).chain(optional).collect();
                 return Err(format!("{id}: unknown key `{key}`; known: {}", known.join(" ")));
             }
             let is_name = key == "starts" && value.starts_with(char::is_alphabetic);
@@ -152,6 +158,11 @@ impl File {
                 let id = &point.id;
                 return Err(format!("{id}: `{key}={found}` is not one number for each flow"));
             }
+        }
+        let second = point.second().is_some_and(|three| three.iter().all(|it| it.is_finite()));
+        if !second && !point.text(SECOND).is_empty() {
+            let (id, found) = (&point.id, point.text(SECOND));
+            return Err(format!("{id}: `{SECOND}={found}` is not three numbers"));
         }
         Ok(point)
     }
@@ -176,6 +187,9 @@ pub(crate) fn pairs(text: &str, id: &str) -> Result<BTreeMap<String, String>, St
 
 /// Keys that have a value for each flow, separated by commas.
 const LISTS: [&str; 3] = ["starts", "adelays", "accesses"];
+
+/// The key of a second bottleneck.
+const SECOND: &str = "second";
 
 /// A point for tests.
 #[cfg(test)]
@@ -226,6 +240,7 @@ mod tests {
         assert!(problem("a = 'sack rat=2'").contains("unknown key `rat`"));
         assert!(problem("a = 'sack rate=fast'").contains("`rate=fast` is no number"));
         assert!(problem("a = 'sack starts=three'").contains("no list `three`"));
+        assert!(problem("a = 'sack second=3,4'").contains("`second=3,4` is not three numbers"));
         let one_short = problem("a = 'sack flows=2 adelays=3'");
         assert!(one_short.contains("`adelays=3` is not one number for each flow"));
     }

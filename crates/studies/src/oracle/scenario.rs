@@ -49,18 +49,31 @@ fn text(point: &Point) -> String {
     }
     let access_delay = point.number("adelay");
     // To the nanosecond and the bit, which is as fine as a scenario's times and rates are.
-    let _ = writeln!(
-        text,
-        "[path]\nrate = '{}Mbps'\nrtt = '{:.6}ms'\nbuffer = '{}pkt'\n\
-         access_delay = '{access_delay}ms'\naccess_rate = '{:.6}Mbps'",
-        of("rate"),
-        point.number("rtt") - 4.0 * access_delay,
-        point.buffer(),
-        point.access()
-    );
+    let (rtt, access) = (point.number("rtt") - 4.0 * access_delay, point.access());
+    let (rate, buffer) = (of("rate"), point.buffer());
+    let _ = match point.second() {
+        None => writeln!(
+            text,
+            "[path]\nrate = '{rate}Mbps'\nrtt = '{rtt:.6}ms'\nbuffer = '{buffer}pkt'\n\
+             access_delay = '{access_delay}ms'\naccess_rate = '{access:.6}Mbps'"
+        ),
+        Some([rate2, buffer2, delay2]) => writeln!(
+            text,
+            "[[link]]\nname = 'first'\nrate = '{rate}Mbps'\ndelay = '{:.6}ms'\n\
+             buffer = '{buffer}pkt'\n[[link]]\nname = 'second'\nrate = '{rate2}Mbps'\n\
+             delay = '{delay2}ms'\nbuffer = '{buffer2}pkt'",
+            rtt / 2.0
+        ),
+    };
+    let in_a_row = point.second().map_or(String::new(), |_| {
+        format!(
+            "path = ['first', 'second']\naccess_delay = '{access_delay}ms'\n\
+             access_rate = '{access:.6}Mbps'\n"
+        )
+    });
     let (delays, rates) = (point.list("adelays"), point.list("accesses"));
     for (flow, start) in point.starts().into_iter().enumerate() {
-        let _ = writeln!(text, "[[flow]]\nstart = '{start}s'");
+        let _ = write!(text, "[[flow]]\nstart = '{start}s'\n{in_a_row}");
         let own = [("access_delay", "ms", &delays), ("access_rate", "Mbps", &rates)];
         for (key, unit, values) in own {
             if let Some(value) = values.get(flow) {
