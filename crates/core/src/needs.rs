@@ -55,6 +55,16 @@ impl Facilities {
     /// policy that needs this answers marks by their share.
     pub const L4S: Self = Self(1 << 15);
 
+    /// The set as one number, a bit for each facility: for what cannot hold a Rust type.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The set that [`Facilities::bits`] gave; `None` for a number with other bits.
+    pub const fn from_bits(bits: u32) -> Option<Self> {
+        if bits >> WORDS.len() == 0 { Some(Self(bits)) } else { None }
+    }
+
     /// Whether all of `others` are in it.
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 == others.0
@@ -220,6 +230,8 @@ mod tests {
             seen = seen | *one;
         }
         assert_eq!(seen.0, (1 << WORDS.len()) - 1, "a facility without words");
+        assert_eq!(Facilities::from_bits(seen.bits()), Some(seen));
+        assert_eq!(Facilities::from_bits(seen.bits() + 1), None);
         assert_eq!(seen.common(Facilities::MARKS), Facilities::MARKS);
         assert!(!seen.is_empty() && Facilities::NONE.is_empty());
     }

@@ -29,11 +29,11 @@ pub struct AtSending {
     /// When it left, how much had been delivered and how much was in flight.
     pub departure: Departure,
     /// `P.first_send_time`.
-    first_send_time: Instant,
+    pub first_send_time: Instant,
     /// `P.delivered_time`.
-    delivered_time: Instant,
+    pub delivered_time: Instant,
     /// `P.is_app_limited`.
-    app_limited: bool,
+    pub app_limited: bool,
 }
 
 impl Sampler {
