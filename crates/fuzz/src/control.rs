@@ -36,6 +36,11 @@ impl AnyControl {
         Factory::new(startup, self.avoidance()).ok()
     }
 
+    /// Its policies, for a transport that is asked for nothing.
+    pub(crate) fn policies(&self) -> Pair<AnyStartup, AnyAvoidance> {
+        Pair::new(self.startup(), self.avoidance())
+    }
+
     fn startup(&self) -> AnyStartup {
         let card = &STARTUPS[usize::from(self.startup) % STARTUPS.len()];
         let mut startup = AnyStartup::by_name(card.name).expect("it is listed");

@@ -52,4 +52,4 @@ pub(crate) fn fuzz(root: &Path, asked: &Asked) -> Result<(), Stop> {
 const BUDGET: [&str; 4] = ["-timeout=10", "-rss_limit_mb=512", "-max_len=8192", "-verbosity=0"];
 
 /// The names of the targets in `crates/fuzz`.
-const TARGETS: [&str; 4] = ["adapter", "scenario", "qlog", "record"];
+const TARGETS: [&str; 5] = ["adapter", "c", "scenario", "qlog", "record"];

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::{Stop, root, step};
 
+mod c;
 mod check;
 mod deb;
 mod example;
@@ -87,6 +88,8 @@ enum Task {
         /// The folder, which it makes
         folder: PathBuf,
     },
+    /// The C interface, built and installed into a folder, and its example tried from there
+    C(c::Asked),
     /// What CHANGELOG.md says of a version
     Notes {
         #[arg(default_value = notes::VERSION)]
@@ -118,6 +121,7 @@ fn main() -> ExitCode {
         Task::Package => package::package(root),
         Task::Deb { release } => deb::run(root, release),
         Task::Own { folder } => example::own(root, &folder),
+        Task::C(asked) => c::c(root, &asked),
         Task::Notes { version } => notes::notes(root, &version),
         Task::Study(words) => study(&words),
     })

@@ -1,0 +1,4 @@
+//! `cargo xtask fuzz` runs it.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| firstflight_fuzz::c(data));
