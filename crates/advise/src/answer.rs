@@ -165,13 +165,6 @@ impl Answer {
         let role = |at: usize| chosen.0.iter().find(|(of, _)| *of == at).map(|(_, role)| *role);
         let choice = |at: usize| Choice::of(table, at, role(at));
         let better = table.better_somewhere(chosen.0[0].0);
-        let change = |better: &Better| Change {
-            unknown: words::name(better.of),
-            when: words::when(better.of, better.side),
-            take: table.candidates[better.candidate].name.clone(),
-            ratio: better.ratio,
-            points: better.points,
-        };
         let points = table.points.len() as f64;
         let mut answer = Self {
             schema: SCHEMA,
@@ -183,7 +176,7 @@ impl Answer {
             sentences: Vec::new(),
             take: chosen.0.iter().map(|(at, _)| choice(*at)).collect(),
             own: choice(0),
-            changes: better.iter().map(change).collect(),
+            changes: better.iter().map(|better| Change::of(table, better)).collect(),
             controls: (0..table.candidates.len()).map(choice).collect(),
             points: table.points.iter().map(|point| Drawn::of(asked, point)).collect(),
             verified: None,
@@ -237,10 +230,10 @@ impl Answer {
 }
 
 /// The controls worth taking, with why.
-struct Chosen(Vec<(usize, &'static str)>);
+pub(crate) struct Chosen(pub(crate) Vec<(usize, &'static str)>);
 
 impl Chosen {
-    fn of(table: &Table<'_>) -> Self {
+    pub(crate) fn of(table: &Table<'_>) -> Self {
         if table.asked.is_in_first_window() {
             return Self(vec![(0, "own")]);
         }
@@ -299,6 +292,18 @@ impl Choice {
             most_again: runs.iter().map(|took| took.again).fold(0.0, f64::max),
             others: table.harm(at),
             seconds,
+        }
+    }
+}
+
+impl Change {
+    pub(crate) fn of(table: &Table<'_>, better: &Better) -> Self {
+        Self {
+            unknown: words::name(better.of),
+            when: words::when(better.of, better.side),
+            take: table.candidates[better.candidate].name.clone(),
+            ratio: better.ratio,
+            points: better.points,
         }
     }
 }

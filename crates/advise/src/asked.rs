@@ -268,7 +268,7 @@ fn between(share: f64, from: f64, to: f64) -> f64 {
 }
 
 /// The digits of a number in a base, behind the point and in reverse.
-fn halton(mut number: u64, base: u64) -> f64 {
+pub(crate) fn halton(mut number: u64, base: u64) -> f64 {
     let (mut share, mut digit) = (0.0, 1.0);
     while number > 0 {
         digit /= base as f64;

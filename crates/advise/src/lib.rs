@@ -2,12 +2,14 @@
 //!
 //! [`Asked`] is what a person knows, [`Stack`] who sends and what controls it can have. [`advise`]
 //! runs all of them at the first points of what is [`unknown`](Point), the best of them at the
-//! others, and makes an [`Answer`] of it. Nothing is looked up: there is no table of paths.
+//! others, and makes an [`Answer`] of it. Nothing is looked up: there is no table of paths. [`mix`]
+//! does it for the transfers that a host has recorded.
 
 mod answer;
 mod asked;
 mod choose;
 mod measure;
+pub mod mix;
 mod stack;
 mod words;
 

@@ -50,7 +50,7 @@ pub fn advise(
         let models: Vec<String> = running.iter().map(|at| candidates[*at].model.clone()).collect();
         let point = table.points[done];
         let took = run(asked, &models, &point, plan.bytes, &Simulator::TCP, options)?;
-        running.iter().zip(took).for_each(|(at, took)| table.runs[*at].push(took));
+        running.iter().zip(took).for_each(|(at, (took, _))| table.runs[*at].push(took));
         if let Some(report) = options.on_done {
             report(done + 1, plan.all);
         }
@@ -69,17 +69,19 @@ pub fn at(
     transport: &dyn Transport,
     options: &Options<'_>,
 ) -> Result<Vec<Took>, RunError> {
-    run(asked, controls, point, asked.size_bytes, transport, options)
+    let ran = run(asked, controls, point, asked.size_bytes, transport, options)?;
+    Ok(ran.into_iter().map(|(took, _)| took).collect())
 }
 
-fn run(
+/// What transfers of so many bytes take, and whether each left slow start.
+pub(crate) fn run(
     asked: &Asked,
     controls: &[String],
     point: &Point,
     bytes: u64,
     transport: &dyn Transport,
     options: &Options<'_>,
-) -> Result<Vec<Took>, RunError> {
+) -> Result<Vec<(Took, bool)>, RunError> {
     let scenario = asked.scenario(point, controls, bytes)?;
     let options = Options { on_done: None, samples: None, ..*options };
     let report = transport.run(&scenario, &options)?;
@@ -92,11 +94,14 @@ fn run(
         let (ours, others) = (run.result.flows.first(), run.result.flows.get(1));
         let done = |time: Option<f64>| time.unwrap_or(LONGEST_S);
         let again = ours.map_or(0, |flow| flow.counts.retransmitted_packets);
-        Took {
-            seconds: done(ours.and_then(|flow| flow.completion_time_s)),
+        let seconds = done(ours.and_then(|flow| flow.completion_time_s));
+        let took = Took {
+            seconds,
             again: again as f64 / packets as f64,
             others_s: others.map(|flow| done(flow.completion_time_s) - before),
-        }
+        };
+        let exit = ours.and_then(|flow| flow.startup.exit_time_s);
+        (took, exit.is_some_and(|exit| exit <= seconds))
     });
     Ok(took.collect())
 }
@@ -133,7 +138,7 @@ const FINALISTS: usize = 8;
 /// Packets of all runs: two seconds on two cores.
 const BUDGET: u64 = 6_000_000;
 /// Packets of a transfer that are simulated at least.
-const LEAST_PACKETS: u64 = 2_000;
+pub(crate) const LEAST_PACKETS: u64 = 2_000;
 
 #[cfg(test)]
 mod tests {

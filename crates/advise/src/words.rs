@@ -3,7 +3,7 @@
 use firstflight_outside::{digits, short};
 use firstflight_scenario::{Rate, Size, Time};
 
-use crate::answer::{Answer, Choice, Unknown};
+use crate::answer::{Answer, Change, Choice, Unknown};
 use crate::asked::{
     ACKS, Asked, BUFFER_BDP, FIRST_WINDOW, Factor, JITTER_S, LONGEST_S, LOSS, MOST_LATE, OTHERS,
 };
@@ -75,16 +75,7 @@ pub(crate) fn sentences(asked: &Asked, answer: &Answer) -> Vec<String> {
     let (take, own) = (&answer.take[0], &answer.own);
     let mut said = vec![gain(asked, take, own)];
     said.extend(answer.take[1..].iter().map(|choice| beside(choice, take)));
-    said.extend(answer.changes.iter().map(|change| {
-        let (when, other, ratio) = (&change.when, &change.take, share(change.ratio));
-        format!("If {when}, take {other}: it needs {ratio} that time there.")
-    }));
-    let changes = |of: &&Factor| answer.changes.iter().any(|change| change.unknown == name(**of));
-    let rest: Vec<&str> =
-        asked.unknown.iter().filter(|of| !changes(of)).map(|of| name(*of)).collect();
-    if !rest.is_empty() {
-        said.push(format!("What would not change the answer: {}.", rest.join(", ")));
-    }
+    said.extend(changed(asked, &answer.changes));
     let points = answer.points.len();
     said.push(format!(
         "Times are from the quickest to the slowest of {points} paths that yours may be; {} of 100 \
@@ -94,6 +85,21 @@ pub(crate) fn sentences(asked: &Asked, answer: &Answer) -> Vec<String> {
     if answer.simulated_bytes < asked.size_bytes {
         let first = Size::from_bytes(answer.simulated_bytes);
         said.push(format!("Simulated was the beginning alone, {first}: all times are of that."));
+    }
+    said
+}
+
+/// What would change an answer, and what would not.
+pub(crate) fn changed(asked: &Asked, changes: &[Change]) -> Vec<String> {
+    let one = |change: &Change| {
+        let (when, other, ratio) = (&change.when, &change.take, share(change.ratio));
+        format!("If {when}, take {other}: it needs {ratio} that time there.")
+    };
+    let mut said: Vec<String> = changes.iter().map(one).collect();
+    let is_told = |of: &&Factor| changes.iter().all(|change| change.unknown != name(**of));
+    let rest: Vec<&str> = asked.unknown.iter().filter(is_told).map(|of| name(*of)).collect();
+    if !rest.is_empty() {
+        said.push(format!("What would not change the answer: {}.", rest.join(", ")));
     }
     said
 }
@@ -158,7 +164,7 @@ fn times(choice: &Choice) -> String {
 }
 
 /// Three digits, as far as a time needs them.
-fn seconds(time: f64) -> String {
+pub(crate) fn seconds(time: f64) -> String {
     digits(time, if time < 1.0 { 3 } else { 2 })
 }
 
@@ -170,7 +176,7 @@ fn price(choice: &Choice) -> String {
     format!(", sends {} again{others}", percent(choice.again))
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{} %", digits(share * 100.0, 1))
 }
 

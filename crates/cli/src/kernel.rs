@@ -17,6 +17,7 @@ mod steer;
 mod unload;
 #[cfg(feature = "kernel")]
 mod watch;
+mod what_if;
 
 /// Load controls into the running Linux kernel as eBPF, unload them, tell who uses them; watch how
 /// start-up goes on this host's connections, and give some of them a control
@@ -33,6 +34,7 @@ enum Action {
     Unload(Unload),
     Status(Show),
     Watch(Watch),
+    WhatIf(WhatIf),
     Steer(Steer),
 }
 
@@ -104,6 +106,44 @@ struct Watch {
     prometheus: Option<PathBuf>,
 }
 
+/// Say what other controls would do for the transfers that this host has recorded, by simulating
+/// them; needs no kernel and no root
+#[derive(Debug, clap::Args)]
+#[command(after_help = WHAT_IF_HELP)]
+struct WhatIf {
+    /// The lines of `kernel watch --json`, the output of `ss -tin`, a qlog, a capture, or an access
+    /// log; packed as .gz or .zst too; - is standard input
+    #[arg(value_name = "RECORDING")]
+    recording: PathBuf,
+    /// A control to compare, once for each [default: those of Linux and ours, the best of them]
+    #[arg(long, value_name = "CONTROL")]
+    control: Vec<String>,
+    /// The transfers under this control alone [default: the commonest of the recording]
+    #[arg(long, value_name = "CONTROL")]
+    of: Option<String>,
+    /// RTT of transfers that do not tell theirs
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    rtt: Option<String>,
+    /// Rate of the path of transfers that do not tell theirs
+    #[arg(long, allow_hyphen_values = true)]
+    rate: Option<String>,
+    /// Buffer of every bottleneck, if it is known: 500pkt, 64KB or 0.25bdp
+    #[arg(long, allow_hyphen_values = true)]
+    buffer: Option<String>,
+    /// Random loss of every path, if it is known
+    #[arg(long, allow_hyphen_values = true)]
+    loss: Option<String>,
+    /// By how much packets are late at most, if it is known
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    jitter: Option<String>,
+    /// Others are on the paths too
+    #[arg(long)]
+    shared: bool,
+    /// Print the answer as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
 /// Give a share of the new connections a control, by rules; without a control, show the rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = STEER_HELP)]
@@ -173,16 +213,35 @@ Examples:
 
 Needs root, Linux 5.15 or later with BTF and cgroup2, and a build with `--features kernel`.";
 
+const WHAT_IF_HELP: &str = "\
+What fits into the first window, and what buffers held back, no control changes. Of the other
+transfers at most 48 stand for all; each runs under every control on 8 to 16 paths that it may have
+had: what the recording does not tell of buffers, loss, jitter, ACKs and rates is drawn, as `advise`
+draws it. An access log tells of each request, as a connection of its own, in one of three forms:
+  JSON, an object a line, or CSV with a heading: bytes, and if known duration_s, rtt_s or rtt_us,
+  rate_bps, control. Of nginx:
+    log_format sizes escape=json
+      '{\"bytes\":$bytes_sent,\"duration_s\":$request_time,\"rtt_us\":$tcpinfo_rtt}';
+  the combined format, which has sizes alone: --rtt and --rate say the rest.
+
+Examples:
+  firstflight kernel watch --port 443 --json > connections.jsonl
+  firstflight kernel what-if connections.jsonl
+  firstflight kernel what-if connections.jsonl --control scout --control bbr --buffer 1bdp
+  firstflight kernel what-if access.log.gz --rtt 60ms --rate 20Mbps
+  ss -tin state established | firstflight kernel what-if -";
+
 const EXAMPLES: &str = "\
 Examples:
   firstflight kernel load astart
   firstflight kernel load astart 'ff_astart10=astart(ere.N=10)'
   firstflight kernel status
   firstflight kernel unload astart
-  firstflight kernel watch --port 443
+  firstflight kernel watch --port 443 --json > connections.jsonl
+  firstflight kernel what-if connections.jsonl
 
-Needs root, Linux 5.15 or later with BTF, and a build with `--features kernel`. docs/operators.md
-tells how to try a control on one route first, and how to go back.";
+Needs root, Linux 5.15 or later with BTF, and a build with `--features kernel`; `what-if` needs none
+of these. docs/operators.md tells how to try a control on one route first, and how to go back.";
 
 fn load_help() -> String {
     let names = catalogue::loadable().join(", ");
@@ -209,6 +268,7 @@ pub(crate) fn kernel(args: &Args) -> Result<Status, Failure> {
         Action::Unload(args) => unload(args),
         Action::Status(args) => status(args.json),
         Action::Watch(args) => watch(args),
+        Action::WhatIf(args) => what_if::what_if(args),
         Action::Steer(args) => steer(args),
     }
 }

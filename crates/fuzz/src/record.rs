@@ -1,11 +1,12 @@
-//! Bytes that are read as `show` reads a file: a capture, the output of `ss`, the JSON of iperf3 or
-//! a qlog, maybe packed.
+//! Bytes that are read as `show` and `kernel what-if` read a file: a capture, the output of `ss`,
+//! the JSON of iperf3, a qlog, an access log or watched connections, maybe packed.
 
 use std::io::Cursor;
 
+use firstflight_record::mix::{self, Transfer};
 use firstflight_record::{Recorded, read};
 
-/// Reads them, and asks everything `show` asks.
+/// Reads them, and asks everything `show` and `kernel what-if` ask.
 ///
 /// # Panics
 /// Where a reader is wrong.
@@ -14,6 +15,21 @@ pub fn record(data: &[u8]) {
         Ok(recorded) => shown(&recorded),
         Err(error) => assert!(error.to_string().starts_with("fuzz"), "{error}"),
     }
+    match mix::read("fuzz", Cursor::new(data)) {
+        Ok(mix) => mix.transfers.iter().for_each(told),
+        Err(error) => assert!(error.to_string().starts_with("fuzz"), "{error}"),
+    }
+}
+
+fn told(transfer: &Transfer) {
+    let seconds = [transfer.rtt_s, transfer.duration_s].into_iter().flatten();
+    assert!(transfer.bytes > 0 && seconds.into_iter().all(f64::is_finite), "{transfer:?}");
+    let rate = transfer.rate;
+    let is_range = rate.is_none_or(|rate| {
+        let most = rate.at_most.unwrap_or(rate.at_least);
+        rate.at_least > 0.0 && most.is_finite() && rate.at_least <= most
+    });
+    assert!(is_range, "{transfer:?}");
 }
 
 fn shown(recorded: &Recorded) {

@@ -11,12 +11,13 @@
 //! - the JSON of iperf3.
 //!
 //! Each may be packed as .gz or .zst, and come through a pipe. What a record cannot show of a
-//! connection's start-up it says in [`Connection::hidden`].
+//! connection's start-up it says in [`Connection::hidden`]. [`mix`] reads many connections at once.
 
 mod capture;
 mod error;
 mod form;
 pub mod iperf;
+pub mod mix;
 mod sockets;
 mod source;
 

@@ -34,6 +34,7 @@ const COMMANDS: &[&str] = &[
     "measure",
     "link",
     "kernel",
+    "kernel what-if",
     "list",
     "completions",
     "manual",

@@ -1,7 +1,7 @@
 //! `kernel`: what needs no kernel at all, and where it can be had the whole way from load to
 //! unload.
 
-use crate::process::run;
+use crate::process::{Place, run};
 
 #[test]
 fn a_control_is_checked_before_the_machine_is() {
@@ -31,6 +31,107 @@ fn help_tells_which_controls_there_are_and_how_to_use_one() {
     for wanted in ["astart", "newreno", "tcpw-a", "congctl", "tcp_congestion_control"] {
         assert!(help.contains(wanted), "{wanted}: {help}");
     }
+}
+
+/// A connection as `kernel watch --json` writes it, on a path of 20 Mbit/s and 100 ms.
+fn watched(control: &str, end: &str, bytes: u64, cwnd: u64) -> String {
+    let left = matches!(end, "loss" | "heuristic");
+    let rate = if left { "20000000" } else { "null" };
+    format!(
+        "{{\"schema\":\"firstflight/connection@1\",\"duration_s\":9.5,\"control\":\"{control}\",\
+         \"slow_start_end\":\"{end}\",\"slow_start_ended\":{left},\"end_rate_bps\":{rate},\
+         \"acked_bytes\":{bytes},\"sent_again_bytes\":0,\"mss_bytes\":1448,\
+         \"longest_cwnd_packets\":{cwnd},\"min_rtt_s\":0.1,\"srtt_s\":0.11}}\n"
+    )
+}
+
+fn of_control<'a>(answer: &'a serde_json::Value, name: &str) -> &'a serde_json::Value {
+    let mut controls = answer["controls"].as_array().unwrap().iter();
+    controls.find(|control| control["control"] == name).unwrap()
+}
+
+#[test]
+fn what_if_counts_what_no_control_changes_and_simulates_the_rest() {
+    let place = Place::new();
+    let lines = [
+        watched("cubic", "application", 9_000, 10).repeat(6),
+        watched("cubic", "receiver-window", 900_000, 40),
+        watched("cubic", "application", 100_000, 80),
+        watched("cubic", "heuristic", 1_000_000, 180).repeat(2),
+        watched("bbr", "heuristic", 1_000_000, 180),
+    ];
+    place.write("connections.jsonl", lines.concat());
+    let words = ["kernel", "what-if", "connections.jsonl", "--control", "scout"];
+    let outcome = place.run(&[&words[..], &["--json"]].concat());
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+    let answer: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(answer["schema"], "firstflight/what-if@1");
+    assert_eq!((&answer["control"], &answer["others"]["bbr"]), (&"linux-cubic".into(), &1.into()));
+    let parts = answer["parts"].as_array().unwrap().iter();
+    let parts: Vec<u64> = parts.map(|part| part["connections"].as_u64().unwrap()).collect();
+    assert_eq!(parts, [6, 1, 1, 2]);
+    let scout = of_control(&answer, "scout");
+    let number = |of: &serde_json::Value| of.as_f64().unwrap();
+    assert!(number(&scout["over_own"]) < 0.9, "{scout}");
+    for kind in ["stayed", "left"] {
+        let saved = &scout[kind]["saved_median_s"];
+        let [least, median, most] = ["least", "median", "most"].map(|key| number(&saved[key]));
+        assert!(least <= median && median <= most && median > 0.0, "{kind}: {saved}");
+    }
+    assert_eq!(answer["waited"], 1.0, "9.5 s are recorded");
+    let text = place.run(&words).stdout;
+    assert!(text.contains("70 % of 10 connections under linux-cubic"), "{text}");
+    assert!(text.contains("With scout, of the 20 % that left slow start half save"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+/// What is told of a transfer is what runs: where all is known but how many packets an ACK is for,
+/// the times saved are those between the controls in `compare`.
+#[test]
+fn what_if_saves_what_compare_shows() {
+    let place = Place::new();
+    place.write("log.csv", "bytes,rtt_s,rate_bps\n2000000,0.08,30000000\n");
+    let path = ["--buffer", "1bdp", "--loss", "0%", "--jitter", "1ns"];
+    let words = [&["kernel", "what-if", "log.csv", "--control", "scout", "--json"], &path[..]];
+    let answer = place.run(&words.concat());
+    let answer: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    let saved = |acks: &str| {
+        let flow = ["--rate", "30Mbps", "--rtt", "80ms", "--size", "2MB", "--buffer", "1bdp"];
+        let ends = ["--packet", "1448B", "--headers", "52B", "--delayed-ack", acks, "--json"];
+        let words = ["compare", "hystart", "scout", "--jitter", "1ns"];
+        let compared = run(&[&words[..], &flow, &ends].concat());
+        let document: serde_json::Value = serde_json::from_str(&compared.stdout).unwrap();
+        let flow = |at: usize| &document["runs"][at]["flows"][0];
+        let [own, other] = [0, 1].map(|at| flow(at)["completion_time_s"].as_f64().unwrap());
+        own - other
+    };
+    let mut saved = ["2", "4", "8"].map(saved);
+    saved.sort_by(f64::total_cmp);
+    let scout = of_control(&answer, "scout");
+    let kind = if scout["left"].is_null() { "stayed" } else { "left" };
+    let found = ["least", "most"].map(|key| scout[kind]["saved_median_s"][key].as_f64().unwrap());
+    let differ = [found[0] - saved[0], found[1] - saved[2]].map(f64::abs);
+    assert!(differ.iter().all(|by| *by < 1e-6), "{saved:?} {found:?}");
+}
+
+#[test]
+fn what_if_says_what_a_recording_lacks() {
+    let place = Place::new();
+    let line = "::1 - - [1/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 90000\n";
+    place.write("access.log", line);
+    for (more, wanted) in [
+        (&[][..], "a transfer of 90000 bytes tells no RTT; accepted: --rtt TIME"),
+        (&["--rtt", "50ms"], "a transfer of 90000 bytes tells no rate; accepted: --rate RATE"),
+        (&["--of", "bbr"], "access.log: --of bbr: no transfer under bbr; accepted: cubic"),
+        (&["--control", "nix"], "--control nix: no control; accepted: linux-cubic, "),
+    ] {
+        let outcome = place.run(&[&["kernel", "what-if", "access.log"], more].concat());
+        assert_eq!((outcome.code, outcome.stderr.lines().count()), (2, 1), "{outcome:?}");
+        assert!(outcome.stderr.contains(wanted), "{}", outcome.stderr);
+    }
+    place.write("other", "hello\n");
+    let refused = place.run(&["kernel", "what-if", "other"]);
+    assert!(refused.stderr.contains("accepted: the lines of kernel watch --json, "), "{refused:?}");
 }
 
 #[cfg(not(feature = "kernel"))]

@@ -82,17 +82,22 @@ pub(crate) struct Sample {
     pub(crate) last_ms: [Option<u64>; 3],
     /// Bytes in the queue of sending, as the line of the socket says.
     pub(crate) queued: u64,
+    /// The newest measure of the rate, bits per second.
+    pub(crate) delivered_bps: Option<f64>,
 }
 
 impl Sample {
     /// What a line says; an error says what is wrong with it.
     pub(crate) fn of(line: &str) -> Result<Self, String> {
         let mut sample = Self::default();
+        let mut before = "";
         for word in line.split_ascii_whitespace() {
             match word.split_once(':') {
                 Some((key, value)) => sample.take(key, value)?,
+                None if before == "delivery_rate" => sample.delivered_bps = rate(word),
                 None => sample.app_limited |= word == "app_limited",
             }
+            before = word;
         }
         match sample {
             Self { cwnd: 0, .. } => Err("no cwnd; accepted: a line of ss -tin".to_owned()),
@@ -185,6 +190,20 @@ pub(crate) fn algorithm(line: &str) -> &str {
     // TCP_CA_NAME_MAX of Linux is 16.
     let is_name = !before.contains(':') && before.len() <= 16 && !flags.contains(&before);
     if is_name { before } else { "" }
+}
+
+/// A rate such as `11.6Mbps`.
+fn rate(word: &str) -> Option<f64> {
+    let word = word.strip_suffix("bps")?;
+    let digits = word.trim_end_matches(['K', 'M', 'G', 'T']);
+    let power = match &word[digits.len()..] {
+        "" => 1.0,
+        "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        _ => 1e12,
+    };
+    digits.parse().ok().map(|rate: f64| rate * power).filter(|rate| rate.is_finite())
 }
 
 fn number(key: &str, value: &str, digits: &str) -> Result<u64, String> {

@@ -21,7 +21,8 @@ use firstflight_qlog::{Listed, Skipped, word};
 
 use crate::{Form, RecordError, Recorded, choose};
 use clock::{Clock, Stamp, UnitSearch, stamp};
-use line::{Sample, Sum, algorithm, is_heading, is_numbers, socket};
+pub(crate) use line::Sample;
+use line::{Sum, algorithm, is_heading, is_numbers, socket};
 use samples::{Counters, Samples};
 
 /// Whether a line begins so as one of a record of `ss`.
@@ -80,6 +81,20 @@ pub(crate) fn read<R: Read + Seek>(
         mss: Some(chosen.last.mss),
         ..Recorded::default()
     })
+}
+
+/// What each connection said last, and by which algorithm, in the order of first samples; no time
+/// has to stand before them.
+pub(crate) fn last<R: Read + Seek>(
+    file: &str,
+    source: &mut R,
+) -> Result<(Vec<(String, Sample)>, Skipped), RecordError> {
+    let mut survey = Survey::default();
+    let mut reading = Reading { newest: Some(Stamp::Number(0.0)), ..Reading::default() };
+    reading.walk(file, source, |sample| survey.take(&sample))?;
+    survey.check(file, &reading)?;
+    let last = survey.sockets.into_iter().map(|seen| (seen.algorithm, seen.last)).collect();
+    Ok((last, reading.skipped))
 }
 
 /// A sample while the lines pass.
@@ -223,7 +238,7 @@ impl Reading {
 }
 
 /// Reads a line as far as it is not too long; how long it is, or that there is none.
-fn next(lines: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
+pub(crate) fn next(lines: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
     line.clear();
     let mut length = lines.by_ref().take(LONGEST + 1).read_until(b'\n', line)? as u64;
     if length > LONGEST {
@@ -307,7 +322,7 @@ impl Seen {
 
 const ACCEPTED: &str = "accepted: the output of `date +%s.%N; ss -tin` again and again";
 /// The longest line, bytes.
-const LONGEST: u64 = 64 << 10;
+pub(crate) const LONGEST: u64 = 64 << 10;
 /// Bytes at a time.
 const BUFFER: usize = 256 << 10;
 /// Sockets that are told apart.
