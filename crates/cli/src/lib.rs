@@ -28,6 +28,7 @@ mod reproduce;
 mod run;
 mod scenarios;
 mod secret;
+mod self_check;
 mod send;
 mod shared;
 mod show;

@@ -17,7 +17,7 @@ use crate::{output, summary};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The scenario file, in TOML
+    /// The scenario file, in TOML; `-` is standard input
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
     #[command(flatten)]
@@ -35,6 +35,7 @@ Examples:
   firstflight run scenario.toml
   firstflight run scenario.toml --seed 2 --rtt 200ms --json
   firstflight run scenario.toml --out report --trace traces
+  sed s/40Mbps/80Mbps/ scenario.toml | firstflight run -
   firstflight run scenario.toml --on quic --qlog logs
   firstflight show logs/astart.flow-0.quinn.sqlog
 

@@ -37,6 +37,8 @@ mod programs;
 mod qlog_rules;
 #[path = "cli/reproduce.rs"]
 mod reproduce;
+#[path = "cli/self_check.rs"]
+mod self_check;
 #[path = "cli/show.rs"]
 mod show;
 #[path = "cli/small_disk.rs"]

@@ -1,7 +1,7 @@
 //! Files that a user names.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Take};
+use std::io::{self, Read, Take};
 use std::path::Path;
 
 /// Why a file is not read: what was found, without its name and without what is accepted, which the
@@ -62,20 +62,28 @@ pub fn open(path: &Path, most: u64) -> Result<Take<File>, Unread> {
 /// # Errors
 /// As [`open`], and what reading says.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, Unread> {
+    whole(open(path, most)?, most)
+}
+
+fn whole(mut from: impl Read, most: u64) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
-    open(path, most)?.read_to_end(&mut bytes)?;
+    from.read_to_end(&mut bytes)?;
     match bytes.len() as u64 > most {
         true => Err(Unread::TooLarge { most }),
         false => Ok(bytes),
     }
 }
 
-/// The text of a regular file of at most `most` bytes.
+/// The text of a regular file of at most `most` bytes; of `-`, that of standard input.
 ///
 /// # Errors
 /// As [`read`], and a line that is not UTF-8.
 pub fn text(path: &Path, most: u64) -> Result<String, Unread> {
-    String::from_utf8(read(path, most)?).map_err(|error| {
+    let bytes = match path.as_os_str() == "-" {
+        true => whole(io::stdin().lock().take(most.saturating_add(1)), most)?,
+        false => read(path, most)?,
+    };
+    String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         Unread::NotText { line: before.iter().filter(|byte| **byte == b'\n').count() + 1 }
     })

@@ -44,13 +44,16 @@ impl Document {
         Self { file: file.to_owned(), root: Node { place, raw: Raw::Table(BTreeMap::new()) } }
     }
 
-    /// Reads a file.
+    /// Reads a file, or standard input where the path is `-`.
     ///
     /// # Errors
     /// A file that is missing, a directory, empty, too large, not UTF-8 or not TOML.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
-        let file = path.display().to_string();
+        let file = match path.as_os_str() == "-" {
+            true => "standard input".to_owned(),
+            false => path.display().to_string(),
+        };
         let text = Self::text(path)
             .map_err(|problem| ScenarioError::Unreadable { file: file.clone(), problem })?;
         Self::parse(&text, &file)

@@ -99,4 +99,4 @@ fn name(root: &Path, path: &Path) -> String {
 const SKIPPED: [&str; 8] =
     [".git", "target", "out", "firstflight-out", "papers-out", "Cargo.lock", "vendor", "golden"];
 
-const KINDS: [&str; 10] = ["rs", "toml", "md", "tcl", "cc", "c", "h", "py", "js", "yml"];
+const KINDS: [&str; 11] = ["rs", "toml", "md", "tcl", "cc", "c", "h", "py", "js", "yml", "cff"];

@@ -36,6 +36,7 @@ const COMMANDS: &[&str] = &[
     "kernel",
     "kernel what-if",
     "list",
+    "self-check",
     "completions",
     "manual",
 ];

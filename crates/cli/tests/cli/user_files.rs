@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use crate::bad_input::refused;
-use crate::process::Place;
+use crate::process::{Outcome, Place};
 
 /// Every file that a user names, by what names it: a device that never ends, one that is not there,
 /// a directory, a FIFO that nobody writes to, and a file longer than any of its kind.
@@ -62,4 +62,15 @@ fn a_file_that_a_user_names_is_a_regular_one_with_a_bound_and_is_told_with_what_
             refused(&place.run(&["sweep", "g.toml"]), 2, &[file, ": ", "accepted: "]);
         }
     }
+}
+
+#[test]
+fn a_scenario_is_read_from_standard_input_too() {
+    let place = Place::new();
+    place.write("x.toml", "name = 'x'\ncontrols = ['hoe']\nduration = '100ms'\n");
+    let file = File::open(place.path("x.toml")).unwrap();
+    let piped = place.command(&["run", "-", "--csv", "-"]).stdin(file).output().unwrap();
+    assert_eq!(Outcome::of(piped).stdout, place.run(&["run", "x.toml", "--csv", "-"]).stdout);
+    let nothing = place.run(&["run", "-"]);
+    refused(&nothing, 2, &["standard input: the file is empty"]);
 }

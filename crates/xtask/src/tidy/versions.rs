@@ -5,45 +5,56 @@ use toml::Table;
 use super::Finding;
 use super::source::Source;
 
-/// The Python package is a workspace of its own, and its wheel has the version of its manifest.
+/// The Python package is a workspace of its own, and its wheel has the version of its manifest;
+/// whoever cites firstflight takes it from `CITATION.cff`.
 pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
-    let manifest = |path: &str| {
+    let text = |path: &str| {
         let source = sources.iter().find(|source| source.path == path)?;
-        source.lines.join("\n").parse::<Table>().ok()
+        Some(source.lines.join("\n"))
     };
+    let manifest = |path: &str| text(path)?.parse::<Table>().ok();
     let ours = manifest("Cargo.toml").and_then(|all| {
         Some(all.get("workspace")?.get("package")?.get("version")?.as_str()?.to_owned())
     });
-    let found = manifest(PYTHON)
+    let python = manifest(PYTHON)
         .and_then(|all| Some(all.get("package")?.get("version")?.as_str()?.to_owned()));
-    if found == ours && ours.is_some() {
-        return;
+    let cited = text(CITATION).and_then(|text| {
+        text.lines().find_map(|line| line.strip_prefix("version: ").map(str::to_owned))
+    });
+    for (path, found) in [(PYTHON, python), (CITATION, cited)] {
+        if found == ours && ours.is_some() {
+            continue;
+        }
+        let said = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
+        let text =
+            format!("version: found {}; accepted: {}, as in Cargo.toml", said(&found), said(&ours));
+        findings.push(Finding { path: path.to_owned(), line: 1, text });
     }
-    let said = |version: Option<String>| version.unwrap_or_else(|| "none".to_owned());
-    let text =
-        format!("version: found {}; accepted: {}, as in Cargo.toml", said(found), said(ours));
-    findings.push(Finding { path: PYTHON.to_owned(), line: 1, text });
 }
 
 const PYTHON: &str = "python/Cargo.toml";
+const CITATION: &str = "CITATION.cff";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_wheel_of_another_version_is_found() {
-        let found = |python: &str| {
+    fn a_wheel_or_a_citation_of_another_version_is_found() {
+        let found = |python: &str, cited: &str| {
             let ours = "[workspace.package]\nversion = \"1.2.0\"\n";
             let source = |path: &str, text: &str| Source::new(path.into(), text.into());
-            let sources = [source("Cargo.toml", ours), source(PYTHON, python)];
+            let sources = [("Cargo.toml", ours), (PYTHON, python), (CITATION, cited)];
+            let sources = sources.map(|(path, text)| source(path, text));
             let mut findings = Vec::new();
             check(&sources, &mut findings);
             findings.into_iter().map(|finding| finding.text).collect::<Vec<_>>()
         };
-        assert!(found("[package]\nversion = \"1.2.0\"\n").is_empty());
-        let other = found("[package]\nversion = \"1.1.0\"\n");
-        assert_eq!(other, ["version: found 1.1.0; accepted: 1.2.0, as in Cargo.toml"]);
-        assert!(found("[package]\n")[0].starts_with("version: found none"));
+        let (python, cited) = ("[package]\nversion = \"1.2.0\"\n", "title: x\nversion: 1.2.0\n");
+        assert!(found(python, cited).is_empty());
+        let other = "version: found 1.1.0; accepted: 1.2.0, as in Cargo.toml";
+        assert_eq!(found("[package]\nversion = \"1.1.0\"\n", cited), [other]);
+        assert_eq!(found(python, "version: 1.1.0\n"), [other]);
+        assert!(found("[package]\n", cited)[0].starts_with("version: found none"));
     }
 }
