@@ -150,10 +150,12 @@ pub(crate) fn set_window_clamp(socket: &impl AsFd, bytes: i32) -> io::Result<()>
 /// # Errors
 /// No privilege.
 pub(crate) fn set_realtime() -> io::Result<()> {
-    let parameter = libc::sched_param { sched_priority: 1 };
+    let priority: libc::c_int = 1;
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: 0 is the calling thread, and the kernel reads one `sched_param`.
-    let outcome = unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) };
+    // The call itself: musl's function does nothing, and its `sched_param` is longer.
+    // SAFETY: 0 is the calling thread, and the kernel reads one `int` from the address.
+    let outcome =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

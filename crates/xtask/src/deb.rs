@@ -11,7 +11,7 @@ use crate::notes::VERSION;
 use crate::step::{self, announce, built, cargo, has_tools, kernel_features, succeed};
 
 mod licences;
-mod stage;
+pub(crate) mod stage;
 
 /// Makes the package and tries it: of the programs that the tests have built, or of the release.
 pub(crate) fn run(root: &Path, released: bool) -> Result<(), Stop> {

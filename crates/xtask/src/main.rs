@@ -12,6 +12,7 @@ use xtask::{Stop, root, step};
 mod c;
 mod check;
 mod deb;
+mod dist;
 mod example;
 mod fuzz;
 mod notes;
@@ -83,6 +84,9 @@ enum Task {
         #[arg(long)]
         release: bool,
     },
+    /// What people download, in target/dist: a static program, a wheel for any Linux, checksums and
+    /// a bill of materials, each tried where nothing else is (musl-gcc)
+    Dist,
     /// Makes a crate of your own with a start-up to change, a copy of examples/own-startup
     Own {
         /// The folder, which it makes
@@ -120,6 +124,7 @@ fn main() -> ExitCode {
         Task::Soak(asked) => soak::run(root, &asked),
         Task::Package => package::package(root),
         Task::Deb { release } => deb::run(root, release),
+        Task::Dist => dist::dist(root),
         Task::Own { folder } => example::own(root, &folder),
         Task::C(asked) => c::c(root, &asked),
         Task::Notes { version } => notes::notes(root, &version),

@@ -11,7 +11,7 @@ use crate::notes::{self, UNRELEASED, VERSION};
 use crate::step::{announce, output, succeed, unable};
 
 /// Fills the folder, whose files `crates/cli/Cargo.toml` names.
-pub(super) fn fill(root: &Path, program: &Path, folder: &Path) -> Result<(), Stop> {
+pub(crate) fn fill(root: &Path, program: &Path, folder: &Path) -> Result<(), Stop> {
     announce("manual pages, completions, unit, licences");
     // What an earlier version had may be none of this one's.
     let _ = fs::remove_dir_all(folder);
@@ -41,7 +41,7 @@ fn unit(root: &Path) -> Result<String, Stop> {
 }
 
 /// The seconds since 1970 of the commit, so that two packages of one commit are the same bytes.
-pub(super) fn time(root: &Path) -> Result<String, Stop> {
+pub(crate) fn time(root: &Path) -> Result<String, Stop> {
     commit(root, "%ct")
 }
 
