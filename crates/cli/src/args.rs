@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::failure::{Failure, Status};
 use crate::{
     advise, command_line, compare, completions, judge, kernel, link, list, manual, measure,
-    predict, recv, reproduce, run, scenarios, self_check, send, show, sweep,
+    predict, recv, reproduce, run, scenarios, schema, self_check, send, show, sweep,
 };
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
@@ -41,6 +41,7 @@ enum Command {
     Link(link::Args),
     Kernel(kernel::Args),
     List(list::Args),
+    Schema(schema::Args),
     SelfCheck(self_check::Args),
     Completions(completions::Args),
     Manual(manual::Args),
@@ -104,6 +105,7 @@ fn dispatch(command: Command) -> Result<Status, Failure> {
         Command::Link(args) => link::link(&args),
         Command::Kernel(args) => kernel::kernel(&args),
         Command::List(args) => list::list(&args),
+        Command::Schema(args) => schema::schema(&args),
         Command::SelfCheck(args) => self_check::self_check(&args),
         Command::Completions(args) => completions::completions(&args),
         Command::Manual(args) => manual::manual(&args),

@@ -27,6 +27,7 @@ mod recv;
 mod reproduce;
 mod run;
 mod scenarios;
+mod schema;
 mod secret;
 mod self_check;
 mod send;

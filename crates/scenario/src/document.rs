@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::error::{Place, ScenarioError};
 use crate::flags::PathFlags;
+use crate::schema::Asked;
 
 /// A scenario as written, before its values are understood.
 #[derive(Clone, Debug)]
@@ -35,6 +37,8 @@ pub(crate) enum Raw {
     Other(String),
     List(Vec<Node>),
     Table(BTreeMap<String, Node>),
+    /// A table that is only asked which keys it may have: those that its reader asks for.
+    Asked(Arc<Asked>),
 }
 
 impl Document {
@@ -214,7 +218,7 @@ impl Node {
                 let items: Vec<_> = items.iter().map(Self::shown).collect();
                 format!("[{}]", items.join(", "))
             }
-            Raw::Table(_) => "a table".to_owned(),
+            Raw::Table(_) | Raw::Asked(_) => "a table".to_owned(),
         }
     }
 

@@ -21,6 +21,7 @@ mod read;
 mod resolve;
 pub mod resolved;
 pub mod scenario;
+mod schema;
 pub mod trace;
 
 pub use document::Document;
@@ -37,6 +38,7 @@ pub use profile::{
 };
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use scenario::{Catalogue, FlowGroup, Matrix, Rule, SafeBy, Scenario};
+pub use schema::schema;
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

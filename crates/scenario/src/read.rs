@@ -9,10 +9,16 @@ use firstflight_control::nearest;
 use crate::document::{Node, Raw};
 use crate::error::ScenarioError;
 use crate::flags::PathFlags;
+use crate::schema::Form;
 
 /// A value that can be read from a document.
 pub(crate) trait Read: Sized {
     fn read(node: &Node) -> Result<Self, ScenarioError>;
+
+    /// The form of its values; a table's if it says nothing else.
+    fn form() -> Form {
+        Form::table::<Self>()
+    }
 }
 
 impl Node {
@@ -30,7 +36,10 @@ impl Node {
     /// The fields of a table.
     pub(crate) fn fields(&self) -> Result<Fields<'_>, ScenarioError> {
         match &self.raw {
-            Raw::Table(entries) => Ok(Fields { node: self, entries, asked: Vec::new() }),
+            Raw::Table(entries) => {
+                Ok(Fields { node: self, entries: Some(entries), asked: Vec::new() })
+            }
+            Raw::Asked(_) => Ok(Fields { node: self, entries: None, asked: Vec::new() }),
             _ => Err(self.error("not a table; accepted: keys with values under a [header]")),
         }
     }
@@ -49,20 +58,19 @@ impl Node {
 /// The fields of one table; remembers which were asked for, so that the rest are unknown keys.
 pub(crate) struct Fields<'a> {
     node: &'a Node,
-    entries: &'a BTreeMap<String, Node>,
+    entries: Option<&'a BTreeMap<String, Node>>,
     asked: Vec<&'static str>,
 }
 
 impl<'a> Fields<'a> {
     /// The node at `key`, if written.
     pub(crate) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
-        self.asked.push(key);
-        self.entries.get(key)
+        self.entry(key, || Form::Any)
     }
 
     /// The value at `key`, if written.
     pub(crate) fn read<T: Read>(&mut self, key: &'static str) -> Result<Option<T>, ScenarioError> {
-        self.node(key).map(T::read).transpose()
+        self.entry(key, T::form).map(T::read).transpose()
     }
 
     /// The whole number at `key`, if written, which must lie in `range`.
@@ -71,18 +79,29 @@ impl<'a> Fields<'a> {
         key: &'static str,
         range: RangeInclusive<u64>,
     ) -> Result<Option<u64>, ScenarioError> {
-        self.node(key).map(|node| count(node, range)).transpose()
+        let form = || Form::Count(range.clone());
+        self.entry(key, form).map(|node| count(node, range)).transpose()
     }
 
     /// A list at `key`, empty if not written.
     pub(crate) fn list<T: Read>(&mut self, key: &'static str) -> Result<Vec<T>, ScenarioError> {
-        self.node(key).map_or(Ok(Vec::new()), |node| items(node)?.iter().map(T::read).collect())
+        let form = || Form::List(Box::new(T::form()));
+        let node = self.entry(key, form);
+        node.map_or(Ok(Vec::new()), |node| items(node)?.iter().map(T::read).collect())
+    }
+
+    fn entry(&mut self, key: &'static str, form: impl FnOnce() -> Form) -> Option<&'a Node> {
+        if let Raw::Asked(asked) = &self.node.raw {
+            asked.note(key, form());
+        }
+        self.asked.push(key);
+        self.entries?.get(key)
     }
 
     /// Refuses every key that was not asked for.
     pub(crate) fn finish(self) -> Result<(), ScenarioError> {
         let unknown = |(name, _): &(&String, &Node)| !self.asked.contains(&name.as_str());
-        match self.entries.iter().find(unknown) {
+        match self.entries.into_iter().flatten().find(unknown) {
             None => Ok(()),
             Some((name, node)) => Err(unknown_key(node, name, &self.asked)),
         }
@@ -141,15 +160,15 @@ macro_rules! read_as_text {
             fn read(node: &Node) -> Result<Self, ScenarioError> {
                 node.text()
             }
+
+            fn form() -> Form {
+                Form::Text
+            }
         }
     )+};
 }
 
 read_as_text!(
-    crate::ControlSpec,
-    crate::Profile,
-    crate::Ns2Release,
-    crate::Carrier,
     crate::scenario::Between<crate::Size>,
     crate::scenario::Between<crate::Time>,
     crate::scenario::QueueSpec,
@@ -168,12 +187,43 @@ read_as_text!(
     crate::Window,
 );
 
+/// Values that are one of some words.
+macro_rules! read_as_word {
+    ($($type:ident),+ $(,)?) => {$(
+        impl Read for crate::$type {
+            fn read(node: &Node) -> Result<Self, ScenarioError> {
+                node.text()
+            }
+
+            fn form() -> Form {
+                Form::Words(Self::NAMES)
+            }
+        }
+    )+};
+}
+
+read_as_word!(
+    Carrier,
+    EcnFeedback,
+    FastOpen,
+    Ns2Release,
+    Pacer,
+    Profile,
+    Receiver,
+    Recovery,
+    Timer,
+);
+
 impl Read for String {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
         match &node.raw {
             Raw::Text(text) => Ok(text.clone()),
             _ => Err(node.error("not a text; accepted: a text in quotes")),
         }
+    }
+
+    fn form() -> Form {
+        Form::Text
     }
 }
 
@@ -183,5 +233,19 @@ impl Read for bool {
             Raw::Flag(flag) => Ok(flag),
             _ => Err(node.error("neither true nor false; accepted: true, false")),
         }
+    }
+
+    fn form() -> Form {
+        Form::Switch
+    }
+}
+
+impl Read for crate::ControlSpec {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        node.text()
+    }
+
+    fn form() -> Form {
+        Form::Control
     }
 }

@@ -23,6 +23,7 @@ use crate::document::Node;
 use crate::error::{Place, ScenarioError};
 use crate::read::Read;
 use crate::resolved::Line;
+use crate::schema::Form;
 use lines::{Lines, Problem};
 
 /// A file and what is kept of it. Written in scenarios as its name.
@@ -160,6 +161,10 @@ impl<T> Trace<T> {
 impl<T: Said> Read for Trace<T> {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
         Self::load(&String::read(node)?, node)
+    }
+
+    fn form() -> Form {
+        Form::Text
     }
 }
 

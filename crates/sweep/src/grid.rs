@@ -331,10 +331,11 @@ impl Reader<'_> {
             },
             found => {
                 let found = found.unwrap_or("nothing");
-                let hint = hint(found, ["random", "latin-hypercube"]);
+                let hint = hint(found, METHODS);
                 let problem = format!(
-                    "found {found}{hint}; accepted: random, latin-hypercube; other samplers, such \
-                     as Sobol's in scipy.stats.qmc, write the file of `points`"
+                    "found {found}{hint}; accepted: {}; other samplers, such as Sobol's in \
+                     scipy.stats.qmc, write the file of `points`",
+                    METHODS.join(", ")
                 );
                 Err(self.fault("sample.method", problem))
             }
@@ -463,7 +464,9 @@ fn described(on: &str, base: &str, points: &Points) -> String {
     content_name(text.as_bytes())
 }
 
-const KEYS: [&str; 7] = ["scenario", "grid", "sample", "points", "side", "table", "unrepeatable"];
+pub(crate) const KEYS: [&str; 7] =
+    ["scenario", "grid", "sample", "points", "side", "table", "unrepeatable"];
+pub(crate) const METHODS: [&str; 2] = ["random", "latin-hypercube"];
 const SCENARIO: &str =
     "accepted: [scenario] with the keys of a scenario file, or scenario = \"FILE\"";
 const GRID: &str = "accepted: [grid] with lists, such as \"path.rate\" = [\"10Mbps\", \"40Mbps\"]";

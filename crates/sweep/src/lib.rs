@@ -42,6 +42,7 @@ mod range;
 mod results;
 mod run;
 mod sample;
+mod schema;
 mod store;
 mod summary;
 mod transport;
@@ -56,6 +57,7 @@ pub use grid::Sweep;
 pub use merge::Merged;
 pub use page::{grid_files, into_page};
 pub use run::{Done, Shard, run};
+pub use schema::schema;
 pub use store::Store;
 pub use summary::{ControlSummary, Interval, Summary};
 

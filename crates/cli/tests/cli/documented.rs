@@ -36,6 +36,7 @@ const COMMANDS: &[&str] = &[
     "kernel",
     "kernel what-if",
     "list",
+    "schema",
     "self-check",
     "completions",
     "manual",

@@ -6,10 +6,7 @@ use firstflight_control::quantity::{Threshold, Time, Window};
 use serde::Serialize;
 
 use super::Kind;
-use crate::document::Node;
-use crate::error::ScenarioError;
 use crate::profile::{EcnFeedback, FastOpen, Pacer, Receiver, Recovery, Timer};
-use crate::read::Read;
 
 /// The type of a key's values.
 pub(crate) trait Typed: Copy + PartialEq + Display + Serialize {
@@ -51,12 +48,6 @@ macro_rules! words {
     ($($type:ty),+) => {$(
         impl Typed for $type {
             const KIND: Kind = Kind::Word(<$type>::NAMES);
-        }
-
-        impl Read for $type {
-            fn read(node: &Node) -> Result<Self, ScenarioError> {
-                node.text()
-            }
         }
     )+};
 }

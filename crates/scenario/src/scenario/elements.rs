@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::document::Node;
 use crate::error::ScenarioError;
 use crate::read::{Fields, Read};
+use crate::schema::Form;
 use crate::trace::{Delays, Rates, Recorded, Trace};
 
 /// What happens to packets on a link beside its rate, its delay, its buffer and its loss.
@@ -340,6 +341,10 @@ impl Read for Jitter {
             Some(file) => Trace::load(file.trim(), node).map(Self::Recorded),
             None => node.text(),
         }
+    }
+
+    fn form() -> Form {
+        Form::Text
     }
 }
 

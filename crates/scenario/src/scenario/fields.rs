@@ -1,11 +1,14 @@
 //! Which keys each table of a scenario has, and what they read as.
 
+use std::ops::RangeInclusive;
+
 use super::{Dumbbell, Elements, Endpoint, FlowGroup, Link, MOST_FLOWS, Origin, Scenario, Udp};
 use crate::document::Node;
 use crate::error::ScenarioError;
 use crate::expect::Expect;
 use crate::keys::{FlowKeys, SwitchKeys};
 use crate::read::{Fields, Read};
+use crate::schema::Form;
 
 impl Read for Scenario {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
@@ -139,9 +142,17 @@ impl Read for Udp {
 /// The number of a packet, from 1.
 struct Nth(u64);
 
+impl Nth {
+    const RANGE: RangeInclusive<u64> = 1..=i64::MAX as u64;
+}
+
 impl Read for Nth {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
-        crate::read::count(node, 1..=i64::MAX as u64).map(Self)
+        crate::read::count(node, Self::RANGE).map(Self)
+    }
+
+    fn form() -> Form {
+        Form::Count(Self::RANGE)
     }
 }
 

@@ -1,0 +1,46 @@
+//! `schema`: the keys of files as JSON Schemas, for editors and for readers of results.
+
+use firstflight_answers::json;
+use firstflight_results::table;
+
+use crate::failure::{Failure, Status};
+use crate::output;
+
+/// Print the JSON Schema of scenario files, grid files or results
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What the files are
+    of: Of,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Of {
+    /// A scenario file, as `run` reads it
+    Scenario,
+    /// A grid file, as `sweep` reads it
+    Sweep,
+    /// The tables of results, as docs/results.md describes them
+    Results,
+}
+
+const EXAMPLES: &str = "\
+Editors complete and check the keys of a file that begins with a line such as
+  #:schema ./scenario.schema.json
+where they know TOML (taplo; VS Code with Even Better TOML). What keys mean together, only `run` and
+`sweep` check.
+
+Examples:
+  firstflight schema scenario > scenario.schema.json
+  firstflight schema sweep > sweep.schema.json
+  firstflight schema results | jq '.[\"$defs\"].flows.items.required'";
+
+/// Runs the command.
+pub(crate) fn schema(args: &Args) -> Result<Status, Failure> {
+    output::print(&match args.of {
+        Of::Scenario => json(&firstflight_scenario::schema())?,
+        Of::Sweep => json(&firstflight_sweep::schema())?,
+        Of::Results => table::json_schema(),
+    })?;
+    Ok(Status::Done)
+}
