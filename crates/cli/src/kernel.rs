@@ -14,13 +14,15 @@ mod status;
 #[cfg(feature = "kernel")]
 mod steer;
 #[cfg(feature = "kernel")]
+mod trial;
+#[cfg(feature = "kernel")]
 mod unload;
 #[cfg(feature = "kernel")]
 mod watch;
 mod what_if;
 
 /// Load controls into the running Linux kernel as eBPF, unload them, tell who uses them; watch how
-/// start-up goes on this host's connections, and give some of them a control
+/// start-up goes on this host's connections, give some of them a control, and try whether it helps
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -36,6 +38,7 @@ enum Action {
     Watch(Watch),
     WhatIf(WhatIf),
     Steer(Steer),
+    Trial(Trial),
 }
 
 /// Register controls; they stay until unloaded or until the machine restarts
@@ -177,6 +180,87 @@ struct Steer {
     json: bool,
 }
 
+/// Try a control on a share of the new connections beside another; it stops by itself if it harms
+#[derive(Debug, clap::Args)]
+#[command(after_help = TRIAL_HELP)]
+struct Trial {
+    /// The control that is tried: scout or ff_scout, or any that the kernel has
+    #[arg(long, value_name = "CONTROL", required_unless_present = "clear")]
+    control: Option<String>,
+    /// The control of the other connections; the same one shows what chance does
+    #[arg(long, value_name = "CONTROL", required_unless_present = "clear")]
+    against: Option<String>,
+    /// How many are dealt the first, such as 5%, in steps of 0.1 %
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    share: String,
+    /// Only connections to these addresses: 192.0.2.0/24, 2001:db8::/32
+    #[arg(long, value_name = "PREFIX", default_value = "::/0", hide_default_value = true)]
+    to: String,
+    /// Only connections to this port, or that were accepted at this port
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Only connections of this cgroup and those below; all without
+    #[arg(long, value_name = "FOLDER")]
+    cgroup: Option<PathBuf>,
+    /// Ends after so long; Ctrl-C ends it too, and tells what was found
+    #[arg(long = "for", value_name = "TIME", default_value = "24h")]
+    period: String,
+    /// What is dealt at once: each connection; those to a prefix (/24, /48), or all, anew every
+    /// minute
+    #[arg(long, value_enum, default_value = "connection")]
+    by: Deal,
+    /// Until so many bytes are acknowledged the time is taken
+    #[arg(long, value_name = "SIZE", default_value = "100kB")]
+    bytes: String,
+    /// The age at which bytes are counted
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    age: String,
+    /// A difference up to this part of the other control's value is neither harm nor help
+    #[arg(long, value_name = "SHARE", default_value = "2%")]
+    tolerate: String,
+    /// Write a line for each connection there; a file that holds this trial goes on
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Take away what a trial left that was killed
+    #[arg(long)]
+    clear: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is dealt at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Deal {
+    /// Each connection
+    Connection,
+    /// The connections to a prefix
+    Prefix,
+    /// All connections
+    Time,
+}
+
+const TRIAL_HELP: &str = "\
+New connections are dealt by a hash with a new key; one arm gets the first control, the other the
+second. Each is told when it closes, or at an age of 60 s, and counts for the arm it was dealt:
+logarithms of the time to a number of bytes, of the bytes at an age, and of the RTT; the share of
+bytes sent again; the shares with a timeout and broken off. Differences have intervals that hold at
+every time together, with connections of a prefix and a minute as one cluster, so that looking often
+does no harm: of two equal controls one trial in a hundred is stopped. It stops, and exits with 1,
+when a measure is worse beyond --tolerate, or the share that was dealt is wrong.
+
+Connections whose application chose a control, or that a rule of `steer` gave one before, take no
+part. A program that is killed deals nothing after 10 s; the same command with the same --record
+goes on with what was told meanwhile.
+
+Examples:
+  firstflight kernel load scout
+  firstflight kernel trial --control cubic --against cubic --port 443 --for 1h   # chance alone
+  firstflight kernel trial --control scout --against cubic --share 5% --port 443 --record t.jsonl
+  firstflight kernel trial --control scout --against cubic --share 50% --by prefix
+
+Needs root, Linux 5.15 or later with BTF and cgroup2, and a build with `--features kernel`.";
+
 const STEER_HELP: &str = "\
 A rule holds for connections that begin after it, until it is taken away or the machine restarts.
 Of several that match, the narrowest prefix decides, then the one with a port. A rule with the same
@@ -270,6 +354,7 @@ pub(crate) fn kernel(args: &Args) -> Result<Status, Failure> {
         Action::Watch(args) => watch(args),
         Action::WhatIf(args) => what_if::what_if(args),
         Action::Steer(args) => steer(args),
+        Action::Trial(args) => trial(args),
     }
 }
 
@@ -317,7 +402,7 @@ fn distinct(wanted: &[Wanted]) -> Result<(), Failure> {
 }
 
 #[cfg(feature = "kernel")]
-use self::{load::load, status::status, steer::steer, unload::unload, watch::watch};
+use self::{load::load, status::status, steer::steer, trial::trial, unload::unload, watch::watch};
 
 #[cfg(not(feature = "kernel"))]
 mod elsewhere {
@@ -325,7 +410,7 @@ mod elsewhere {
 
     use firstflight_kernel::requirements::Lack;
 
-    use super::{Load, Steer, Unload, Wanted, Watch};
+    use super::{Load, Steer, Trial, Unload, Wanted, Watch};
     use crate::failure::{Failure, Status};
 
     pub(super) fn load(_: Vec<Wanted>, _: &Load) -> Result<Status, Failure> {
@@ -347,10 +432,14 @@ mod elsewhere {
     pub(super) fn steer(_: &Steer) -> Result<Status, Failure> {
         Err(Lack::Build.into())
     }
+
+    pub(super) fn trial(_: &Trial) -> Result<Status, Failure> {
+        Err(Lack::Build.into())
+    }
 }
 
 #[cfg(not(feature = "kernel"))]
-use self::elsewhere::{load, status, steer, unload, watch};
+use self::elsewhere::{load, status, steer, trial, unload, watch};
 
 #[cfg(test)]
 mod tests {

@@ -45,6 +45,9 @@ mod show;
 mod small_disk;
 #[path = "cli/sweep.rs"]
 mod sweep;
+#[cfg(feature = "kernel")]
+#[path = "cli/trial.rs"]
+mod trial;
 #[path = "cli/user_files.rs"]
 mod user_files;
 #[path = "cli/virtual_time.rs"]

@@ -66,22 +66,28 @@ fn change(args: &Args, rules: &[(Rule, Counts)]) -> Result<(), Failure> {
 }
 
 fn rule(args: &Args, to: IpNet, control: &str) -> Result<Rule, Failure> {
+    let control = known_control("kernel steer", control)?;
+    let share = |text: &str| per_mille("kernel steer", text);
+    let per_mille = args.share.as_deref().map_or(Ok(1000), share)?;
+    Ok(Rule { to, port: args.port, per_mille, control })
+}
+
+/// The name by which the kernel has a control.
+pub(super) fn known_control(command: &str, control: &str) -> Result<String, Failure> {
     let names = [control.to_owned(), kernel_name(control)];
     let known = available();
-    let name = names.iter().find(|name| known.contains(name)).ok_or_else(|| {
+    names.into_iter().find(|name| known.contains(name)).ok_or_else(|| {
         Failure::Usage(format!(
-            "kernel steer: the kernel has no control `{control}`; load it first: firstflight \
-             kernel load {control}; it has {}",
+            "{command}: the kernel has no control `{control}`; load it first: firstflight kernel \
+             load {control}; it has {}",
             known.join(", ")
         ))
-    })?;
-    let per_mille = args.share.as_deref().map_or(Ok(1000), per_mille)?;
-    Ok(Rule { to, port: args.port, per_mille, control: name.clone() })
+    })
 }
 
 /// A share in steps of 0.1 %.
-fn per_mille(text: &str) -> Result<u16, Failure> {
-    let wrong = |problem: &str| Failure::Usage(format!("kernel steer: --share {text}: {problem}"));
+pub(super) fn per_mille(command: &str, text: &str) -> Result<u16, Failure> {
+    let wrong = |problem: &str| Failure::Usage(format!("{command}: --share {text}: {problem}"));
     if text == "100%" {
         return Ok(1000);
     }
@@ -145,7 +151,7 @@ impl Told {
 }
 
 /// What the kernel means by its errors.
-fn why(number: u64) -> String {
+pub(super) fn why(number: u64) -> String {
     match number {
         1 => "its route has `congctl lock` (ip route)".to_owned(),
         2 => "the control is not loaded any more".to_owned(),
@@ -180,9 +186,9 @@ impl From<SteerError> for Failure {
             SteerError::Lack(lack) => lack.into(),
             SteerError::Watch(error) => error.into(),
             SteerError::Unknown(..) | SteerError::TooMany(_) => {
-                Self::Usage(format!("kernel steer: {error}"))
+                Self::Usage(format!("kernel: {error}"))
             }
-            SteerError::Refused(_) => Self::Lacks(format!("kernel steer: {error}")),
+            SteerError::Busy | SteerError::Refused(_) => Self::Lacks(format!("kernel: {error}")),
         }
     }
 }
@@ -193,11 +199,11 @@ mod tests {
 
     #[test]
     fn shares_come_in_steps_of_a_thousandth() {
-        assert_eq!(per_mille("5%").unwrap(), 50);
-        assert_eq!(per_mille("0.1%").unwrap(), 1);
-        assert_eq!(per_mille("100%").unwrap(), 1000);
+        assert_eq!(per_mille("kernel steer", "5%").unwrap(), 50);
+        assert_eq!(per_mille("kernel steer", "0.1%").unwrap(), 1);
+        assert_eq!(per_mille("kernel steer", "100%").unwrap(), 1000);
         for wrong in ["0%", "0.05%", "101%", "five"] {
-            let problem = per_mille(wrong).unwrap_err().to_string();
+            let problem = per_mille("kernel steer", wrong).unwrap_err().to_string();
             assert!(problem.starts_with(&format!("kernel steer: --share {wrong}: ")), "{problem}");
         }
     }

@@ -25,8 +25,10 @@ pub enum By {
 /// A measure, and what is worse of it.
 #[derive(Debug)]
 pub struct Measure {
-    /// Its name with its unit.
+    /// Its name.
     pub name: &'static str,
+    /// Its unit: seconds, bytes, or a share `of` something.
+    pub unit: &'static str,
     /// Its values are logarithms: a difference is a ratio.
     pub is_log: bool,
     /// More is worse.
@@ -35,12 +37,12 @@ pub struct Measure {
 
 /// What is measured of a connection, in the order of its values.
 pub const MEASURES: [Measure; 6] = [
-    Measure { name: "time to the bytes, s", is_log: true, more_is_worse: true },
-    Measure { name: "bytes at the age", is_log: true, more_is_worse: false },
-    Measure { name: "RTT, s", is_log: true, more_is_worse: true },
-    Measure { name: "sent again, share of bytes", is_log: false, more_is_worse: true },
-    Measure { name: "with a timeout, share", is_log: false, more_is_worse: true },
-    Measure { name: "broken off, share", is_log: false, more_is_worse: true },
+    Measure { name: "time to the bytes", unit: "s", is_log: true, more_is_worse: true },
+    Measure { name: "bytes at the age", unit: "bytes", is_log: true, more_is_worse: false },
+    Measure { name: "RTT", unit: "s", is_log: true, more_is_worse: true },
+    Measure { name: "sent again", unit: "of bytes", is_log: false, more_is_worse: true },
+    Measure { name: "with a timeout", unit: "of connections", is_log: false, more_is_worse: true },
+    Measure { name: "broken off", unit: "of connections", is_log: false, more_is_worse: true },
 ];
 
 /// The values of a connection, where they are known; logarithms are natural.

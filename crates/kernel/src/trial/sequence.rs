@@ -2,15 +2,15 @@
 //! first that shows something, is wrong as seldom as was said beforehand.
 //!
 //! The interval is the normal mixture of Howard, Ramdas, McAuliffe and Sekhon (Time-uniform,
-//! nonparametric, nonasymptotic confidence sequences, Annals of Statistics 49, 2021, section 3.2)
+//! nonparametric, nonasymptotic confidence sequences, Annals of Statistics 49, 2021)
 //! with the variance as it is estimated, which Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas
 //! justify for many scores (Time-uniform central limit theory and asymptotic confidence sequences,
-//! Annals of Statistics 52, 2024, theorem 2.2). The check of the share is that of Lindon and Malek
-//! (Anytime-valid inference for multinomial count data, NeurIPS 2022, section 3).
+//! Annals of Statistics 52, 2024). The check of the share is that of Lindon and Malek
+//! (Anytime-valid inference for multinomial count data, NeurIPS 2022).
 
 /// Scores whose mean is what is asked for. Those of a cluster depend on each other; the variance is
 /// that of the sums of clusters, of a mean over a number of scores that varies (the linearised
-/// ratio: Cochran, Sampling Techniques, section 6.3).
+/// ratio: Cochran, Sampling Techniques, chapter 6).
 #[derive(Clone, Debug, Default)]
 pub struct Scores {
     sum: f64,
@@ -69,7 +69,7 @@ impl Scores {
 }
 
 /// What a sum with this variance exceeds at no time, in either direction, except with probability
-/// `alpha` (Howard and others 2021, equation 14).
+/// `alpha` (the two-sided normal mixture of Howard and others 2021).
 fn mixture_bound(variance: f64, rho: f64, alpha: f64) -> f64 {
     if variance == 0. {
         return 0.;
@@ -78,7 +78,7 @@ fn mixture_bound(variance: f64, rho: f64, alpha: f64) -> f64 {
 }
 
 /// The parameter with which the bound is least, compared with the variance, near this variance
-/// (Howard and others 2021, section 3.5, to first order).
+/// (as their program confseq takes it).
 fn tightest_at(variance: f64, alpha: f64) -> f64 {
     let twice = 2. * (1. / alpha).ln();
     variance / (twice + (1. + twice).ln())

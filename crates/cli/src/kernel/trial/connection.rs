@@ -1,0 +1,281 @@
+//! The recording of a trial: what it is, then a line for each connection, so that a trial whose
+//! program was killed goes on where it was.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use firstflight_kernel::trial::judge::{By, Outcome, Seen, prefix_of};
+use firstflight_kernel::trial::{Plan, Told};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+
+/// A connection.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Line {
+    /// When it was told, in seconds since the trial began.
+    after_s: f64,
+    /// In which it began, since the machine was started.
+    minute: u64,
+    local: SocketAddr,
+    remote: SocketAddr,
+    /// It was dealt the control that is tried, whether or not it got it.
+    tried: bool,
+    /// Its control when it was told.
+    control: String,
+    /// The kernel refused the control that was dealt.
+    refused: bool,
+    time_to_bytes_s: Option<f64>,
+    bytes_at_age: f64,
+    srtt_s: f64,
+    acked_bytes: u64,
+    sent_again_bytes: u64,
+    timeouts: u32,
+    /// It closed before both sides had finished.
+    broken_off: bool,
+}
+
+impl Line {
+    pub(super) fn new(told: &Told, plan: &Plan, elapsed: Duration) -> Self {
+        Self {
+            after_s: elapsed.as_secs_f64(),
+            minute: told.began.as_secs() / 60,
+            local: told.local,
+            remote: told.remote,
+            tried: told.treated,
+            control: told.control.clone(),
+            refused: told.error != 0,
+            time_to_bytes_s: told.time_to(plan.bytes).map(|time| time.as_secs_f64()),
+            bytes_at_age: told.bytes_at(plan.age),
+            srtt_s: told.srtt.as_secs_f64(),
+            acked_bytes: told.acked,
+            sent_again_bytes: told.sent_again,
+            timeouts: told.timeouts,
+            broken_off: told.broken,
+        }
+    }
+
+    pub(super) fn outcome(&self) -> Outcome {
+        let seen = Seen {
+            time_to_bytes: self.time_to_bytes_s,
+            bytes_at_age: self.bytes_at_age,
+            rtt: self.srtt_s,
+            acked: self.acked_bytes,
+            sent_again: self.sent_again_bytes,
+            timeouts: self.timeouts,
+            broken: self.broken_off,
+        };
+        let prefix = prefix_of(self.remote.ip());
+        Outcome { treated: self.tried, prefix, minute: self.minute, values: seen.values() }
+    }
+}
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Head {
+    schema: String,
+    control: String,
+    against: String,
+    share: f64,
+    to: String,
+    port: Option<u16>,
+    by: String,
+    bytes: u64,
+    age_s: f64,
+    seed: u32,
+}
+
+impl Head {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            schema: "firstflight/trial-recording@1".to_owned(),
+            control: plan.treated.control.clone(),
+            against: plan.other.clone(),
+            share: f64::from(plan.treated.per_mille) / 1000.,
+            to: plan.treated.to.to_string(),
+            port: plan.treated.port,
+            by: by_word(plan.by).to_owned(),
+            bytes: plan.bytes,
+            age_s: plan.age.as_secs_f64(),
+            seed: plan.seed,
+        }
+    }
+}
+
+pub(super) const fn by_word(by: By) -> &'static str {
+    match by {
+        By::Connection => "connection",
+        By::Prefix => "prefix",
+        By::Time => "time",
+    }
+}
+
+/// Where lines are written, if anywhere.
+#[derive(Debug)]
+pub(super) struct Record {
+    file: Option<(File, PathBuf)>,
+}
+
+impl Record {
+    /// Opens the file. One that is there holds this trial, whose seed becomes that of `plan`, and
+    /// whose connections are told; how long the trial has lasted.
+    pub(super) fn open(
+        path: Option<&Path>,
+        plan: &mut Plan,
+        tell: impl FnMut(&Line),
+    ) -> Result<(Self, Duration), Failure> {
+        let Some(path) = path else { return Ok((Self { file: None }, Duration::ZERO)) };
+        let options = || OpenOptions::new().append(true).create(true).open(path);
+        let (whole, lasted) = match path.exists() {
+            true => read(path, plan, tell)?,
+            false => (0, Duration::ZERO),
+        };
+        let file = options().map_err(|error| failed(path, &error))?;
+        // The last line may be of a program that was killed while it wrote.
+        file.set_len(whole).map_err(|error| failed(path, &error))?;
+        let mut record = Self { file: Some((file, path.to_owned())) };
+        if whole == 0 {
+            record.write(&Head::of(plan))?;
+        }
+        Ok((record, lasted))
+    }
+
+    pub(super) fn write(&mut self, line: &impl Serialize) -> Result<(), Failure> {
+        let Some((file, path)) = &mut self.file else { return Ok(()) };
+        let text = serde_json::to_string(line)? + "\n";
+        file.write_all(text.as_bytes()).map_err(|error| failed(path, &error))
+    }
+}
+
+/// Reads a recording: how many bytes of it are whole lines, and how long the trial had lasted.
+fn read(
+    path: &Path,
+    plan: &mut Plan,
+    mut tell: impl FnMut(&Line),
+) -> Result<(u64, Duration), Failure> {
+    let file = firstflight_outside::open(path, MOST)
+        .map_err(|problem| wrong(path, &problem.to_string()))?;
+    let mut file = BufReader::new(file);
+    let (mut whole, mut lasted, mut text) = (0, 0., Vec::new());
+    loop {
+        text.clear();
+        let read = (&mut file).take(LONGEST).read_until(b'\n', &mut text);
+        let read = read.map_err(|error| failed(path, &error))?;
+        if !text.ends_with(b"\n") {
+            if read as u64 == LONGEST {
+                return Err(wrong(path, "a line without an end"));
+            }
+            break;
+        }
+        if whole == 0 {
+            let head: Head = serde_json::from_slice(&text)
+                .map_err(|_| wrong(path, "its first line is none of a trial's"))?;
+            plan.seed = head.seed;
+            let wanted = Head::of(plan);
+            if head != wanted {
+                let shown = |head: &Head| serde_json::to_string(head).unwrap_or_default();
+                let problem = format!("it holds {}, not {}", shown(&head), shown(&wanted));
+                return Err(wrong(path, &problem));
+            }
+        } else {
+            let line: Line = serde_json::from_slice(&text)
+                .map_err(|error| wrong(path, &format!("after {whole} bytes: {error}")))?;
+            tell(&line);
+            lasted = line.after_s;
+        }
+        whole += read as u64;
+    }
+    Ok((whole, Duration::try_from_secs_f64(lasted).unwrap_or_default()))
+}
+
+fn failed(path: &Path, error: &io::Error) -> Failure {
+    Failure::Lacks(format!("kernel trial: --record {}: {error}", path.display()))
+}
+
+fn wrong(path: &Path, problem: &str) -> Failure {
+    Failure::Usage(format!(
+        "kernel trial: --record {}: {problem}; accepted: a new file, or one of the trial that is \
+         to go on",
+        path.display()
+    ))
+}
+
+/// A recording has at most so many bytes: a hundred million connections.
+const MOST: u64 = 1 << 35;
+/// A line has at most so many.
+const LONGEST: u64 = 1 << 16;
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use firstflight_kernel::steer::Rule;
+
+    pub(in super::super) fn plan(seed: u32) -> Plan {
+        let control = "ff_scout".to_owned();
+        let to = "192.0.2.0/24".parse().unwrap();
+        Plan {
+            treated: Rule { to, port: Some(443), per_mille: 50, control },
+            other: "cubic".to_owned(),
+            seed,
+            by: By::Connection,
+            bytes: 100_000,
+            age: Duration::from_secs(1),
+        }
+    }
+
+    fn line(after_s: f64) -> Line {
+        Line {
+            after_s,
+            minute: 7,
+            local: "198.51.100.1:443".parse().unwrap(),
+            remote: "192.0.2.9:50000".parse().unwrap(),
+            tried: true,
+            control: "ff_scout".to_owned(),
+            refused: false,
+            time_to_bytes_s: Some(0.25),
+            bytes_at_age: 120_000.5,
+            srtt_s: 0.04,
+            acked_bytes: 150_000,
+            sent_again_bytes: 50_000,
+            timeouts: 1,
+            broken_off: false,
+        }
+    }
+
+    #[test]
+    fn a_recording_goes_on_after_a_line_that_was_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trial.jsonl");
+        let (mut record, lasted) = Record::open(Some(&path), &mut plan(5), |_| panic!()).unwrap();
+        assert_eq!(lasted, Duration::ZERO);
+        record.write(&line(1.5)).unwrap();
+        record.write(&line(2.5)).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+        let (mut again, mut found) = (plan(6), Vec::new());
+        let tell = |line: &Line| found.push(line.outcome());
+        let (mut record, lasted) = Record::open(Some(&path), &mut again, tell).unwrap();
+        assert_eq!((again.seed, lasted, found.len()), (5, Duration::from_millis(1500), 1));
+        let values = found[0].values;
+        assert_eq!((values[0], values[3]), (Some(0.25_f64.ln()), Some(0.25)));
+        assert_eq!((found[0].treated, found[0].minute), (true, 7));
+        record.write(&line(2.5)).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), whole);
+    }
+
+    #[test]
+    fn another_trials_recording_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trial.jsonl");
+        Record::open(Some(&path), &mut plan(5), |_| ()).unwrap();
+        let mut other = Plan { bytes: 1, ..plan(5) };
+        let said = Record::open(Some(&path), &mut other, |_| ()).unwrap_err().to_string();
+        assert!(said.contains("accepted: a new file") && said.contains("100000"), "{said}");
+        std::fs::write(&path, "{}\n").unwrap();
+        let said = Record::open(Some(&path), &mut plan(5), |_| ()).unwrap_err().to_string();
+        assert!(said.contains("its first line is none of a trial's"), "{said}");
+    }
+}

@@ -1,0 +1,306 @@
+//! What a trial found: a table, sentences, a document.
+
+use std::time::Duration;
+
+use firstflight_kernel::trial::judge::{Finding, Judge, MEASURES, Stop, Verdict};
+use firstflight_kernel::trial::{Counts, Plan};
+use firstflight_report::terminal::{self, Screen};
+use firstflight_report::{Column, Table, wrapped};
+use firstflight_terminal::words::count;
+use serde::Serialize;
+
+use super::connection::by_word;
+use super::reason;
+use crate::kernel::steer::why as errno;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+pub(super) struct Found {
+    schema: &'static str,
+    version: &'static str,
+    control: String,
+    against: String,
+    to: String,
+    port: Option<u16>,
+    share: f64,
+    by: &'static str,
+    bytes: u64,
+    age_s: f64,
+    tolerance: f64,
+    lasted_s: f64,
+    /// Connections that were told, of `against` and of `control`.
+    connections: [u64; 2],
+    /// The share of `control` among them.
+    share_found: f64,
+    /// A bound of the probability that the right share looks so.
+    share_p_value: f64,
+    /// Connections that the trial was for.
+    matched: u64,
+    /// Whose application had chosen a control; they take no part.
+    own_choice: u64,
+    /// For which the kernel refused the control that was dealt.
+    refused: u64,
+    last_error: Option<String>,
+    /// That could not be told, because too many were at once.
+    dropped: u64,
+    measures: Vec<Row>,
+    /// Why it was stopped before its time; `null` if it was not.
+    stopped: Option<String>,
+}
+
+/// A measure.
+#[derive(Serialize)]
+struct Row {
+    measure: &'static str,
+    unit: &'static str,
+    /// The difference is a ratio.
+    is_ratio: bool,
+    /// The mean of each arm, geometric for ratios; `null` before there is enough.
+    against: Option<f64>,
+    control: Option<f64>,
+    /// `control` over `against`, or less it, and the interval that holds at every time.
+    difference: Option<[f64; 3]>,
+    verdict: Option<&'static str>,
+}
+
+impl Row {
+    fn new(at: usize, finding: Option<Finding>) -> Self {
+        let measure = &MEASURES[at];
+        let show = |value: f64| if measure.is_log { value.exp() } else { value };
+        Self {
+            measure: measure.name,
+            unit: measure.unit,
+            is_ratio: measure.is_log,
+            against: finding.map(|it| show(it.control)),
+            control: finding.map(|it| show(it.treated)),
+            difference: finding.map(|it| [it.more.mean, it.more.low, it.more.high].map(show)),
+            verdict: finding.map(|it| word(it.verdict)),
+        }
+    }
+
+    /// The difference as people read it.
+    fn words(&self) -> String {
+        match self.difference {
+            None => "too few yet".to_owned(),
+            Some([mean, low, high]) if self.is_ratio => {
+                format!("{mean:.3} times [{low:.3}–{high:.3}]")
+            }
+            Some(all) => {
+                let [mean, low, high] = all.map(|it| 100. * it);
+                format!("{mean:+.2} points [{low:+.2}–{high:+.2}]")
+            }
+        }
+    }
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Open => "no difference shown",
+        Verdict::Worse => "worse",
+        Verdict::Better => "better",
+    }
+}
+
+fn rows(judge: &Judge) -> Vec<Row> {
+    (0..MEASURES.len()).map(|at| Row::new(at, judge.finding(at))).collect()
+}
+
+/// How it stands, in a few words.
+pub(super) fn so_far(judge: &Judge) -> String {
+    let [other, tried] = judge.connections();
+    let first = &Row::new(0, judge.finding(0));
+    format!("{tried} of {} connections tried; {}: {}", other + tried, first.measure, first.words())
+}
+
+impl Found {
+    pub(super) fn new(
+        plan: &Plan,
+        judge: &Judge,
+        counts: Counts,
+        tolerance: f64,
+        lasted: Duration,
+        stopped: Option<Stop>,
+    ) -> Self {
+        let (share_found, share_p_value) = judge.share();
+        Self {
+            schema: "firstflight/trial@1",
+            version: env!("CARGO_PKG_VERSION"),
+            control: plan.treated.control.clone(),
+            against: plan.other.clone(),
+            to: plan.treated.to.to_string(),
+            port: plan.treated.port,
+            share: f64::from(plan.treated.per_mille) / 1000.,
+            by: by_word(plan.by),
+            bytes: plan.bytes,
+            age_s: plan.age.as_secs_f64(),
+            tolerance,
+            lasted_s: lasted.as_secs_f64(),
+            connections: judge.connections(),
+            share_found,
+            share_p_value,
+            matched: counts.matched,
+            own_choice: counts.own_choice,
+            refused: counts.failed,
+            last_error: (counts.failed > 0).then(|| errno(counts.last_error)),
+            dropped: counts.dropped,
+            measures: rows(judge),
+            stopped: stopped.map(reason),
+        }
+    }
+
+    pub(super) fn text(&self, screen: Screen) -> String {
+        let title = format!(
+            "{} on {} % beside {}, dealt by {}, {:.0} s; [98 % for all at all times]",
+            self.control,
+            100. * self.share,
+            self.against,
+            self.by,
+            self.lasted_s
+        );
+        let is_same = self.control == self.against;
+        let tried = if is_same { format!("{} too", self.control) } else { self.control.clone() };
+        let columns = [
+            Column::text("measure"),
+            Column::text(self.against.clone()),
+            Column::text(tried),
+            Column::text("difference"),
+            Column::text(""),
+        ];
+        let mut table = Table::new("trial", title, columns);
+        for row in &self.measures {
+            let value = |it: Option<f64>| match it {
+                None => "-".to_owned(),
+                Some(value) if row.is_ratio => firstflight_outside::short(value),
+                Some(value) => format!("{:.2} %", 100. * value),
+            };
+            let verdict = row.verdict.unwrap_or_default();
+            let (against, control) = (value(row.against), value(row.control));
+            table.push([
+                self.name(row).into(),
+                against.into(),
+                control.into(),
+                row.words().into(),
+                verdict.into(),
+            ]);
+        }
+        let said: String =
+            self.sentences().iter().map(|it| wrapped(it, screen.width, "  ")).collect();
+        format!("{}\n{said}", terminal::table(&table, screen))
+    }
+
+    /// A measure's name with the trial's own numbers, and its unit.
+    fn name(&self, row: &Row) -> String {
+        let name = row.measure.replace("the bytes", &format!("{} bytes", self.bytes));
+        let name = name.replace("the age", &format!("{} s", self.age_s));
+        if row.unit == "bytes" { name } else { format!("{name} ({})", row.unit) }
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let Self { control, against, .. } = self;
+        let [other, tried] = self.connections;
+        let all = count(other + tried, "connection");
+        let share = 100. * self.share;
+        let mut said = vec![format!(
+            "{tried} of {all} were dealt into the arm of {control}, meant to be {share} %."
+        )];
+        if self.own_choice > 0 {
+            said.push(format!(
+                "{} more had a control of their application's choice and take no part.",
+                self.own_choice
+            ));
+        }
+        if let Some(why) = &self.last_error {
+            said.push(format!(
+                "For {} the kernel refused the control of their arm ({why}); they count as dealt.",
+                self.refused
+            ));
+        }
+        if self.dropped > 0 {
+            said.push(format!(
+                "{} more could not be told, because too many were at once.",
+                self.dropped
+            ));
+        }
+        let of = |verdict: Verdict| -> Vec<String> {
+            let rows = self.measures.iter().filter(|row| row.verdict == Some(word(verdict)));
+            rows.map(|row| format!("{}, {}", self.name(row), row.words())).collect()
+        };
+        let (worse, better) = (of(Verdict::Worse), of(Verdict::Better));
+        match &self.stopped {
+            Some(why) if worse.is_empty() => said.push(format!(
+                "Stopped, because {why}: records are missing, or something else deals; no \
+                 comparison holds."
+            )),
+            Some(_) => said.push(format!(
+                "Stopped, because {control} is worse: {}. No new connection gets it any more.",
+                worse.join("; ")
+            )),
+            None if better.is_empty() => said.push(format!(
+                "No difference is shown between {control} and {against} beyond {:.1} %.",
+                100. * self.tolerance
+            )),
+            None => said.push(format!("{control} is better: {}.", better.join("; "))),
+        }
+        if control == against {
+            let wide = "Both arms have one control: what differs is chance, and the intervals are \
+                as wide as those of a trial on this traffic.";
+            said.push(wide.to_owned());
+            return said;
+        }
+        if !better.is_empty() && self.stopped.is_none() && self.lasted_s < A_DAY {
+            said.push("It has not seen a whole day.".to_owned());
+        }
+        said.push(format!(
+            "Both arms share queues, so that one may gain what the other loses. Try another share \
+             too: a difference, or a value of {against}, that moves with it is such interference."
+        ));
+        said
+    }
+}
+
+const A_DAY: f64 = 86_400.;
+
+#[cfg(test)]
+mod tests {
+    use firstflight_kernel::trial::judge::{By, Outcome};
+
+    use super::*;
+    use crate::kernel::trial::connection::tests::plan;
+
+    /// Half of 400 connections take so much longer.
+    fn text(control: &str, times: f64, seconds: u64) -> String {
+        let mut judge = Judge::new(By::Connection, 0.5, 0.02);
+        for number in 0..400_u32 {
+            let treated = number % 2 == 0;
+            // A spread that both arms share.
+            let time = 0.1 * f64::from(number % 7) + if treated { f64::ln(times) } else { 0. };
+            let values = [Some(time), None, None, Some(0.), None, None];
+            let prefix = number.into();
+            judge.take(&Outcome { treated, prefix, minute: 0, values });
+        }
+        let mut plan = plan(1);
+        (plan.other, plan.treated.per_mille) = (control.to_owned(), 500);
+        let (stop, counts) = (judge.stop(), Counts { own_choice: 3, ..Counts::default() });
+        let found = Found::new(&plan, &judge, counts, 0.02, Duration::from_secs(seconds), stop);
+        assert!(serde_json::to_string(&found).unwrap().contains("firstflight/trial@1"));
+        found.text(Screen::plain(160))
+    }
+
+    #[test]
+    fn what_was_found_is_said_and_what_it_does_not_show() {
+        let worse = text("cubic", 2., 9);
+        assert!(worse.contains("Stopped, because ff_scout is worse: time to 100000"), "{worse}");
+        assert!(worse.contains("200 of 400 connections were dealt"), "{worse}");
+        assert!(worse.contains("3 more had a control of their application's choice"), "{worse}");
+        let better = text("cubic", 0.5, 9);
+        assert!(better.contains("ff_scout is better: time to 100000 bytes"), "{better}");
+        assert!(better.contains("It has not seen a whole day."), "{better}");
+        assert!(!text("cubic", 0.5, 90_000).contains("a whole day"));
+        let none = text("cubic", 1., 9);
+        assert!(none.contains("No difference is shown between ff_scout and cubic"), "{none}");
+        assert!(none.contains("Both arms share queues"), "{none}");
+        let same = text("ff_scout", 1., 9);
+        assert!(same.contains("Both arms have one control"), "{same}");
+        assert!(!same.contains("Both arms share queues"), "{same}");
+    }
+}
