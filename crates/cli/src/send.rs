@@ -65,8 +65,8 @@ const EXAMPLES: &str = "\
 A transfer that broke off goes on where it stopped when the same file is sent again. The receiver
 gives the file its name once the SHA-256 of all of it is right. The secret is what recv printed; it
 never leaves this host. A receiver that takes from anybody, or knows this side's --cert, wants none.
-A control that begins with what an earlier transfer learned (careful-resume, jump-start, fast-start)
-finds it in --paths; what is older than a day is forgotten there.
+A control that begins with what an earlier transfer learned (careful-resume, jump-start, fast-start,
+stateful-tcp) finds it in --paths; what is older than a day is forgotten there.
 
 Examples:
   FIRSTFLIGHT_SECRET=7c2a... firstflight send 192.0.2.7:4433 big.iso --pin sha256:5f1c...

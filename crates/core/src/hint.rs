@@ -36,6 +36,8 @@ pub struct Learned {
     /// Payload that was delivered in a round: the largest of the last two that were complete, and
     /// of the one that was not, because the end of a transfer cuts a round short.
     pub per_round: Bytes,
+    /// The rate of the path, if its start-up measured one ([`crate::policy::Found::rate`]).
+    pub rate: Option<Rate>,
     /// How long ago it ended.
     pub age: Span,
 }

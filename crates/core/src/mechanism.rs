@@ -11,7 +11,7 @@ use crate::hint::Learned;
 use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Pace, Startup, Step};
 use crate::startup::slow_start::double;
-use crate::units::{Bytes, Instant, Span};
+use crate::units::{Bytes, Instant, Rate, Span};
 use crate::view::{Paced, Phase, Rtt, View, Window};
 use loss::Losses;
 use recovery::InCharge;
@@ -185,7 +185,7 @@ impl Mechanism {
     }
 
     /// See [`crate::sender::Sender::learned`].
-    pub(crate) fn learned(&self) -> Option<Learned> {
+    pub(crate) fn learned(&self, rate: Option<Rate>) -> Option<Learned> {
         let View { window, rtt, delivered, .. } = self.view;
         (rtt.smoothed > Span(0)).then(|| Learned {
             window,
@@ -195,6 +195,7 @@ impl Mechanism {
             per_round: self.last_rounds[0]
                 .max(self.last_rounds[1])
                 .max(delivered - self.round_began_with),
+            rate,
             age: Span(0),
         })
     }

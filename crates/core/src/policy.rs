@@ -304,7 +304,8 @@ pub trait Startup: Observer {
         false
     }
 
-    /// What it found out about the path; asked when it ends.
+    /// What it found out about the path; asked when it ends, and for the next connection when this
+    /// one does ([`Learned::rate`](crate::hint::Learned::rate)).
     fn found(&self, _view: &View) -> Found {
         Found::default()
     }

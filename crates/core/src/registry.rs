@@ -33,6 +33,11 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "bbr", control: "bbr+bbr", source: "draft-ietf-ccwg-bbr, BBRv3" },
     Alias { name: "abba", control: "slow-start+abba", source: "draft-kazuho-ccwg-abba" },
     Alias { name: "cubic", control: "slow-start+cubic", source: "RFC 9438" },
+    Alias {
+        name: "cdn",
+        control: "paced(first=paced,iw=30)+cubic",
+        source: "paced slow start from 30 packets, with which quicly compares Rapid Start",
+    },
     Alias { name: "dctcp", control: "slow-start+dctcp", source: "RFC 8257" },
     Alias { name: "mstart", control: "mstart+cubic", source: "M-Start paper" },
     Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },

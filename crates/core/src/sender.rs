@@ -241,7 +241,7 @@ impl<P: Policies> Sender<P> {
     /// [`Sender::on_hint`] with its age; `None` before the first RTT sample. The RTTs of a control
     /// that reads no times are those of its start-up.
     pub fn learned(&self) -> Option<Learned> {
-        self.mechanism.learned()
+        self.mechanism.learned(self.policies.startup().found(self.view()).rate)
     }
 
     /// Whether a hint that the connection was given proved wrong.

@@ -221,6 +221,8 @@ fn policies_need_what_their_sources_use() {
         ("afstart", times.wanting(pacing)),
         ("fast-start", memory),
         ("spand", memory),
+        ("stateful-tcp", memory),
+        ("initial-spreading", times.wanting(pacing)),
         ("quick-start", with(Facilities::GRANTS).wanting(pacing)),
         ("xcp", changes),
         ("tcp-ebn", shares),
@@ -315,6 +317,7 @@ fn start_ups_of_today_tell_their_gauges() {
         ("picoquic", &["picoquic_base", "picoquic_excess", "picoquic_lost"]),
         ("ledbat-pp", &["ledbat_pp_filtered_rtt"]),
         ("chirps", &["chirps_begun"]),
+        ("stateful-tcp", &["stateful_tcp_rate"]),
     ] {
         let policy = AnyStartup::by_name(name).expect("a listed start-up");
         let mut told = Vec::new();

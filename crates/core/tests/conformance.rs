@@ -51,7 +51,8 @@ fn run(fault: Fault) -> Result<(), String> {
     let (window, rtt) = (sender.view().window, Span(MS));
     let (delivered, age) = (MSS, Span(0));
     let (min_rtt, per_round) = (rtt, MSS);
-    let hint = PathHint::Own(Learned { window, rtt, min_rtt, delivered, per_round, age });
+    let hint =
+        PathHint::Own(Learned { window, rtt, min_rtt, delivered, per_round, rate: None, age });
     if fault != Fault::LateHint {
         sender.on_hint(Instant(MS), &hint);
     }

@@ -30,7 +30,7 @@ fn config() -> Config {
 fn learned(cwnd: u64) -> Learned {
     let window = Window { cwnd: MSS * cwnd, ssthresh: MSS * 50 };
     let (rtt, min_rtt, age) = (RTT, RTT, Span::from_secs(1));
-    Learned { window, rtt, min_rtt, delivered: MSS * 500, per_round: window.cwnd, age }
+    Learned { window, rtt, min_rtt, delivered: MSS * 500, per_round: window.cwnd, rate: None, age }
 }
 
 fn fast_start(cwnd: u64) -> Sender<Pair<FastStart, NewReno>> {
@@ -122,7 +122,8 @@ fn no_hint_makes_a_start_up_panic_or_leaves_the_window_outside_its_bounds() {
                 let window = Window { cwnd: Bytes(cwnd), ssthresh: Bytes(other) };
                 let (rtt, delivered) = (Span(other), Bytes(cwnd));
                 let (min_rtt, per_round, age) = (rtt, Bytes(other), Span(cwnd / 2));
-                let learned = Learned { window, rtt, min_rtt, delivered, per_round, age };
+                let learned =
+                    Learned { window, rtt, min_rtt, delivered, per_round, rate: None, age };
                 let hints = [
                     PathHint::Own(learned),
                     PathHint::Shared(learned),

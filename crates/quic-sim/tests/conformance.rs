@@ -140,7 +140,7 @@ fn a_hint_that_was_handed_over_arrives_before_the_beginning() {
     let window = Window { cwnd: Bytes(60_000), ssthresh: Bytes(50_000) };
     let (rtt, age) = (Span::from_millis(40), Span::from_secs(1));
     let (min_rtt, delivered, per_round) = (rtt, Bytes(1_000_000), Bytes(60_000));
-    let learned = Learned { window, rtt, min_rtt, delivered, per_round, age };
+    let learned = Learned { window, rtt, min_rtt, delivered, per_round, rate: None, age };
     let these = PROVIDES | Facilities::MEMORY;
     let (report, _) = run(&Recorder::new(these), 1_000, Some(PathHint::Own(learned)));
     assert_eq!(report.check(QUIET | Facilities::MEMORY), Ok(()));

@@ -164,6 +164,7 @@ fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
 fn a_source_of_files_tells_each_connection_what_the_one_before_has_learned() {
     each_tells_the_next("careful-resume+cubic", "slow-start+cubic", "ssthresh = '1bdp'");
     each_tells_the_next("bbr(resume=on)+bbr", "bbr+bbr", "");
+    each_tells_the_next("stateful-tcp+cubic", "hystart+cubic", "ssthresh = '1bdp'");
 }
 
 fn each_tells_the_next(with: &str, without: &str, ssthresh: &str) {

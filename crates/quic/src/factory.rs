@@ -305,7 +305,7 @@ mod tests {
         let rtt = Span::from_millis(50);
         let (delivered, age) = (Bytes(1_000_000), Span::from_secs(1));
         let (min_rtt, per_round) = (rtt, window.cwnd);
-        PathHint::Own(Learned { window, rtt, min_rtt, delivered, per_round, age })
+        PathHint::Own(Learned { window, rtt, min_rtt, delivered, per_round, rate: None, age })
     }
 
     #[test]

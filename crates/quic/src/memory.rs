@@ -209,7 +209,7 @@ mod tests {
         let (rtt, per_round) = (Span::from_millis(100), window.cwnd);
         let delivered = Bytes(1_000_000);
         let (min_rtt, age) = (rtt, Span(0));
-        let learned = Learned { window, rtt, min_rtt, delivered, per_round, age };
+        let learned = Learned { window, rtt, min_rtt, delivered, per_round, rate: None, age };
         Remembered { learned, at: clock() - ago }
     }
 

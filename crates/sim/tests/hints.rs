@@ -87,6 +87,19 @@ fn fast_start_that_loses_its_window_is_slow_start_again() {
     assert!(fast.abs_diff(slow) < 100, "{fast} {slow}");
 }
 
+/// The first connection never has more than 64 packets in flight, on a path that holds 100: what
+/// arrived in a round would say 64, the ACKs between its pauses say 100.
+#[test]
+fn stateful_tcp_begins_at_the_rate_of_the_path_however_small_the_windows_before_were() {
+    let times = times_ms(&one(files("stateful-tcp", 63), 10_000));
+    assert!((560..=590).contains(&times[0]), "{times:?}");
+    // 63 packets a millisecond apart, half a round trip and the transmission of the last.
+    assert!(times[1..].iter().all(|time| (112..=116).contains(time)), "{times:?}");
+    let long = one(files("stateful-tcp", 400), 6_000);
+    assert_eq!((long.drops, long.counts.timeouts), (0, 0));
+    assert!(times_ms(&long)[1] < 470, "{:?}", times_ms(&long));
+}
+
 #[test]
 fn spand_learns_from_other_flows_of_its_path_and_of_no_other() {
     let first = FlowSpec { packets: Some(63), ..with("slow-start") };

@@ -2,7 +2,7 @@
 //! 1000-byte packets, 40 Mbps and 100 ms: 500 packets of BDP.
 
 use crate::common::{flow, link, network};
-use firstflight_core::knob::KnobValue;
+use firstflight_core::knob::{Amount, KnobValue};
 use firstflight_core::policy::Exit;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::{Bytes, Instant, Span};
@@ -65,6 +65,31 @@ fn ledbat_pp_leaves_when_a_queue_of_45_ms_is_seen() {
     let (flow, _) = one(with("ledbat-pp", "cubic", None), link(40, 50, 600), 4_000);
     assert_eq!((flow.startup.exit.unwrap().why, flow.drops), (Exit::Heuristic, 0));
     assert!((725..=1_092).contains(&exit_window(&flow)), "{:?}", flow.startup);
+}
+
+/// A buffer of ten packets, which a first window of thirty overflows as a burst: 29 come at once
+/// behind the first, of which ten can wait. At a packet per 0.2 ms the link sends them all if they
+/// come 3.3 ms apart.
+#[test]
+fn initial_spreading_fits_a_first_window_into_a_buffer_that_a_burst_of_it_overflows() {
+    let drops = |startup, knobs: &[(&str, KnobValue)]| {
+        let mut policy = AnyStartup::by_name(startup).unwrap();
+        let iw = ("iw", KnobValue::Window(Amount::Segments(30)));
+        for (knob, value) in [iw].iter().chain(knobs) {
+            assert!(policy.set(knob, *value), "{knob}");
+        }
+        let mut spec = with(startup, "cubic", None);
+        spec.control = control(policy, AnyAvoidance::by_name("cubic").unwrap());
+        spec.packets = Some(30);
+        spec.endpoint.syn = true;
+        let (flow, _) = one(spec, link(40, 50, 10), 3_000);
+        assert!(flow.finished_at.is_some());
+        flow.drops
+    };
+    assert!(drops("slow-start", &[]) >= 15);
+    assert_eq!(drops("initial-spreading", &[]), 0);
+    assert!(drops("paced", &[]) >= 15, "the first window of `paced` is a burst");
+    assert_eq!(drops("paced", &[("first", KnobValue::Word("paced"))]), 0);
 }
 
 /// What overflows is what the window grew by in the last round: `max_ssthresh / 2`.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use firstflight_core::hint::Learned;
-use firstflight_core::units::{Bytes, Span};
+use firstflight_core::units::{Bytes, Rate, Span};
 use firstflight_core::view::Window;
 use firstflight_outside::AtomicFile;
 use firstflight_quic::{PathMemory, Remembered, Visit};
@@ -52,6 +52,9 @@ struct Line {
     delivered_bytes: u64,
     /// Payload that was delivered in a round.
     per_round_bytes: u64,
+    /// The rate that was measured; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate_bytes_per_s: Option<u64>,
 }
 
 impl Paths {
@@ -131,7 +134,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
 
 impl Line {
     fn of((remote, known): &(IpAddr, Remembered)) -> Self {
-        let Learned { window, rtt, min_rtt, delivered, per_round, .. } = known.learned;
+        let Learned { window, rtt, min_rtt, delivered, per_round, rate, .. } = known.learned;
         let ended = known.at.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             remote: *remote,
@@ -142,6 +145,7 @@ impl Line {
             min_rtt_ns: min_rtt.0,
             delivered_bytes: delivered.0,
             per_round_bytes: per_round.0,
+            rate_bytes_per_s: rate.map(|rate| rate.0),
         }
     }
 
@@ -154,6 +158,7 @@ impl Line {
             min_rtt: Span(self.min_rtt_ns),
             delivered: Bytes(self.delivered_bytes),
             per_round: Bytes(self.per_round_bytes),
+            rate: self.rate_bytes_per_s.map(Rate),
             age: Span(0),
         };
         let at: SystemTime = UNIX_EPOCH.checked_add(Duration::from_secs(self.ended_unix_s))?;
@@ -186,6 +191,7 @@ mod tests {
             min_rtt_ns: 90_000_000,
             delivered_bytes: 5_000_000,
             per_round_bytes: 110_000,
+            rate_bytes_per_s: Some(1_000_000),
         }
     }
 
@@ -229,6 +235,7 @@ mod tests {
         let again = Paths::open(file.clone()).unwrap().memory.remembered();
         assert_eq!(again.len(), 2);
         assert_eq!(again[0].1.learned.per_round, Bytes(110_000));
+        assert_eq!(again[0].1.learned.rate, Some(Rate(1_000_000)));
         assert_eq!(again[0].1.learned.window.ssthresh, Bytes::MAX);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         // Nothing known any more: the line goes.

@@ -11,6 +11,7 @@ pub mod chirp;
 pub mod delivery_rate;
 pub mod ere;
 mod ere_knobs;
+pub mod gap_compensated;
 pub mod granted_change;
 pub(crate) mod hystart_round;
 mod instability;

@@ -397,6 +397,7 @@ mod tests {
             min_rtt: rtt,
             delivered: MSS * 10_000,
             per_round: MSS * cwnd,
+            rate: None,
             age: Span::from_secs(age_s),
         })
     }

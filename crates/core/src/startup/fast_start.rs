@@ -122,6 +122,7 @@ mod tests {
             min_rtt: Span::from_millis(200),
             delivered: MSS * 1_000,
             per_round: MSS * cwnd,
+            rate: None,
             age: Span::from_secs(age_s),
         })
     }

@@ -322,7 +322,15 @@ mod tests {
         let rtt = Span::from_millis(rtt_ms);
         let window = Window { cwnd: MSS * cwnd, ssthresh: MSS };
         let (delivered, age) = (MSS * 10_000, Span(0));
-        PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, per_round: window.cwnd, age })
+        PathHint::Own(Learned {
+            window,
+            rtt,
+            min_rtt: rtt,
+            delivered,
+            per_round: window.cwnd,
+            rate: None,
+            age,
+        })
     }
 
     fn lose(policy: &mut JumpStart, segments: u64, view: &View) -> Answer {

@@ -22,6 +22,7 @@ pub(crate) mod hoe;
 pub(crate) mod hybla;
 pub(crate) mod hystart;
 pub(crate) mod hystart_pp;
+pub(crate) mod initial_spreading;
 pub(crate) mod jump_start;
 pub(crate) mod large_initial_window;
 pub(crate) mod ledbat_pp;
@@ -38,6 +39,7 @@ pub(crate) mod search;
 pub(crate) mod slow_start;
 pub(crate) mod smooth_start;
 pub(crate) mod spand;
+pub(crate) mod stateful_tcp;
 pub(crate) mod suss;
 pub(crate) mod tcp_ebn;
 pub(crate) mod two_phase;
@@ -84,4 +86,6 @@ startups! {
     ledbat_pp::LedbatPp,
     prague::Prague,
     scout::Scout,
+    stateful_tcp::StatefulTcp,
+    initial_spreading::InitialSpreading,
 }

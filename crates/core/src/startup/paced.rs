@@ -11,13 +11,14 @@
 //! Inferred: the window grows as in RFC 5681, one segment per ACK, because a policy has no timer;
 //! the pacing rate does what the timer is for. It is `gain * cwnd / srtt` with Linux' gain of two
 //! in slow start (`tcp_pacing_ss_ratio`): the window doubles within an RTT, so anything less would
-//! hold growth back. The first window leaves at once, as nothing is known of the path yet. After
+//! hold growth back. The first window leaves at once, as nothing is known of the path yet, or is
+//! paced by the RTT of the handshake (`first=paced`), as QUIC stacks do (RFC 9002 section 7.7). After
 //! start-up the connection stays paced, at the default of 1.25 windows per RTT
 //! ([`crate::mechanism::Mechanism::pacing`]).
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;
-use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE};
+use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::needs::{Facilities, Needs};
 use crate::opening::{Opening, opening};
 use crate::policy::{Observer, Startup, Step};
@@ -31,6 +32,8 @@ pub struct Paced {
     opening: Opening,
     /// In millionths.
     gain: u64,
+    /// The first window is paced too.
+    paces_first: bool,
 }
 
 impl Listed for Paced {
@@ -60,10 +63,22 @@ impl Startup for Paced {
         self.opening.window(default, mss)
     }
 
+    fn begin(&mut self, view: &View) -> Step {
+        let step = view.window.hold();
+        if self.paces_first { self.pace(step, view) } else { step.keep_pace() }
+    }
+
     #[inline]
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
         // RFC 5681 section 3.1, where the M-Start paper's reference 12 has a timer.
-        let step = double(ack, view);
+        self.pace(double(ack, view), view)
+    }
+}
+
+impl Paced {
+    /// The step, paced by its window.
+    #[inline]
+    fn pace(&self, step: Step, view: &View) -> Step {
         if view.rtt.smoothed == Span(0) {
             return step;
         }
@@ -75,7 +90,7 @@ impl Startup for Paced {
 
 impl Default for Paced {
     fn default() -> Self {
-        Self { opening: Opening::default(), gain: GAIN }
+        Self { opening: Opening::default(), gain: GAIN, paces_first: false }
     }
 }
 
@@ -85,6 +100,9 @@ impl Knobs for Paced {
         Knob::new("gain")
             .means("pacing rate, in windows per smoothed RTT")
             .ratio(RATIO_ONE..=10 * RATIO_ONE, |p| &mut p.gain),
+        Knob::new("first")
+            .means("how the first window leaves: at once, or paced by the RTT of the handshake")
+            .word(words!(|p| p.paces_first, ["burst" = false, "paced" = true])),
     ];
 }
 
@@ -106,6 +124,17 @@ mod tests {
         assert_eq!(step.window.cwnd, MSS * 50);
         // 50 kB in 100 ms are 500 kB/s.
         assert_eq!(step.pace, Pace::Set(Pacing::at(Rate(1_000_000))));
+    }
+
+    #[test]
+    fn the_first_window_leaves_at_once_unless_told_otherwise() {
+        let (mut policy, mut view) = (Paced::default(), view(30, Bytes::MAX));
+        assert_eq!(policy.begin(&view).pace, Pace::Unchanged);
+        assert!(policy.set("first", KnobValue::Word("paced")));
+        // Twice 30 kB in 100 ms.
+        assert_eq!(policy.begin(&view).pace, Pace::Set(Pacing::at(Rate(600_000))));
+        view.rtt.smoothed = Span(0);
+        assert_eq!(policy.begin(&view).pace, Pace::Default);
     }
 
     #[test]

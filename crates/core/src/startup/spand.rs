@@ -105,7 +105,15 @@ mod tests {
         let window = Window { cwnd: MSS * cwnd, ssthresh };
         let (delivered, age) = (MSS * 1_000, Span::from_secs(age_s));
         let (min_rtt, per_round) = (rtt, window.cwnd);
-        let hint = PathHint::Shared(Learned { window, rtt, min_rtt, delivered, per_round, age });
+        let hint = PathHint::Shared(Learned {
+            window,
+            rtt,
+            min_rtt,
+            delivered,
+            per_round,
+            rate: None,
+            age,
+        });
         Spand::default().inform(&hint, &view(1, MSS * 32))
     }
 

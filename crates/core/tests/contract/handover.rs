@@ -208,8 +208,8 @@ fn the_listed_policies_need_what_is_written_here() {
     for card in STARTUPS {
         let expected = match card.name {
             "slow-start" | "liw" | "limited" | "bc" | "smooth-start" | "two-phase" => Needs::NONE,
-            "afstart" | "paced" | "copa" => paced,
-            "fast-start" | "spand" => remembers,
+            "afstart" | "paced" | "copa" | "initial-spreading" => paced,
+            "fast-start" | "spand" | "stateful-tcp" => remembers,
             "quick-start" => grants,
             "xcp" => changes,
             "tcp-ebn" => shares,

@@ -201,6 +201,7 @@ fn begin_keeps_the_pacing_of_a_hint_unless_it_decides_itself() {
         min_rtt: RTT,
         delivered: MSS * 99,
         per_round: MSS * 9,
+        rate: None,
         age: Span(0),
     };
     sender.on_hint(Instant(0), &PathHint::Own(learned));

@@ -190,6 +190,7 @@ fn tell(sender: &mut CoreSender, record: &Record) {
                 // Not recorded, and used by no start-up that has C.
                 delivered: Bytes(per_round),
                 per_round: Bytes(per_round),
+                rate: None,
                 age: Span(age),
             };
             sender.on_hint(Instant(now), &PathHint::Own(learned));

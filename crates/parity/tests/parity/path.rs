@@ -81,6 +81,7 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
                 min_rtt: Span(rtt * draw.between(1, 5) / 2),
                 delivered: Bytes(bdp * draw.between(1, 100)),
                 per_round: Bytes(bdp * draw.between(1, 8) / 4),
+                rate: None,
                 age: Span(draw.between(1, 700) * 1_000_000_000),
             },
         );

@@ -31,6 +31,7 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
                     min_rtt: Span(sample(draw)),
                     delivered: Bytes(size(draw)),
                     per_round: Bytes(size(draw)),
+                    rate: None,
                     age: Span(draw.any_size()),
                 },
             ),

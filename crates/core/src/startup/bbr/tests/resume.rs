@@ -15,7 +15,7 @@ fn learned(per_round: u64, min_rtt_ms: u64, age_s: u64) -> PathHint {
     let (rtt, age) = (Span::from_millis(min_rtt_ms), Span::from_secs(age_s));
     let window = Window { cwnd: MSS * per_round, ssthresh: MSS * per_round / 2 };
     let (per_round, delivered) = (MSS * per_round, MSS * 10_000);
-    PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, per_round, age })
+    PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, per_round, rate: None, age })
 }
 
 /// Half of 200 segments per 100 ms, where Startup would have 2.77 times 10; and twice its pipe, and

@@ -12,7 +12,8 @@ fn informed(resume: &'static str, segments: u64, rtt_ms: u64) -> Drive {
     let (rtt, per_round) = (Span::from_millis(rtt_ms), MSS * segments);
     let window = Window { cwnd: per_round, ssthresh: per_round / 2 };
     let (delivered, age) = (MSS * 10_000, Span::from_secs(1));
-    let hint = PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, per_round, age });
+    let hint =
+        PathHint::Own(Learned { window, rtt, min_rtt: rtt, delivered, per_round, rate: None, age });
     assert_eq!(drive.scout.inform(&hint, &drive.view), drive.view.window.hold());
     drive
 }
