@@ -15,7 +15,8 @@
 //! RFC 6928 are from memory.
 //!
 //! Inferred: what is still to leave of the first window when its first ACK comes keeps its
-//! distance. Without an RTT before data the first window leaves at once. `paced` spreads all of
+//! distance. An endpoint that goes on pacing what was paced once, as Linux does, makes it `paced`
+//! from then on. Without an RTT before data the first window leaves at once. `paced` spreads all of
 //! slow start, `rapid-start` and `jump-start` spread a first window too, and grow otherwise after
 //! it. There is no version for the kernel.
 

@@ -14,10 +14,12 @@
 //! So a round of slow start grows by `GAIN` of itself: it doubles from a base of 120 ms on, and
 //! takes 1/16 more on paths below 8 ms.
 //!
-//! The draft's text was not at hand. The rules are those of two public implementations (freenet's
-//! transport and a model for ns-3), which agree on GAIN, TARGET and 3/4. The section numbers, and
-//! four samples from RFC 6817, are from them or from memory, and are to be checked against the
-//! texts. An ACK counts for a segment at most, as in RFC 5681.
+//! The draft's text was not at hand, but for its abstract. The rules are those of three public
+//! implementations (freenet's transport, a model for ns-3, and a module for Linux that says it
+//! follows -01), which agree on GAIN, TARGET and 3/4; the module has the four samples too, and
+//! leaves by delay in the first slow start alone. The section numbers are from them or from memory.
+//! An ACK counts for all that it acknowledges, as in the module, or for a segment at most, as in
+//! RFC 5681: as the endpoint has it ([`View::segment_per_ack`]).
 //!
 //! Not here: LEDBAT++'s avoidance, and with it the slowdown two RTTs after slow start. The start-up
 //! hands over to another avoidance, CUBIC unless told.
@@ -106,9 +108,8 @@ impl Startup for LedbatPp {
         if self.is_initial && self.queueing_delay(base) > limit {
             return view.window.hold().threshold(view.window.cwnd).exit(Exit::Heuristic);
         }
-        // Section 4.2: GAIN of what an ACK acknowledges, a segment at the most (RFC 5681 section
-        // 3.1).
-        let increase = ack.acked.min(view.mss) / self.gain_divisor(base);
+        // Section 4.2: GAIN of what an ACK counts for.
+        let increase = view.slow_start_growth(ack) / self.gain_divisor(base);
         let mut step = view.window.grow(increase);
         step.window.cwnd = step.window.cwnd.min(view.window.ssthresh.max(view.window.cwnd));
         step.until_threshold()
@@ -176,6 +177,9 @@ mod tests {
         };
         assert_eq!([grown(120, 1), grown(100, 1), grown(20, 1)], [MSS, Bytes(500), Bytes(166)]);
         assert_eq!(grown(200, 2), MSS, "a segment an ACK at most");
+        let view = View { segment_per_ack: false, ..at_rtt(10, 100) };
+        let all = LedbatPp::default().step(&ack(&view, 6), &view);
+        assert_eq!(all.window.cwnd - view.window.cwnd, MSS * 3, "half of all that it acknowledges");
     }
 
     /// What each of these RTT samples, over a base of 50 ms, makes it do.
