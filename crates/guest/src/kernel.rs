@@ -1,4 +1,5 @@
-//! A kernel to boot: out of a Debian package, which is downloaded but not installed, or a bzImage.
+//! A kernel to boot: out of Debian packages, which are downloaded but not installed, out of a folder
+//! that has what they would install, or a bzImage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,27 +23,31 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The kernel of a Debian package by name (or of one that only depends on the newest), of a
-    /// package's file, or a bzImage, which needs built in what others have as `MODULES`.
+    /// The kernel of a Debian package by name (or of one that only depends on the newest, or on the
+    /// two that have image and modules, as since 6.19), of a package's file, of a folder into which
+    /// packages were unpacked, or a bzImage, which needs built in what others have as `MODULES`.
     ///
     /// # Errors
     /// No such file or package, nothing of a kernel in it, or a tool that is missing.
     pub fn find(what: &str, cache: &Cache) -> Result<Self, GuestError> {
         let path = Path::new(what);
+        if path.is_dir() {
+            return Self::of_tree(path, cache);
+        }
         if path.is_file() || what.contains('/') || what.ends_with(".deb") {
             let bytes = firstflight_outside::read(path, MOST).map_err(|unread| {
                 GuestError::Input(format!("--kernel {what}: {unread}; {ACCEPTED}"))
             })?;
             return Self::of_file(path, &bytes, cache);
         }
-        let (package, hash) = remembered(what, cache)?;
+        let (packages, hash) = remembered(what, cache)?;
         let folder = cache.entry("kernels", &entry(&hash), |to| {
             let downloads = Folder::of_half(&std::env::temp_dir())?;
             let mut download = Command::new("apt-get");
-            download.args(["download", "-qq", &package]).current_dir(downloads.path());
-            output(&mut download, "apt").map_err(|error| unreachable(&package, error))?;
-            let archive = only(downloads.path(), "linux-image-")?;
-            unpack(&archive, to)
+            download.args(["download", "-qq"]).args(packages.split(' '));
+            output(download.current_dir(downloads.path()), "apt")
+                .map_err(|error| unreachable(what, error))?;
+            unpack(&files(downloads.path())?, to)
         })?;
         Self::of_folder(&folder)
     }
@@ -59,7 +64,9 @@ impl Kernel {
 
     fn of_file(path: &Path, bytes: &[u8], cache: &Cache) -> Result<Self, GuestError> {
         if bytes.starts_with(ARCHIVE) {
-            let folder = cache.entry("kernels", &entry(&sha256(bytes)), |to| unpack(path, to))?;
+            let archive = [path.to_owned()];
+            let folder =
+                cache.entry("kernels", &entry(&sha256(bytes)), |to| unpack(&archive, to))?;
             return Self::of_folder(&folder);
         }
         if bytes.get(HEADER_AT..HEADER_AT + HEADER.len()) == Some(HEADER) {
@@ -68,6 +75,14 @@ impl Kernel {
         }
         let found = path.display();
         Err(GuestError::Input(format!("--kernel {found}: no package and no bzImage; {ACCEPTED}")))
+    }
+
+    /// What was unpacked into a folder.
+    fn of_tree(tree: &Path, cache: &Cache) -> Result<Self, GuestError> {
+        let vmlinuz = image_in(tree).ok_or_else(|| no_kernel(tree))?;
+        let bytes = fs::read(&vmlinuz).map_err(|error| GuestError::file(&vmlinuz, &error))?;
+        let folder = cache.entry("kernels", &entry(&sha256(&bytes)), |to| keep(tree, to))?;
+        Self::of_folder(&folder)
     }
 
     /// What [`unpack`] has left.
@@ -95,14 +110,14 @@ fn remembered(package: &str, cache: &Cache) -> Result<(String, String), GuestErr
     let Some(state) = state_of(&APT_READS.map(Path::new)) else { return concrete(package) };
     let folder =
         cache.entry("packages", &sha256(format!("{package} {state}").as_bytes()), |to| {
-            let (package, hash) = concrete(package)?;
+            let (packages, hash) = concrete(package)?;
             let file = to.join("answer");
-            fs::write(&file, format!("{package} {hash}"))
+            fs::write(&file, format!("{packages} {hash}"))
                 .map_err(|error| GuestError::file(&file, &error))
         })?;
     let answer = fs::read_to_string(folder.join("answer")).unwrap_or_default();
-    match answer.split_once(' ') {
-        Some((package, hash)) => Ok((package.to_owned(), hash.to_owned())),
+    match answer.rsplit_once(' ') {
+        Some((packages, hash)) => Ok((packages.to_owned(), hash.to_owned())),
         None => concrete(package),
     }
 }
@@ -114,27 +129,39 @@ fn state_of(places: &[&Path]) -> Option<String> {
     Some(format!("{:?}", places.iter().map(changed).collect::<Vec<_>>()))
 }
 
-/// The package itself for one that only depends on the newest, and the hash that the archive's
-/// index gives for it.
+/// The package that has the kernel, or the two that have image and modules, by way of those that
+/// only depend on them, and the hash that the archive's index gives for the first.
 fn concrete(package: &str) -> Result<(String, String), GuestError> {
+    let newest = depends(package, package)?.into_iter().find(|name| name.starts_with(IMAGE));
+    let image = newest.unwrap_or_else(|| package.to_owned());
+    let parts = depends(&image, package)?;
+    let part = |begins| parts.iter().find(|name| name.starts_with(begins));
+    let packages = match part("linux-binary-").zip(part("linux-modules-")) {
+        Some((binary, modules)) => format!("{binary} {modules}"),
+        None => image,
+    };
+    let mut ask = Command::new("apt-get");
+    ask.args(["download", "-qq", "--print-uris"]).args(packages.split(' '));
+    let said = output(&mut ask, "apt").map_err(|error| unreachable(package, error))?;
+    match hash_of(&String::from_utf8_lossy(&said)) {
+        Some(hash) => Ok((packages, hash)),
+        None => Err(unreachable(package, GuestError::Failed("it names no SHA-256".to_owned()))),
+    }
+}
+
+/// What that package depends on. `asked` is what the user has named.
+fn depends(package: &str, asked: &str) -> Result<Vec<String>, GuestError> {
     let said = output(Command::new("apt-cache").args(["depends", package]), "apt");
     let said = said.map_err(|error| match error {
         GuestError::Lacks(_) => GuestError::Lacks(format!(
-            "--kernel {package}: there is no apt to fetch a package with; accepted here: the file \
-             of a Debian package or a bzImage"
+            "--kernel {asked}: there is no apt to fetch a package with; accepted here: the file of \
+             a Debian package, a folder with what it installs, or a bzImage"
         )),
-        _ => unreachable(package, error),
+        _ => unreachable(asked, error),
     })?;
     let said = String::from_utf8_lossy(&said);
-    let mut depends = said.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
-    let image = depends.find(|name| name.starts_with("linux-image-")).unwrap_or(package);
-    let mut ask = Command::new("apt-get");
-    let said = output(ask.args(["download", "-qq", "--print-uris", image]), "apt");
-    let said = said.map_err(|error| unreachable(package, error))?;
-    match hash_of(&String::from_utf8_lossy(&said)) {
-        Some(hash) => Ok((image.to_owned(), hash)),
-        None => Err(unreachable(package, GuestError::Failed("it names no SHA-256".to_owned()))),
-    }
+    let depends = said.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+    Ok(depends.map(str::to_owned).collect())
 }
 
 /// Out of `'URI' NAME SIZE SHA256:HASH`.
@@ -156,15 +183,41 @@ fn entry(package: &str) -> String {
     sha256(format!("{package} {}", MODULES.join(" ")).as_bytes())
 }
 
-/// Leaves the kernel of a package as `vmlinuz` and its modules of use, numbered, in `modules`.
-fn unpack(archive: &Path, to: &Path) -> Result<(), GuestError> {
+/// Leaves the kernel of these packages as `vmlinuz` and its modules of use, numbered, in `modules`.
+fn unpack(archives: &[PathBuf], to: &Path) -> Result<(), GuestError> {
     let whole = to.join("whole");
-    output(Command::new("dpkg-deb").arg("-x").arg(archive).arg(&whole), "dpkg")?;
-    let not_a_kernel = |_| {
-        let found = archive.display();
-        GuestError::Input(format!("--kernel {found}: no kernel in this package; {ACCEPTED}"))
+    for archive in archives {
+        output(Command::new("dpkg-deb").arg("-x").arg(archive).arg(&whole), "dpkg")?;
+    }
+    match archives {
+        [archive] if image_in(&whole).is_none() => return Err(no_kernel(archive)),
+        _ => keep(&whole, to)?,
+    }
+    fs::remove_dir_all(&whole).map_err(|error| GuestError::file(&whole, &error))
+}
+
+/// Nothing of a kernel is there.
+fn no_kernel(found: &Path) -> GuestError {
+    let found = found.display();
+    GuestError::Input(format!(
+        "--kernel {found}: no kernel in it; since 6.19 Debian's linux-image-X has none, but depends \
+         on linux-binary-X and linux-modules-X: `dpkg-deb -x` both into one folder and name that; \
+         {ACCEPTED}"
+    ))
+}
+
+/// The bzImage of a tree: where packages have it, or where those since 6.19 do.
+fn image_in(tree: &Path) -> Option<PathBuf> {
+    let beside_modules = || {
+        let release = only(&tree.join("usr/lib/modules"), "").ok()?;
+        Some(release.join("vmlinuz")).filter(|image| image.is_file())
     };
-    let vmlinuz = only(&whole.join("boot"), "vmlinuz-").map_err(not_a_kernel)?;
+    only(&tree.join("boot"), "vmlinuz-").ok().or_else(beside_modules)
+}
+
+/// Copies the kernel of a tree as `vmlinuz` and its modules of use, numbered, into `modules`.
+fn keep(whole: &Path, to: &Path) -> Result<(), GuestError> {
+    let vmlinuz = image_in(whole).ok_or_else(|| no_kernel(whole))?;
     let kept = |from: &Path, to: PathBuf| {
         fs::copy(from, &to).map(drop).map_err(|error| GuestError::file(from, &error))
     };
@@ -192,16 +245,21 @@ fn unpack(archive: &Path, to: &Path) -> Result<(), GuestError> {
             }
         }
     }
-    fs::remove_dir_all(&whole).map_err(|error| GuestError::file(&whole, &error))
+    Ok(())
+}
+
+/// What is in a folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, GuestError> {
+    let entries = fs::read_dir(folder).map_err(|error| GuestError::file(folder, &error))?;
+    Ok(entries.flatten().map(|entry| entry.path()).collect())
 }
 
 /// The first entry of a folder that begins like that.
 fn only(folder: &Path, begins: &str) -> Result<PathBuf, GuestError> {
-    let entries = fs::read_dir(folder).map_err(|error| GuestError::file(folder, &error))?;
     let is_it = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begins))
     };
-    let mut found: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(is_it).collect();
+    let mut found: Vec<PathBuf> = files(folder)?.into_iter().filter(is_it).collect();
     found.sort();
     let missing = || GuestError::Failed(format!("nothing like {begins}* in {}", folder.display()));
     found.into_iter().next().ok_or_else(missing)
@@ -217,6 +275,9 @@ const APT_READS: [&str; 6] = [
     "/etc/apt/preferences",
     "/etc/apt/preferences.d",
 ];
+
+/// How the packages that have a kernel, or depend on what has it, begin.
+const IMAGE: &str = "linux-image-";
 
 /// What is booted when nothing is said: small, and with all that the lab needs.
 pub const DEFAULT_KERNEL: &str = "linux-image-cloud-amd64";
@@ -245,7 +306,8 @@ const MODULES: [&str; 20] = [
     "net/ipv4/tcp_dctcp.ko",
 ];
 
-const ACCEPTED: &str = "accepted: a Debian package's name, FILE.deb, or an x86-64 bzImage";
+const ACCEPTED: &str =
+    "accepted: a Debian package's name, FILE.deb, a folder, or an x86-64 bzImage";
 /// Bytes of a package or an image; Debian's have some 100 million.
 const MOST: u64 = 1 << 30;
 /// Reads an archive of `ar`, which a Debian package is.
@@ -282,6 +344,31 @@ mod tests {
         assert!(problem.contains("--kernel /dev/zero: no regular file; accepted: "), "{problem}");
         let problem = refused("no/such.deb").to_string();
         assert!(problem.contains("no such file; accepted: a Debian package"), "{problem}");
+    }
+
+    /// As packages before 6.19 have it, and as those since then.
+    #[test]
+    fn a_folder_has_its_image_in_boot_or_beside_the_modules() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(folder.path());
+        for (number, (image, modules)) in [
+            ("boot/vmlinuz-6.1", "lib/modules/6.1/kernel/drivers/net"),
+            ("usr/lib/modules/7.3/vmlinuz", "usr/lib/modules/7.3/kernel/drivers/net"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let tree = folder.path().join(format!("tree{number}"));
+            fs::create_dir_all(tree.join(image).parent().unwrap()).unwrap();
+            fs::create_dir_all(tree.join(modules)).unwrap();
+            fs::write(tree.join(modules).join("veth.ko"), "veth").unwrap();
+            let problem = Kernel::find(tree.to_str().unwrap(), &cache).unwrap_err().to_string();
+            assert!(problem.contains("no kernel in it; since 6.19 Debian's"), "{problem}");
+            fs::write(tree.join(image), image).unwrap();
+            let kernel = Kernel::find(tree.to_str().unwrap(), &cache).unwrap();
+            assert_eq!(fs::read_to_string(&kernel.vmlinuz).unwrap(), image);
+            assert!(kernel.modules[0].ends_with("02-veth.ko"), "{:?}", kernel.modules);
+        }
     }
 
     /// The archives' folder changes as `apt-get update` puts a new index there.
