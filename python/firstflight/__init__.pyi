@@ -71,6 +71,7 @@ class Path(TypedDict, total=False):
     partial_deflation: bool | str
     progress_ends_backoff: bool | str
     ack_compression: bool | str
+    linux_release: str
     quick_acks: bool | str
     growth_limit: bool | str
     segment_per_ack: bool | str

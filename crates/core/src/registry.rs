@@ -35,7 +35,7 @@ pub const ALIASES: &[Alias] = &[
     Alias { name: "cubic", control: "slow-start+cubic", source: "RFC 9438" },
     Alias {
         name: "cdn",
-        control: "paced(first=paced,iw=30)+cubic",
+        control: "paced(first=paced,iw=30pkt)+cubic",
         source: "paced slow start from 30 packets, with which quicly compares Rapid Start",
     },
     Alias { name: "dctcp", control: "slow-start+dctcp", source: "RFC 8257" },

@@ -9,11 +9,12 @@ use firstflight_link::ROUNDING_NS;
 use firstflight_scenario::keys::Stack;
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{
-    EcnFeedback, FastOpen, Pacer, Profile, Receiver, Recovery, Resolved, Timer as TimerOf,
+    EcnFeedback, FastOpen, LinuxRelease, Pacer, Profile, Receiver, Recovery, Resolved,
+    Timer as TimerOf,
 };
 use firstflight_sim::{
-    ACK_BYTES, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow, RecoveryRules,
-    RtoRules, Timer, UNLIMITED_WINDOW, provides,
+    ACK_BYTES, Compression, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow,
+    RecoveryRules, RtoRules, Timer, UNLIMITED_WINDOW, provides,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
@@ -54,7 +55,12 @@ pub(crate) fn endpoint(
         delayed_ack: count(flow.delayed_ack.value),
         growing_window: linux_receiver
             .then(|| growing_window(resolved.packet_bytes, set.quick_acks)),
-        linux_acks: linux_receiver.then_some(LinuxAcks { compress: set.ack_compression }),
+        linux_acks: linux_receiver.then(|| LinuxAcks {
+            compress: set.ack_compression.then_some(match set.linux_release {
+                LinuxRelease::V618 => Compression::UNTIL_6_18,
+                LinuxRelease::V619 => Compression::SINCE_6_19,
+            }),
+        }),
         split_acks: count(flow.split_acks),
         delayed_ack_timeout: Span(set.delayed_ack_timer.ns()),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),

@@ -34,7 +34,8 @@ pub use firstflight_control::{ControlError, ControlSpec, NamedPolicy, hint, quan
 pub use flags::{Flag, PathFlags};
 pub use plan::Plan;
 pub use profile::{
-    Carrier, EcnFeedback, FastOpen, Ns2Release, Pacer, Profile, Receiver, Recovery, Timer,
+    Carrier, EcnFeedback, FastOpen, LinuxRelease, Ns2Release, Pacer, Profile, Receiver, Recovery,
+    Timer,
 };
 pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use scenario::{Catalogue, FlowGroup, Matrix, Rule, SafeBy, Scenario};

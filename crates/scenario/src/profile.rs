@@ -19,7 +19,8 @@ pub enum Profile {
     Rfc,
     /// The stock agents of ns-2.35, which the papers ran.
     Ns2,
-    /// A current Linux kernel. A scenario that names no profile has this one.
+    /// A current Linux kernel, up to 6.18 unless [`LinuxRelease`] says otherwise. A scenario that
+    /// names no profile has this one.
     #[default]
     Linux,
     /// QUIC's rules (RFC 9000, RFC 9002) with quinn's constants, without quinn.
@@ -125,6 +126,22 @@ pub enum Pacer {
     Exact,
     /// TCP's own timer in Linux, without `fq` (`tcp_update_skb_after_send`).
     Linux,
+}
+
+/// Which Linux a receiver of Linux's is, where releases differ. One name stands for all from the one
+/// before it on.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum LinuxRelease {
+    /// Up to 6.18.
+    #[default]
+    #[serde(rename = "6.18")]
+    V618,
+    /// 6.19 and later: `tcp_comp_sack_rtt_percent` is 33 and no longer fixed at 5, and
+    /// `tcp_comp_sack_slack_ns` 10 and no longer 100 microseconds.
+    #[serde(rename = "6.19")]
+    V619,
 }
 
 /// How receivers tell senders of marks.
@@ -236,6 +253,10 @@ named!(
 named!(
     Ns2Release, "release of ns-2",
     "2.1b6" => Ns2Release::V21b6, "2.26" => Ns2Release::V226, "2.35" => Ns2Release::V235
+);
+named!(
+    LinuxRelease, "release of Linux",
+    "6.18" => LinuxRelease::V618, "6.19" => LinuxRelease::V619
 );
 named!(Carrier, "transport", "tcp" => Carrier::Tcp, "quic" => Carrier::Quic);
 named!(

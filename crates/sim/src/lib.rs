@@ -29,7 +29,8 @@ mod watch;
 
 pub use control::{Control, PROVIDES, control, core_control, named, provides};
 pub use endpoint::rules::{
-    FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow, RecoveryRules, RtoRules, Timer,
+    Compression, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow, RecoveryRules, RtoRules,
+    Timer,
 };
 pub use endpoint::{ACK_BYTES, EcnFeedback, Endpoint, Recovery, UNLIMITED_WINDOW};
 pub use fast::FastPaths;

@@ -8,9 +8,9 @@ use firstflight_core::registry::partner;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_link::{Crossing, Fate, Jitter};
 use firstflight_sim::{
-    Buffer, Element, FastPaths, FilesSpec, FlowSpec, GrowingWindow, Interrupted, LinkSpec,
-    LinuxAcks, LossSpec, Network, Outcome, Pattern, Recovery, Timer, UdpSpec, Uniform, named,
-    run_watched,
+    Buffer, Compression, Element, FastPaths, FilesSpec, FlowSpec, GrowingWindow, Interrupted,
+    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Pattern, Recovery, Timer, UdpSpec, Uniform,
+    named, run_watched,
 };
 use proptest::prelude::*;
 use rand_pcg::Pcg64Mcg;
@@ -222,7 +222,13 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
             most: Bytes(1000 * start),
             quick: start % 3 > 0,
         });
-        flow.endpoint.linux_acks = (start % 5 > 1).then_some(LinuxAcks { compress: start % 5 > 2 });
+        flow.endpoint.linux_acks = (start % 5 > 1).then_some(LinuxAcks {
+            compress: match start % 5 {
+                2 => None,
+                3 => Some(Compression::UNTIL_6_18),
+                _ => Some(Compression::SINCE_6_19),
+            },
+        });
         flow.endpoint.rto.min = Span::from_millis(least_timeout);
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
         // So slow that ACKs with SACK blocks hold up those behind them.
@@ -398,7 +404,7 @@ fn a_lost_copy_is_sent_again_after_a_timeout() {
     flow.endpoint.ecn = true;
     flow.endpoint.linux_pacing = true;
     flow.endpoint.tso = true;
-    flow.endpoint.linux_acks = Some(LinuxAcks { compress: true });
+    flow.endpoint.linux_acks = Some(LinuxAcks { compress: Some(Compression::UNTIL_6_18) });
     flow.endpoint.delayed_ack_timeout = Span::from_millis(4);
     flow.endpoint.rto.min = Span::from_millis(3);
     flow.endpoint.rto.timer = Timer::Linux;

@@ -6,8 +6,8 @@ use firstflight_core::conformance::Recorder;
 use firstflight_core::policy::Exit;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{
-    Buffer, EcnFeedback, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LinuxAcks, Network, Outcome,
-    PROVIDES, Recovery, Timer, control, named, run,
+    Buffer, Compression, EcnFeedback, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LinuxAcks,
+    Network, Outcome, PROVIDES, Recovery, Timer, control, named, run,
 };
 
 const MSS: u64 = 1000;
@@ -75,7 +75,7 @@ fn a_window_is_halved_once_for_all_marks_of_a_round() {
         let mut spec = capable("slow-start", "newreno");
         spec.endpoint.initial_ssthresh = Bytes(40 * MSS);
         spec.endpoint.delayed_ack = delayed_ack;
-        spec.endpoint.linux_acks = Some(LinuxAcks { compress: true });
+        spec.endpoint.linux_acks = Some(LinuxAcks { compress: Some(Compression::UNTIL_6_18) });
         let flow = only(outcome(path(), spec));
         let windows: Vec<u64> = flow.series.iter().map(|sample| sample.cwnd.0 / MSS).collect();
         let falls: Vec<(u64, u64)> =

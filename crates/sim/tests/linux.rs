@@ -4,8 +4,8 @@
 use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
-    Buffer, FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network, Pattern, Recovery,
-    Timer, UdpSpec, named, run,
+    Buffer, Compression, FlowOutcome, FlowSpec, GrowingWindow, LinkSpec, LinuxAcks, Network,
+    Pattern, Recovery, Timer, UdpSpec, named, run,
 };
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
@@ -217,7 +217,7 @@ fn what_an_ack_of_several_packets_tells_of_is_not_sent_again() {
     let flow = |recovery, start_us: u64| {
         let mut spec = linux(recovery, 20_000);
         spec.endpoint.delayed_ack = 2;
-        spec.endpoint.linux_acks = Some(LinuxAcks { compress: true });
+        spec.endpoint.linux_acks = Some(LinuxAcks { compress: Some(Compression::UNTIL_6_18) });
         (spec.start, spec.return_delay) = (Instant(start_us * 1_000), Span::from_millis(5));
         spec
     };

@@ -14,7 +14,7 @@ use super::support::Stack::{Kernel, NewReno, Ns2Sack, Quic, Quinn, Rack, Reno, S
 use super::table::keys;
 use super::{Key, Support, Typed};
 use crate::error::ScenarioError;
-use crate::profile::{EcnFeedback, FastOpen, Pacer, Receiver, Recovery, Timer};
+use crate::profile::{EcnFeedback, FastOpen, LinuxRelease, Pacer, Receiver, Recovery, Timer};
 use crate::read::Fields;
 
 keys! {
@@ -176,9 +176,23 @@ keys! {
 
     /// Whether one ACK tells of several packets out of order, as Linux's receivers do.
     ///
-    /// Above three packets out of order there is one ACK a millisecond, or 5 % of the RTT.
+    /// Above three packets out of order there is one ACK a millisecond, or a share of the RTT
+    /// (`linux_release`).
     ack_compression: bool = [true, false, false, false], hidden false;
         Support::by(&[Sack, Rack, Kernel]).only(DelayedAcks).only(LinuxReceiver);
+
+    /// Which Linux receivers are, where releases differ: up to `6.18`, or from `6.19` on.
+    ///
+    /// `ack_compression` waits for 5 % of the RTT and 0.1 ms, since 6.19 for 33 % and 0.01 ms; the
+    /// millisecond is the most in both. On Linux the kernel that runs decides.
+    // tcp_comp_sack_rtt_percent and tcp_comp_sack_slack_ns.
+    linux_release: LinuxRelease = [
+        LinuxRelease::V618,
+        LinuxRelease::V618,
+        LinuxRelease::V618,
+        LinuxRelease::V618
+    ], hidden LinuxRelease::V618;
+        Support::by(&[Sack, Rack]).only(DelayedAcks).only(LinuxReceiver);
 
     /// Whether a receiver that delays ACKs answers the first packets at once, as Linux's do.
     ///

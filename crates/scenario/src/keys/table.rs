@@ -6,7 +6,7 @@ use firstflight_control::quantity::{Threshold, Time, Window};
 use serde::Serialize;
 
 use super::Kind;
-use crate::profile::{EcnFeedback, FastOpen, Pacer, Receiver, Recovery, Timer};
+use crate::profile::{EcnFeedback, FastOpen, LinuxRelease, Pacer, Receiver, Recovery, Timer};
 
 /// The type of a key's values.
 pub(crate) trait Typed: Copy + PartialEq + Display + Serialize {
@@ -52,7 +52,7 @@ macro_rules! words {
     )+};
 }
 
-words!(Recovery, FastOpen, EcnFeedback, Timer, Receiver, Pacer);
+words!(Recovery, FastOpen, EcnFeedback, Timer, Receiver, LinuxRelease, Pacer);
 
 /// Declares keys once. A row is
 ///

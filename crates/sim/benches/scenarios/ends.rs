@@ -4,7 +4,8 @@
 use firstflight_core::units::{Bytes, Span};
 use firstflight_link::ROUNDING_NS;
 use firstflight_sim::{
-    Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery, RecoveryRules, RtoRules, Timer,
+    Compression, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, Recovery, RecoveryRules,
+    RtoRules, Timer,
 };
 
 /// Whose constants the endpoints have.
@@ -45,7 +46,7 @@ impl Ends {
                 handshake_ack: true,
                 fin: true,
                 wakes_up: true,
-                linux_acks: Some(LinuxAcks { compress: true }),
+                linux_acks: Some(LinuxAcks { compress: Some(Compression::UNTIL_6_18) }),
                 linux_pacing: true,
                 growing_window: Some(GrowingWindow {
                     first: Bytes(65_535),

@@ -190,8 +190,25 @@ impl GrowingWindow {
 /// packet (`tcp_send_delayed_ack`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxAcks {
-    /// From the fourth packet out of order on, one ACK tells of those that come within 1 ms, or 5 %
-    /// of the RTT if that is less (`__tcp_ack_snd_check`). Needs a sender that
+    /// From the fourth packet out of order on, one ACK tells of those that come within 1 ms, or a
+    /// share of the RTT if that is less (`__tcp_ack_snd_check`). Needs a sender that
     /// recovers by [`Sack`](crate::Recovery::Sack) or [`Rack`](crate::Recovery::Rack).
-    pub compress: bool,
+    pub compress: Option<Compression>,
+}
+
+/// For how long one ACK waits for packets out of order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compression {
+    /// Per cent of the RTT (`tcp_comp_sack_rtt_percent`).
+    pub rtt_percent: u64,
+    /// How much later the timer may fire (`tcp_comp_sack_slack_ns`).
+    pub slack: Span,
+}
+
+impl Compression {
+    /// As Linux has it up to 6.18.
+    pub const UNTIL_6_18: Self = Self { rtt_percent: 5, slack: Span::from_micros(100) };
+
+    /// As Linux has it since 6.19.
+    pub const SINCE_6_19: Self = Self { rtt_percent: 33, slack: Span::from_micros(10) };
 }

@@ -101,9 +101,7 @@ impl AckState {
     /// Packet `seq` came out of order while `next` is missing. When the ACK that is held back for
     /// it and others is due, unless there must be one at once (`__tcp_ack_snd_check`).
     pub(crate) fn hold_back(&mut self, seq: u32, next: u32, at: Instant) -> Option<Instant> {
-        if !self.rules.compress || self.held >= MOST_HELD {
-            return None;
-        }
+        let compression = self.rules.compress.filter(|_| self.held < MOST_HELD)?;
         if self.at_once.1 != next {
             self.at_once = (0, next);
         }
@@ -113,8 +111,8 @@ impl AckState {
         }
         self.held += 1;
         self.compressed.push_back(seq);
-        let delay = self.rtt.map_or(LONGEST, |rtt| (rtt / 20).min(LONGEST));
-        Some(at + delay + SLACK)
+        let share = |rtt: Span| rtt.scaled(compression.rtt_percent, 100).min(LONGEST);
+        Some(at + self.rtt.map_or(LONGEST, share) + compression.slack)
     }
 
     /// Whether an ACK is held back for packets out of order.
@@ -144,21 +142,25 @@ const HALF_SECOND: Span = Span::from_millis(500);
 const LEAST_TIMEOUT: Span = Span::from_millis(200);
 /// `TCP_FASTRETRANS_THRESH`.
 const AT_ONCE: u32 = 3;
-/// `tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns`, `tcp_comp_sack_slack_ns`.
+/// `tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns`.
 const MOST_HELD: u32 = 44;
 const LONGEST: Span = Span::from_millis(1);
-const SLACK: Span = Span::from_micros(100);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoint::rules::Compression;
 
     const fn ms(ms: u64) -> Instant {
         Instant(ms * 1_000_000)
     }
 
     fn state(rtt_ms: u64) -> AckState {
-        let mut state = AckState::new(LinuxAcks { compress: true });
+        state_of(Compression::UNTIL_6_18, rtt_ms)
+    }
+
+    fn state_of(compression: Compression, rtt_ms: u64) -> AckState {
+        let mut state = AckState::new(LinuxAcks { compress: Some(compression) });
         state.note_opening(true, ms(0));
         state.note_opening(false, ms(rtt_ms));
         state
@@ -202,5 +204,20 @@ mod tests {
         // Once the missing packet is another, three more; then an RTT / 20 and the slack.
         assert!((0..3).all(|seq| state.hold_back(70 + seq, 12, ms(6)).is_none()));
         assert_eq!(state.hold_back(73, 12, ms(6)), Some(ms(6) + Span::from_micros(600)));
+    }
+
+    /// A third of the RTT and 10 us, but a millisecond at most, from 3.03 ms on; before, a twentieth
+    /// and 100 us, so that it was a millisecond from 20 ms on.
+    #[test]
+    fn since_6_19_an_ack_waits_for_a_third_of_the_rtt() {
+        let waits = |compression, rtt_ms| {
+            let mut state = state_of(compression, rtt_ms);
+            let due: Vec<_> = (11..15).map(|seq| state.hold_back(seq, 10, ms(5))).collect();
+            due[3].unwrap().since(ms(5)).0 / 1_000
+        };
+        let both =
+            |rtt_ms| [Compression::UNTIL_6_18, Compression::SINCE_6_19].map(|it| waits(it, rtt_ms));
+        assert_eq!([1, 2, 3].map(both), [[150, 340], [200, 670], [250, 1_000]]);
+        assert_eq!([4, 20, 100].map(both), [[300, 1_010], [1_100, 1_010], [1_100, 1_010]]);
     }
 }

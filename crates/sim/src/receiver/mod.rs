@@ -116,7 +116,7 @@ impl Receiver {
         let can_wait = endpoint.delayed_ack > 1 && endpoint.split_acks <= 1;
         let reads = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack);
         let linux = endpoint.linux_acks.filter(|_| can_wait && !numbers);
-        let linux = linux.map(|rules| LinuxAcks { compress: rules.compress && reads });
+        let linux = linux.map(|rules| LinuxAcks { compress: rules.compress.filter(|_| reads) });
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,

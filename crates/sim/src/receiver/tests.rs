@@ -3,7 +3,7 @@
 use firstflight_core::units::Bytes;
 
 use super::*;
-use crate::endpoint::rules::GrowingWindow;
+use crate::endpoint::rules::{Compression, GrowingWindow};
 
 /// What arrives counts at all times.
 const ALWAYS: (Instant, Instant) = (Instant(u64::MAX), Instant(u64::MAX));
@@ -121,7 +121,7 @@ fn linux() -> Receiver {
         delayed_ack: 2,
         delayed_ack_timeout: Span::from_millis(40),
         recovery: Recovery::Rack,
-        linux_acks: Some(LinuxAcks { compress: true }),
+        linux_acks: Some(LinuxAcks { compress: Some(Compression::UNTIL_6_18) }),
         ..Endpoint::rfc(Bytes(1000))
     };
     Receiver::new(&endpoint, false, Some(1000), ALWAYS, true)

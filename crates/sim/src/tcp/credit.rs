@@ -62,7 +62,7 @@ mod tests {
     use super::super::testing::{Air, EMPTY, MSS, endpoint, flow};
     use super::*;
     use crate::endpoint::Recovery;
-    use crate::endpoint::rules::{LinuxAcks, Timer};
+    use crate::endpoint::rules::{Compression, LinuxAcks, Timer};
     use crate::network::FlowSpec;
     use crate::packet::{AckOut, PART};
     use crate::receiver::Receiver;
@@ -121,8 +121,9 @@ mod tests {
                 endpoint.rto.timer = Timer::Linux;
             }
             endpoint.rto.min = Span::from_millis(self.least_timeout_ms);
-            endpoint.linux_acks = (!self.loss_percent.is_multiple_of(3))
-                .then_some(LinuxAcks { compress: self.seed.is_multiple_of(2) });
+            endpoint.linux_acks = (!self.loss_percent.is_multiple_of(3)).then_some(LinuxAcks {
+                compress: self.seed.is_multiple_of(2).then_some(Compression::UNTIL_6_18),
+            });
             // One sends again what may not be lost.
             let (startup, avoidance) = match self.seed % 8 {
                 0..5 => ("astart", "westwood"),
