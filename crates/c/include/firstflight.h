@@ -294,6 +294,10 @@ typedef struct firstflight_learned_path {
    */
   uint64_t per_round;
   /**
+   * The rate of the path that its start-up measured, in bytes per second; 0 if it measures none.
+   */
+  uint64_t rate;
+  /**
    * How long ago the connection ended, in nanoseconds.
    */
   uint64_t age;

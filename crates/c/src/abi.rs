@@ -277,6 +277,8 @@ pub struct Learned {
     pub delivered: u64,
     /// Payload that was delivered in a round, in bytes.
     pub per_round: u64,
+    /// The rate of the path that its start-up measured, in bytes per second; 0 if it measures none.
+    pub rate: u64,
     /// How long ago the connection ended, in nanoseconds.
     pub age: u64,
 }

@@ -9,7 +9,7 @@ use firstflight_core::hint::{self, PathHint};
 use firstflight_core::needs::Facilities;
 use firstflight_core::pair;
 use firstflight_core::sender::{self, Sender};
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{View, Window};
 
 use crate::abi::*;
@@ -142,6 +142,7 @@ impl<P: pair::Policies> Adapter<P> {
             min_rtt: Span(learned.min_rtt),
             delivered: Bytes(learned.delivered),
             per_round: Bytes(learned.per_round),
+            rate: Some(Rate(learned.rate)).filter(|rate| rate.0 > 0),
             age: Span(learned.age),
         };
         let hint = match kind {
@@ -431,6 +432,7 @@ impl<P: pair::Policies> Adapter<P> {
             min_rtt: learned.min_rtt.0,
             delivered: learned.delivered.0,
             per_round: learned.per_round.0,
+            rate: learned.rate.unwrap_or_default().0,
             age: learned.age.0,
         })
     }

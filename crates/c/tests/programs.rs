@@ -146,7 +146,7 @@ fn the_header_has_the_layout_of_the_library() {
         }
         "firstflight_loss" = Loss { now, kind, flags, lost, gaps, reserved, flight, sent_at }
         "firstflight_learned_path" = Learned {
-            cwnd, ssthresh, rtt, min_rtt, delivered, per_round, age
+            cwnd, ssthresh, rtt, min_rtt, delivered, per_round, rate, age
         }
         "firstflight_pacing_now" = Pacing { rate, burst, first_bytes, first_rate, not_before }
         "firstflight_startup_exit" = Exit { at, cwnd, in_flight, why }

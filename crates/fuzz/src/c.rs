@@ -96,7 +96,8 @@ pub fn c(data: &[u8]) {
 fn drive<P: Policies>(mut adapter: Adapter<P>, run: &Run) {
     let mut now = 1;
     if let Some([cwnd, ssthresh, rtt, min_rtt, delivered, per_round, age]) = run.hint {
-        let learned = Learned { cwnd, ssthresh, rtt, min_rtt, delivered, per_round, age };
+        let rate = delivered;
+        let learned = Learned { cwnd, ssthresh, rtt, min_rtt, delivered, per_round, rate, age };
         let _ = adapter.on_hint(now, (age % 3) as u32, &learned);
         let _ = adapter.on_handshake(now, rtt);
     }

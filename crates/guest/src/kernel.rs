@@ -1,5 +1,5 @@
-//! A kernel to boot: out of Debian packages, which are downloaded but not installed, out of a folder
-//! that has what they would install, or a bzImage.
+//! A kernel to boot: out of Debian packages, which are downloaded but not installed, out of a
+//! folder that has what they would install, or a bzImage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -200,9 +200,9 @@ fn unpack(archives: &[PathBuf], to: &Path) -> Result<(), GuestError> {
 fn no_kernel(found: &Path) -> GuestError {
     let found = found.display();
     GuestError::Input(format!(
-        "--kernel {found}: no kernel in it; since 6.19 Debian's linux-image-X has none, but depends \
-         on linux-binary-X and linux-modules-X: `dpkg-deb -x` both into one folder and name that; \
-         {ACCEPTED}"
+        "--kernel {found}: no kernel in it; since 6.19 Debian's linux-image-X has none, but \
+         depends on linux-binary-X and linux-modules-X: `dpkg-deb -x` both into one folder and \
+         name that; {ACCEPTED}"
     ))
 }
 

@@ -128,8 +128,7 @@ pub enum Pacer {
     Linux,
 }
 
-/// Which Linux a receiver of Linux's is, where releases differ. One name stands for all from the one
-/// before it on.
+/// Which Linux a receiver of Linux's is, where releases differ.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]

@@ -162,6 +162,17 @@ const STARTUPS: [&str; 10] = [
     "tcp-ebn",
 ];
 
+/// None, or Linux's without compression, or as one release has it or another.
+fn linux_acks(draw: u64) -> Option<LinuxAcks> {
+    let compress = match draw % 5 {
+        2 => None,
+        3 => Some(Compression::UNTIL_6_18),
+        4 => Some(Compression::SINCE_6_19),
+        _ => return None,
+    };
+    Some(LinuxAcks { compress })
+}
+
 /// Mostly its own system's for RACK, always for QUIC, and any for the others.
 fn timer(recovery: Recovery, back: u64) -> Timer {
     match (back % 3, back % 7, recovery) {
@@ -222,13 +233,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
             most: Bytes(1000 * start),
             quick: start % 3 > 0,
         });
-        flow.endpoint.linux_acks = (start % 5 > 1).then_some(LinuxAcks {
-            compress: match start % 5 {
-                2 => None,
-                3 => Some(Compression::UNTIL_6_18),
-                _ => Some(Compression::SINCE_6_19),
-            },
-        });
+        flow.endpoint.linux_acks = linux_acks(start);
         flow.endpoint.rto.min = Span::from_millis(least_timeout);
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
         // So slow that ACKs with SACK blocks hold up those behind them.

@@ -1,5 +1,6 @@
-//! Initial Spreading (Sallantin and others, draft-irtf-iccrg-sallantin-initial-spreading and
-//! draft-sallantin-iccrg-initial-spreading, 2013 to 2014): a large first window, a packet at a time.
+//! Initial Spreading (Sallantin and others, draft-irtf-iccrg-sallantin-initial-spreading
+//! and draft-sallantin-iccrg-initial-spreading, 2013 to 2014): a large first window, packet by
+//! packet.
 //!
 //! What it believes: what a large initial window loses in a short buffer it loses because it comes
 //! as one burst. What it does:

@@ -12,8 +12,8 @@
 //! the pacing rate does what the timer is for. It is `gain * cwnd / srtt` with Linux' gain of two
 //! in slow start (`tcp_pacing_ss_ratio`): the window doubles within an RTT, so anything less would
 //! hold growth back. The first window leaves at once, as nothing is known of the path yet, or is
-//! paced by the RTT of the handshake (`first=paced`), as QUIC stacks do (RFC 9002 section 7.7). After
-//! start-up the connection stays paced, at the default of 1.25 windows per RTT
+//! paced by the RTT of the handshake (`first=paced`), as QUIC stacks do (RFC 9002 section 7.7).
+//! After start-up the connection stays paced, at the default of 1.25 windows per RTT
 //! ([`crate::mechanism::Mechanism::pacing`]).
 
 use crate::card::{Card, Listed};

@@ -22,9 +22,10 @@
 //! Published: all of it. Version 10 is the authors' code 4.0 for Linux, the newest there is of
 //! theirs; that the text of draft -10, of which only the head could be had, says the same is
 //! inferred. It looks up to 38 bins back, drains always, begins its bins anew where the source
-//! limits sending, and fills bins without an ACK however many. Version 9 is the draft of that number
-//! as mozilla/neqo has it, with neqo's bounds and without drain; version 8 the one before it, as in
-//! the authors' code 3 and in picoquic. The knobs beside the version set such a rule alone.
+//! limits sending, and fills bins without an ACK however many. Version 9 is the draft of that
+//! number as mozilla/neqo has it, with neqo's bounds and without drain; version 8 the one before
+//! it, as in the authors' code 3 and in picoquic. The knobs beside the version set such a rule
+//! alone.
 //!
 //! Departures: sums have 64 bits, so that the draft's shift of 16-bit bins is not needed. RTTs come
 //! from the handshake too, if there was one, and the first of them makes the bins, as the draft

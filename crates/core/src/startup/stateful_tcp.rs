@@ -5,8 +5,9 @@
 //! slow start costs. What it does:
 //!
 //! ```text
-//! every connection:  rate, by the estimation that leaves pauses out (`estimate/gap_compensated.rs`)
-//! begin:             bdp = rate * minrtt of the earlier one;  if bdp > IW: cwnd = bdp, paced at rate
+//! every connection:  rate, pauses left out (`estimate/gap_compensated.rs`)
+//! begin:             bdp = rate * minrtt, of the earlier one
+//!                    if bdp > IW: cwnd = bdp, paced at rate
 //! first ACK with more than five segments in flight after it:
 //!                    cwnd = max(in flight, IW), no longer paced;  HyStart from there on
 //! ```
@@ -14,15 +15,16 @@
 //! Published: the belief, the paced start, slow start where nothing is known, and that what follows
 //! the first RTT is the congestion control's own (the draft's abstract). The draft's rules were not
 //! at hand beyond its abstract; those above are the authors' module for Linux (S-Cubic 1.0,
-//! `bictcp_cwnd_event()` and `bictcp_acked()`), where the first ten ACKs may end the paced start and
-//! the eleventh takes back to IW what no ACK has confirmed. CUBIC's HyStart follows there, and here.
+//! `bictcp_cwnd_event()` and `bictcp_acked()`), where the first ten ACKs may end the paced start
+//! and the eleventh takes back to IW what no ACK has confirmed. CUBIC's HyStart follows there, and
+//! here.
 //!
 //! Departures: the module keeps what it knows for ever and by the address's hash; here it counts
 //! for `max_age` (ours: ten minutes). A connection that is over before its estimate has anything to
 //! say, as one is whose data fits into the paced start, leaves a rate of zero there, so that every
 //! second one begins from nothing; here it hands on what it was told unless it lost data (ours). It
-//! ignores the receiver's window in the first RTT; here that window holds. It remembers the rate of its own estimate alone; here an earlier connection of
-//! another start-up that measures a rate counts too
+//! ignores the receiver's window in the first RTT; here that window holds. It remembers the rate of
+//! its own estimate alone; here the rate that another start-up has measured counts too
 //! ([`Learned::rate`](crate::hint::Learned::rate)). Neither the module nor this takes back what was
 //! lost of the first flight: the avoidance answers, and the next connection begins with what this
 //! one measures.
@@ -71,7 +73,8 @@ impl Listed for StatefulTcp {
     )
     .with("cubic")
     .about(
-        "The rate that an earlier connection to this host measured, pauses between rounds left out.",
+        "The rate that an earlier connection to this host measured, pauses between rounds left \
+         out.",
         "The path carries what it carried a while ago.",
         "Without a memory it is HyStart. Where the path carries less than it did, the first flight \
          is lost in part; nothing is taken back. It has no version for the kernel.",

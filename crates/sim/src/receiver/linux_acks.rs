@@ -206,8 +206,8 @@ mod tests {
         assert_eq!(state.hold_back(73, 12, ms(6)), Some(ms(6) + Span::from_micros(600)));
     }
 
-    /// A third of the RTT and 10 us, but a millisecond at most, from 3.03 ms on; before, a twentieth
-    /// and 100 us, so that it was a millisecond from 20 ms on.
+    /// A third of the RTT and 10 us, but a millisecond at most, from 3.03 ms on; before, a
+    /// twentieth and 100 us, so that it was a millisecond from 20 ms on.
     #[test]
     fn since_6_19_an_ack_waits_for_a_third_of_the_rtt() {
         let waits = |compression, rtt_ms| {
