@@ -206,6 +206,7 @@ read_as_word!(
     Carrier,
     EcnFeedback,
     FastOpen,
+    LinuxRelease,
     Ns2Release,
     Pacer,
     Profile,
