@@ -5,7 +5,8 @@
 // Keys (defaults in brackets), the same as ns2-dumbbell.tcl where both have them:
 //   alg      newreno | reno (TcpLinuxReno) | vegas | westwood (Westwood+) | westwood0
 //            (the original Westwood filter) | cubic | bbr | hybla | highspeed | htcp |
-//            veno | bic | yeah | illinois | scalable | ledbat | lp [newreno]
+//            veno | bic | yeah | illinois | scalable | ledbat | lp, or another class that is
+//            linked, such as TcpFirstflight of examples/ns3 [newreno]
 //   rate     bottleneck, Mbps [40]          rtt   two-way propagation, ms [100]
 //   buf      bottleneck buffer: packets, "bdp", or e.g. "0.25bdp" [bdp]
 //   flows    number of flows [1]            dur   simulated seconds [20]
@@ -257,7 +258,10 @@ main(int argc, char** argv)
         }
         o[a.substr(0, eq)] = a.substr(eq + 1);
     }
-    if (!kTypes.count(o["alg"]))
+    TypeId type;
+    const auto known = kTypes.find(o["alg"]);
+    const std::string name = known == kTypes.end() ? o["alg"] : known->second;
+    if (!TypeId::LookupByNameFailSafe("ns3::" + name, &type))
     {
         std::fprintf(stderr, "unknown alg: %s\n", o["alg"].c_str());
         return 2;
@@ -298,8 +302,7 @@ main(int argc, char** argv)
     const uint64_t sndbuf = std::min<uint64_t>(wanted, window);
 
     RngSeedManager::SetSeed(uint32_t(Num("seed")));
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType",
-                       TypeIdValue(TypeId::LookupByName("ns3::" + kTypes.at(o["alg"]))));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(type));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(g_seg));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(sndbuf));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window));
@@ -421,9 +424,7 @@ main(int argc, char** argv)
 
     double got = 0;
     double sq = 0;
-    uint64_t sent = 0;
-    uint64_t rtx = 0;
-    uint64_t rto = 0;
+    uint64_t sent = 0, rtx = 0, rto = 0;
     int finished = 0;
     double last = 0;
     for (int i = 0; i < flows; i++)

@@ -1,5 +1,6 @@
 //! From the written form of a control to its policies, in one size for all and without a heap.
 
+#[cfg(not(feature = "conformance"))]
 use firstflight_core::chosen::Chosen;
 use firstflight_core::delivery_exit::DeliveryExit;
 use firstflight_core::pair::Pair;
