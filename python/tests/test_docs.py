@@ -12,6 +12,7 @@ import site_reference
 # nowhere, each with its reason on the page.
 CODE = {
     "advise.md": (1, 0, 0),
+    "c.md": (0, 2, 1),
     "claims.md": (0, 0, 2),
     "gallery.md": (0, 1, 0),
     "install.md": (2, 0, 2),
@@ -19,6 +20,7 @@ CODE = {
     "lab.md": (0, 0, 1),
     "notebook-first-figure.md": (0, 5, 0),
     "notebook-queries.md": (0, 7, 0),
+    "ns3.md": (0, 0, 2),
     "operators.md": (1, 0, 6),
     "own-startup.md": (0, 0, 1),
     "paths.md": (0, 0, 1),
