@@ -3,7 +3,7 @@
 
 use firstflight_core::config::StartupExit;
 use firstflight_core::estimate::delivery_rate::{AtSending, Sampler};
-use firstflight_core::event::{self, Departure, LossKind, RateSample};
+use firstflight_core::event::{self, LossKind};
 use firstflight_core::frame::{Frame, Period, Reports};
 use firstflight_core::hint::{self, PathHint};
 use firstflight_core::needs::Facilities;
@@ -13,6 +13,7 @@ use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{View, Window};
 
 use crate::abi::*;
+use crate::translate::{own_sample, told};
 
 /// What a call answers in Rust.
 pub type Answer = Result<(), Error>;
@@ -194,13 +195,26 @@ impl<P: pair::Policies> Adapter<P> {
         if !self.sender.acts_on_acks_only() {
             self.sender.on_paced(bytes);
         }
-        if self.samples {
-            let state = self.sampler.on_sent(now, in_flight, bytes == in_flight);
-            packet.into_iter().for_each(|packet| *packet = state.into());
-        } else if let Some(packet) = packet {
-            *packet = Packet { sent_at: sent.now, ..Packet::default() };
+        if self.samples || packet.is_some() {
+            self.note_departure(now, bytes, in_flight, packet);
         }
         Ok(())
+    }
+
+    /// Keeps the state in which a packet leaves.
+    #[inline(never)]
+    fn note_departure(
+        &mut self,
+        now: Instant,
+        bytes: Bytes,
+        in_flight: Bytes,
+        packet: Option<&mut Packet>,
+    ) {
+        let state = match self.samples {
+            true => self.sampler.on_sent(now, in_flight, bytes == in_flight).into(),
+            false => Packet { sent_at: now.0, ..Packet::default() },
+        };
+        packet.into_iter().for_each(|packet| *packet = state);
     }
 
     /// An ACK of TCP arrived; `packet` is what [`Ack::packet`] points to.
@@ -468,56 +482,6 @@ impl<P: pair::Policies> Reports<Instant> for Adapter<P> {
         if self.sender.recovery_began() != before {
             let reduced = self.sender.reduced_at().is_some();
             self.note_recovery(reduced && !self.sender.policy_sets_recovery_window());
-        }
-    }
-}
-
-/// What an ACK of either kind says beside what it acknowledges, in the core's words.
-#[inline(always)]
-fn told(ack: &Ack) -> event::Ack {
-    event::Ack {
-        now: Instant(ack.now),
-        in_flight: Bytes(ack.in_flight),
-        rtt: (ack.rtt != 0).then_some(Span(ack.rtt)),
-        marked: Bytes(ack.marked),
-        app_limited: ack.app_limited != 0,
-        ..event::Ack::default()
-    }
-}
-
-fn own_sample(ack: &Ack) -> RateSample {
-    RateSample {
-        delivered: Bytes(ack.sample_delivered),
-        interval: Span(ack.sample_interval),
-        app_limited: ack.sample_app_limited != 0,
-    }
-}
-
-impl From<AtSending> for Packet {
-    #[inline]
-    fn from(at: AtSending) -> Self {
-        Self {
-            sent_at: at.departure.sent_at.0,
-            delivered: at.departure.delivered.0,
-            in_flight: at.departure.in_flight.0,
-            first_sent_at: at.first_send_time.0,
-            delivered_at: at.delivered_time.0,
-            app_limited: at.app_limited.into(),
-        }
-    }
-}
-
-impl From<Packet> for AtSending {
-    fn from(packet: Packet) -> Self {
-        Self {
-            departure: Departure {
-                sent_at: Instant(packet.sent_at),
-                delivered: Bytes(packet.delivered),
-                in_flight: Bytes(packet.in_flight),
-            },
-            first_send_time: Instant(packet.first_sent_at),
-            delivered_time: Instant(packet.delivered_at),
-            app_limited: packet.app_limited != 0,
         }
     }
 }

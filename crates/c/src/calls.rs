@@ -214,6 +214,15 @@ unsafe fn adapter<'a>(sender: *mut Sender) -> Result<&'a mut Adapter<Policies>, 
     }
 }
 
+/// The adapter of a sender whose data may leave, which one look tells.
+#[inline(always)]
+unsafe fn begun<'a>(sender: *mut Sender) -> Result<&'a mut Adapter<Policies>, Error> {
+    if !sender.is_null() && unsafe { (*sender).adapter.stage } == stage::BEGUN {
+        return Ok(unsafe { &mut (*sender).adapter });
+    }
+    unsafe { adapter(sender) }.and(Err(Error::Order))
+}
+
 /// The adapter of a sender that is only read.
 #[inline(always)]
 unsafe fn read<'a>(sender: *const Sender) -> Result<&'a Adapter<Policies>, Error> {
@@ -271,18 +280,18 @@ pub unsafe extern "C" fn firstflight_on_sent(
     sent: *const Sent,
     packet: *mut Packet,
 ) -> Error {
-    match (unsafe { adapter(sender) }, unsafe { given(sent) }) {
+    match (unsafe { begun(sender) }, unsafe { given(sent) }) {
+        (_, Err(error)) | (Err(error), _) => error,
         (Ok(it), Ok(sent)) => code(it.on_sent(sent, unsafe { packet.as_mut() })),
-        (Err(error), _) | (_, Err(error)) => error,
     }
 }
 
 /// An ACK of TCP arrived. All ACKs are told, duplicates too, after the losses that they reveal.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_on_ack(sender: *mut Sender, ack: *const Ack) -> Error {
-    match (unsafe { adapter(sender) }, unsafe { given(ack) }) {
+    match (unsafe { begun(sender) }, unsafe { given(ack) }) {
+        (_, Err(error)) | (Err(error), _) => error,
         (Ok(it), Ok(ack)) => code(it.on_ack(ack, unsafe { ack.packet.as_ref() })),
-        (Err(error), _) | (_, Err(error)) => error,
     }
 }
 

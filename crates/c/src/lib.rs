@@ -18,6 +18,7 @@ mod adapter;
 pub mod calls;
 mod error;
 pub mod making;
+mod translate;
 
 pub use adapter::{Adapter, Answer};
 

@@ -44,7 +44,10 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
         return Ok(());
     }
     let words = ["check", "--package", "firstflight-answers", "--target", WASM];
-    succeed(step, &mut cargo(root, &words))
+    succeed(step, &mut cargo(root, &words))?;
+    // The C library as one without an operating system has it.
+    let bare = ["check", "--package", "firstflight-c", "--no-default-features", "--target", WASM];
+    succeed(step, &mut cargo(root, &bare))
 }
 
 /// Whether the standard library for a page in a browser is here.
@@ -55,8 +58,7 @@ pub(crate) fn has_wasm() -> bool {
 }
 
 const WASM: &str = "wasm32-unknown-unknown";
-pub(crate) const NO_WASM: &str =
-    "what commands answer in a browser: no target (rustup target add wasm32-unknown-unknown)";
+pub(crate) const NO_WASM: &str = "answers in a browser, C without a system: no target (rustup target add wasm32-unknown-unknown)";
 
 /// What is made of the sources for others: the documentation and the packages. `tested` is whether
 /// the tests have compiled the C, so that this need not show that it compiles.
