@@ -58,7 +58,8 @@ pub(crate) fn has_wasm() -> bool {
 }
 
 const WASM: &str = "wasm32-unknown-unknown";
-pub(crate) const NO_WASM: &str = "answers in a browser, C without a system: no target (rustup target add wasm32-unknown-unknown)";
+pub(crate) const NO_WASM: &str =
+    "answers in a browser, C without a system: no rustup target wasm32-unknown-unknown";
 
 /// What is made of the sources for others: the documentation and the packages. `tested` is whether
 /// the tests have compiled the C, so that this need not show that it compiles.
