@@ -41,11 +41,13 @@ pub(crate) fn c(root: &Path, asked: &Asked) -> Result<(), Stop> {
     fs::create_dir_all(folder).map_err(|error| unable(&folder.display().to_string(), &error))?;
     let folder = folder.canonicalize().map_err(|error| unable("folder", &error))?;
     install(&crate_of_c, &built, &folder, asked)?;
-    println!(
-        "{}: the library, its header, its packages for pkg-config and CMake",
-        folder.display()
-    );
-    if asked.embedded { Ok(()) } else { tried(&crate_of_c, &folder) }
+    let name = folder.display();
+    if asked.embedded {
+        println!("{name}: the library and its header");
+        return Ok(());
+    }
+    println!("{name}: the library, its header, what pkg-config, CMake and man read");
+    tried(&crate_of_c, &folder)
 }
 
 /// Builds the libraries; returns the folder that has them.
