@@ -172,7 +172,7 @@ def test_bad_input_is_told_in_the_commands_words(command, arguments, flags):
         (lambda: ff.compare(["astart"], rate=float("nan")), "--rate NaN"),
         (lambda: ff.compare(["astart"], rate=[1, 2]), r"rate: found \[1, 2\]"),
         (lambda: ff.compare(["astart"], rate=b"40Mbps"), "accepted: text with a unit"),
-        (lambda: ff.compare(["astart"], on="linux"), "accepted here: sim, quic"),
+        (lambda: ff.compare(["astart"], on="linux"), "accepted here: sim, quic, noq"),
         (lambda: ff.run("/nowhere.toml"), "no such file"),
         (lambda: ff.run({"controls": ["hoe"], "path": {"rate": 3}}), "path.rate = 3"),
         (lambda: ff.run({"controls": ["hoe"], "pth": {"rate": "3Mbps"}}), "pth"),

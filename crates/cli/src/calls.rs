@@ -50,7 +50,7 @@ impl From<SweepError> for Refused {
     }
 }
 
-/// A transport by its name: `sim` or `quic`, in virtual time.
+/// A transport by its name: `sim`, `quic` or `noq`, in virtual time.
 ///
 /// # Errors
 /// Another name.
@@ -59,8 +59,8 @@ pub fn transport(on: &str) -> Result<Arc<dyn Transport>, Refused> {
     match transport.is_in_real_time() {
         false => Ok(transport),
         true => Err(Failure::Usage(format!(
-            "on = \"{on}\": needs root and a process of its own; accepted here: sim, quic; else \
-             the command `firstflight`"
+            "on = \"{on}\": needs root and a process of its own; accepted here: sim, quic, noq; \
+             else the command `firstflight`"
         ))
         .into()),
     }

@@ -29,9 +29,13 @@ pub(crate) fn common(report: &Report) -> String {
         ("linux", Some(lab)) => {
             format!("TCP of Linux {}, {}", lab.kernel, resolved.endpoints())
         }
-        ("quic", _) => of_quinn(resolved),
+        ("quic", _) => of_quic(resolved, "quinn"),
+        ("noq", _) => of_quic(resolved, "noq"),
         (mixed, _) if mixed.contains("quic") => {
-            format!("{}; over QUIC: {}", resolved.endpoints(), of_quinn(resolved))
+            format!("{}; over QUIC: {}", resolved.endpoints(), of_quic(resolved, "quinn"))
+        }
+        (mixed, _) if mixed.contains("noq") => {
+            format!("{}; over noq: {}", resolved.endpoints(), of_quic(resolved, "noq"))
         }
         _ => resolved.endpoints(),
     };
@@ -87,8 +91,8 @@ fn paced(resolved: &Resolved) -> Paced {
     }
 }
 
-/// RFC 9002 section 7.2 for the window; quinn paces by a rule of its own.
-fn of_quinn(resolved: &Resolved) -> String {
+/// RFC 9002 section 7.2 for the window; a stack paces by a rule of its own.
+fn of_quic(resolved: &Resolved, stack: &str) -> String {
     let Some(flow) = resolved.flows.first() else { return String::new() };
     let iw = match flow.iw_bytes.given {
         true => resolved.window(flow.iw_bytes.value),
@@ -98,7 +102,7 @@ fn of_quinn(resolved: &Resolved) -> String {
         Some(bytes) => format!("ssthresh {}", resolved.window(bytes)),
         None => "no ssthresh".to_owned(),
     };
-    format!("quinn's endpoints: IW {iw}, {ssthresh}, recovery of RFC 9002, paced by quinn")
+    format!("{stack}'s endpoints: IW {iw}, {ssthresh}, recovery of RFC 9002, paced by {stack}")
 }
 
 /// Every control of the scenario once, but for those that only another stack has.

@@ -11,7 +11,7 @@ use firstflight_report::wrapped;
 
 use crate::failure::{Failure, Status};
 use crate::output;
-use catalogue::{Catalogue, Policy};
+use catalogue::{Catalogue, Policy, StacksOwn};
 
 /// List controls, knobs, queues, profiles and path flags; with a name, all about it
 #[derive(Debug, clap::Args)]
@@ -85,7 +85,10 @@ fn groups(catalogue: &Catalogue) -> Vec<(&'static str, Vec<(String, String)>)> {
         let here = if own.here { "" } else { "; this kernel has it not" };
         (own.name.to_owned(), format!("{}{here}", own.summary))
     });
-    let quinn = catalogue.quinn.iter();
+    let own = |own: &[StacksOwn]| -> Vec<(String, String)> {
+        own.iter().map(|it| (it.name.to_owned(), it.summary.to_owned())).collect()
+    };
+    let provided = catalogue.provided.iter();
     let queues = catalogue.queues.iter();
     let profiles = catalogue.profiles.iter().map(|profile| {
         let constants = profile.constants.iter().take(FIRST_CONSTANTS);
@@ -107,16 +110,18 @@ fn groups(catalogue: &Catalogue) -> Vec<(&'static str, Vec<(String, String)>)> {
         ("Aliases", aliases.map(|it| (it.name.to_owned(), it.control.to_owned())).collect()),
         ("Names in the papers, and what each is here", named.collect()),
         ("The kernel's own (--on linux)", kernels.collect()),
-        (
-            "quinn's own (--on quic)",
-            quinn.map(|it| (it.name.to_owned(), it.summary.to_owned())).collect(),
-        ),
+        ("quinn's own (--on quic)", own(&catalogue.quinn)),
+        ("noq's own (--on noq)", own(&catalogue.noq)),
         (
             "Queues of a link (--queue)",
             queues.map(|it| (it.name.to_owned(), it.summary.to_owned())).collect(),
         ),
         ("Profiles of the endpoints (--profile)", profiles.collect()),
         ("Path flags of compare and run", flags.collect()),
+        (
+            "What controls can need, and the transports that provide it (--on)",
+            provided.map(|it| (it.facility.to_owned(), it.transports.join(", "))).collect(),
+        ),
     ]
 }
 

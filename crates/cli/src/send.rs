@@ -122,7 +122,7 @@ fn paths(args: &Args) -> Option<PathBuf> {
     if args.no_paths || args.paths.is_some() {
         return args.paths.clone();
     }
-    let factory = firstflight_quic::control(&args.control).ok()?;
+    let factory = firstflight_quic::quinn::control(&args.control).ok()?;
     factory.missing().has(Facilities::MEMORY).then_some(())?;
     let folder = |name, below: &str| Some(PathBuf::from(std::env::var_os(name)?).join(below));
     let state = folder("XDG_STATE_HOME", "").filter(|state| state.is_absolute());

@@ -22,6 +22,8 @@ mod lab;
 mod manual;
 #[path = "cli/named.rs"]
 mod named;
+#[path = "cli/noq.rs"]
+mod noq;
 #[path = "cli/outputs.rs"]
 mod outputs;
 #[cfg(feature = "kernel")]

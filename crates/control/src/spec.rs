@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::stack::{OF_LINUX, OF_QUINN};
+use crate::stack::{OF_LINUX, OF_NOQ, OF_QUINN};
 
 /// A control as written: a start-up or alias, its knobs, and perhaps an avoidance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         self.blanks();
         let begin = self.at;
         let part = self.part("a start-up to be landed")?;
-        if [OF_QUINN, OF_LINUX].iter().any(|whole| part.name.starts_with(whole)) {
+        if [OF_QUINN, OF_NOQ, OF_LINUX].iter().any(|whole| part.name.starts_with(whole)) {
             self.at = begin;
             return Err(self.error(format!("`{}` is more than a start-up", part.name)));
         }

@@ -1,10 +1,14 @@
-//! Controls that come with a transport, and of which the core knows nothing: quinn's, the kernel's.
+//! Controls that come with a transport, and of which the core knows nothing: quinn's, noq's, the
+//! kernel's.
 
 use crate::control::ControlProblem;
 use crate::nearest::{a_few, hint};
 
 /// How the names of quinn's controls begin.
 pub const OF_QUINN: &str = "quinn-";
+
+/// How the names of noq's controls begin.
+pub const OF_NOQ: &str = "noq-";
 
 /// How the names of the kernel's controls begin; what follows is what the kernel calls them.
 pub const OF_LINUX: &str = "linux-";

@@ -49,6 +49,7 @@
 //! # Features
 //!
 //! - `quinn` (default): [`mod@quinn`]. Without it nothing of quinn is built.
+//! - `noq`: `noq`, the controls for noq 1.4, which is the QUIC below iroh.
 
 pub use firstflight_control::{Control, ControlProblem};
 pub use firstflight_core::{
@@ -59,7 +60,7 @@ pub use firstflight_core::{
 /// The controls for quinn 0.11: factories by name or by type, and windows for flow control.
 #[cfg(feature = "quinn")]
 pub mod quinn {
-    pub use firstflight_quic::*;
+    pub use firstflight_quic::quinn::*;
 }
 
 /// The control of that name, for quinn's `TransportConfig`: one of firstflight's, or quinn's own as
@@ -81,11 +82,35 @@ pub mod quinn {
 pub fn quinn(
     name: &str,
 ) -> Result<std::sync::Arc<dyn quinn::ControllerFactory + Send + Sync>, ControlProblem> {
-    firstflight_quic::any(name)
+    firstflight_quic::quinn::any(name)
+}
+
+/// The controls for noq 1.4: factories by name or by type, and windows for flow control.
+#[cfg(feature = "noq")]
+pub mod noq {
+    pub use firstflight_quic::noq::*;
+}
+
+/// The control of that name, for noq's `TransportConfig` and iroh's `QuicTransportConfigBuilder`:
+/// one of firstflight's, or noq's own as `noq-newreno`, `noq-cubic` and `noq-bbr`.
+///
+/// # Errors
+/// A name or a knob that does not exist, with the nearest one, or a value out of range.
+///
+/// ```
+/// let mut transport = noq_proto::TransportConfig::default();
+/// transport.congestion_controller_factory(firstflight::noq("scout")?);
+/// # Ok::<(), firstflight::ControlProblem>(())
+/// ```
+#[cfg(feature = "noq")]
+pub fn noq(
+    name: &str,
+) -> Result<std::sync::Arc<dyn noq::ControllerFactory + Send + Sync>, ControlProblem> {
+    firstflight_quic::noq::any(name)
 }
 
 /// The pages' examples compile and run.
-#[cfg(all(doctest, feature = "quinn"))]
+#[cfg(all(doctest, feature = "quinn", feature = "noq"))]
 #[doc = include_str!("../../../docs/quic.md")]
 #[doc = include_str!("../README.md")]
 struct Pages;

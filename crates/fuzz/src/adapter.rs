@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Unstructured};
 use firstflight_core::pair::Policies;
-use firstflight_quic::{Controller, Factory};
+use firstflight_quic::quinn::{Controller, Factory};
 use quinn_proto::congestion::Controller as _;
 
 use crate::control::AnyControl;

@@ -6,7 +6,7 @@ use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
 use firstflight_core::pair::Pair;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::Span;
-use firstflight_quic::{Factory, PROVIDES};
+use firstflight_quic::quinn::{Factory, PROVIDES};
 
 /// A start-up, an avoidance and some of their knobs.
 #[derive(Debug, Arbitrary)]

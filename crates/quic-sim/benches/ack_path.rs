@@ -26,8 +26,8 @@ use firstflight_core::avoidance::{Cubic, NewReno, Vegas, Westwood};
 use firstflight_core::knob::{KnobValue, Knobs as _};
 use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::startup::{Astart, Hoe, SlowStart, Vegas as VegasStart};
-use firstflight_quic::Factory;
-use firstflight_quic_sim::{ClientAndServer, QuicControl, Setup};
+use firstflight_quic::quinn::Factory;
+use firstflight_quic_sim::quinn::{ClientAndServer, QuicControl, Setup};
 use quinn_proto::congestion::ControllerFactory;
 
 const RUNS: u32 = 7;
@@ -161,7 +161,7 @@ fn factory(name: &str) -> Arc<dyn ControllerFactory + Send + Sync> {
             assert!(westwood.set("lg", KnobValue::Word("on")));
             by_type(Astart::default(), westwood)
         }
-        _ => firstflight_quic::any(name).expect("a listed name"),
+        _ => firstflight_quic::quinn::any(name).expect("a listed name"),
     }
 }
 
@@ -174,7 +174,7 @@ where
 }
 
 fn setup() -> Setup {
-    let control = QuicControl::Quinns(firstflight_quic::OfQuinn::NewReno);
+    let control = QuicControl::Stacks(firstflight_quic::quinn::OfStack::NewReno);
     Setup { delayed_ack: Some(1), ..Setup::new(control, 1_000_000) }
 }
 
@@ -192,7 +192,10 @@ fn recorded() -> (Calls, u64) {
     (calls, packets)
 }
 
-fn delivered(pair: Result<ClientAndServer, firstflight_quic_sim::SetupError>, seconds: u64) -> u64 {
+fn delivered(
+    pair: Result<ClientAndServer, firstflight_quic_sim::quinn::SetupError>,
+    seconds: u64,
+) -> u64 {
     let pair = pair.expect("1200 bytes");
     // A buffer of a BDP.
     let outcome = common::run(&common::network(100, 20, 208, 1, seconds), vec![Box::new(pair)]);

@@ -1,11 +1,11 @@
-//! Which keys of a scenario have an effect on quinn's flows. A key that only TCP has is refused, so
+//! Which keys of a scenario have an effect on QUIC's flows. A key that only TCP has is refused, so
 //! that nobody takes a result for that of a key without effect.
 
 use firstflight_scenario::keys::Stack;
 use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{Carrier, Profile, Recovery, Resolved};
 
-/// Whether quinn can do what the scenario says of this flow, and the constants of TCP that it sets
+/// Whether QUIC can do what the scenario says of this flow, and the constants of TCP that it sets
 /// have a flow of TCP to hold for.
 ///
 /// # Errors
@@ -17,7 +17,7 @@ pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
     }
     if flow.recovery.given && flow.recovery.value != Recovery::Quic {
         let found = format!("recovery = \"{}\"", flow.recovery.value);
-        return no("recovery", &found, "quic, or none: quinn repairs by RFC 9002");
+        return no("recovery", &found, "quic, or none: QUIC repairs by RFC 9002");
     }
     // The profile and its constants are those of TCP's endpoints, of which there may be some.
     if resolved.flows.iter().any(|flow| flow.transport == Some(Carrier::Tcp)) {
@@ -29,7 +29,7 @@ pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
 fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
     if endpoint.profile != Profile::default() && endpoint.profile != Profile::Quic {
         let found = format!("profile = \"{}\"", endpoint.profile);
-        let none = "no profile: profiles are of TCP's endpoints, but quic, quinn has constants of \
+        let none = "no profile: profiles are of TCP's endpoints, but quic, QUIC has constants of \
                     its own; iw and ssthresh can be set alone";
         return no("profile", &found, none);
     }

@@ -1,17 +1,18 @@
-//! quinn in the simulator's network and time: real packets, TLS, loss recovery and ACK policy of
-//! quinn-proto's state machines, no sockets, no clock.
+//! QUIC stacks in the simulator's network and time: real packets, TLS, loss recovery and ACK policy
+//! of quinn-proto's and noq-proto's state machines, no sockets, no clock. What is in `per_stack/`
+//! is compiled once for [`quinn`] and once for [`noq`], whose `seam.rs` has the calls that differ.
 //!
-//! A [`ClientAndServer`] is a client that sends to a server that reads, stream after stream of a
-//! mebibyte. It implements [`Ends`](firstflight_sim::Ends), the simulator's trait for both ends of
-//! a flow, and shares links with simulated TCP.
+//! A [`ClientAndServer`](quinn::ClientAndServer) is a client that sends to a server that reads,
+//! stream after stream of a mebibyte. It implements [`Ends`](firstflight_sim::Ends), the trait of
+//! the simulator for both ends of a flow, and shares links with simulated TCP.
 //!
 //! # The same bytes on every run
 //!
-//! quinn-proto asks for the time as an argument: it gets one instant plus the simulator's time.
-//! Every generator of quinn's is seeded from the run's random seed. TLS draws its secrets from the
+//! The stacks ask for the time as an argument: they get one instant plus the simulator's time.
+//! Every generator of theirs is seeded from the run's random seed. TLS draws its secrets from the
 //! operating system, which nothing here can change; but no message's *size* depends on them: the
 //! certificate is of an Ed25519 key, whose signatures have one length, and sessions are not
-//! resumed. quinn's own BBR is the exception: it draws its gain cycle from the operating system
+//! resumed. The stacks' own BBR is the exception: it draws its gain cycle from the operating system
 //! ([`quinn_proto::congestion::Bbr`] has no seed), so that a run with it differs from the next.
 //!
 //! # What is as in TCP here, and what is QUIC's
@@ -23,15 +24,8 @@
 //! scenario's, RFC 9002's ten packets hold, and no ssthresh.
 
 mod applies;
-mod client_and_server;
-mod end;
-mod files;
-mod setup;
-mod shared;
-mod tls;
-mod transport;
+#[expect(clippy::duplicate_mod, reason = "what is per stack is compiled once for each")]
+pub mod noq;
+pub mod quinn;
 
 pub use applies::applies;
-pub use client_and_server::ClientAndServer;
-pub use setup::{MIN_PACKET, QuicControl, Setup, SetupError};
-pub use transport::{QUIC, Quic, SIM, constants};

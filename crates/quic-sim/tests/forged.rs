@@ -18,7 +18,7 @@ use firstflight_control::Control;
 use firstflight_control::stack::OF_QUINN;
 use firstflight_core::policy::Startup as _;
 use firstflight_core::registry::{AnyStartup, STARTUPS};
-use firstflight_quic::OWN;
+use firstflight_quic::quinn::OWN;
 use quinn_proto::{ConnectionError, TransportErrorCode};
 
 use liar::Attack;
@@ -37,7 +37,7 @@ fn controls() -> impl Iterator<Item = &'static str> {
     let ours = STARTUPS
         .iter()
         .map(|card| card.name)
-        .filter(|name| firstflight_quic::control(name).is_ok());
+        .filter(|name| firstflight_quic::quinn::control(name).is_ok());
     ours.chain(OWN.iter().map(|own| own.name))
 }
 

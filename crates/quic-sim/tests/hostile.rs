@@ -6,7 +6,7 @@ use crate::common::{network, run};
 use firstflight_core::registry::STARTUPS;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_quic_sim::{ClientAndServer, MIN_PACKET, QuicControl, Setup};
+use firstflight_quic_sim::quinn::{ClientAndServer, MIN_PACKET, QuicControl, Setup};
 use firstflight_sim::{Datagram, Ends, FlowOutcome, SenderState, Way};
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ impl Ends for Harmed {
         Ends::gauges(&self.pair, report);
     }
 
-    fn totals(&self) -> FlowOutcome {
+    fn totals(&mut self) -> FlowOutcome {
         self.pair.totals()
     }
 }
@@ -167,6 +167,6 @@ fn controls() -> Vec<&'static str> {
     STARTUPS
         .iter()
         .map(|card| card.name)
-        .filter(|name| firstflight_quic::control(name).is_ok())
+        .filter(|name| firstflight_quic::quinn::control(name).is_ok())
         .collect()
 }

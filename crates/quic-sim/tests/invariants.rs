@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use firstflight_quic_sim::SIM;
+use firstflight_quic_sim::quinn::SIM;
 use firstflight_results::Series;
 use firstflight_runner::{Options, Report, Transport as _};
 use firstflight_scenario::Scenario;

@@ -2,7 +2,7 @@
 
 use crate::common::network;
 use firstflight_core::policy::Exit;
-use firstflight_quic_sim::{ClientAndServer, MIN_PACKET, QuicControl, Setup};
+use firstflight_quic_sim::quinn::{ClientAndServer, MIN_PACKET, QuicControl, Setup};
 use firstflight_sim::{Ends, FlowOutcome, LinkSpec, Network, Outcome};
 
 /// 20 Mbit/s and 100 ms hold 208 packets; the buffer holds 1000, so that what a window doubles by

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::common::network;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_qlog::{Header, Log};
-use firstflight_quic_sim::{ClientAndServer, MIN_PACKET, QuicControl, Setup, SetupError};
+use firstflight_quic_sim::quinn::{ClientAndServer, MIN_PACKET, QuicControl, Setup, SetupError};
 use firstflight_sim::{Ends, Network, Outcome, Recovery};
 
 fn setup(control: &str) -> Setup {

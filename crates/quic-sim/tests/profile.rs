@@ -1,7 +1,7 @@
 //! The simulator's profile `quic` held to quinn in virtual time: over the same paths what arrives,
 //! what is lost, and why start-up ends. `docs/deviations.md` explains what differs and why.
 
-use firstflight_quic_sim::QUIC;
+use firstflight_quic_sim::quinn::QUIC;
 use firstflight_runner::{Options, Run, Simulator, Transport as _};
 use firstflight_scenario::Scenario;
 

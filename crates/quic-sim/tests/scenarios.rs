@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use firstflight_quic_sim::QUIC;
+use firstflight_quic_sim::quinn::QUIC;
 use firstflight_runner::{Options, Simulator, Transport as _};
 use firstflight_scenario::{Document, PathFlags, Scenario};
 

@@ -1,16 +1,14 @@
-//! Constants of a connection that an experiment sets in place of quinn's own.
+//! Constants of a connection that an experiment sets in place of the stack's own.
 
 use std::time::Duration;
 
-use quinn_proto::{AckFrequencyConfig, MtuDiscoveryConfig, TransportConfig, VarInt};
-
-/// What is `None` stays as quinn has it.
+/// What is `None` stays as the stack has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Constants {
     /// The first window of the control, bytes, where the start-up has none of its own.
     pub initial_window: Option<u64>,
-    /// The first ssthresh of the control, bytes, where the start-up has none of its own. quinn's
-    /// own controllers have no such setting.
+    /// The first ssthresh of the control, bytes, where the start-up has none of its own. The
+    /// stacks' own controllers have no such setting.
     pub initial_ssthresh: Option<u64>,
     /// The UDP payload of a full packet, bytes. No larger ones are looked for then.
     pub packet_bytes: Option<u16>,
@@ -21,22 +19,54 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Sets those of the transport.
-    pub fn apply(self, transport: &mut TransportConfig) {
-        if let Some(packet) = self.packet_bytes {
-            let none: Option<MtuDiscoveryConfig> = None;
-            transport.initial_mtu(packet).min_mtu(packet).mtu_discovery_config(none);
-        }
-        if let Some(threshold) = self.packet_threshold {
-            transport.packet_threshold(u32::try_from(threshold).unwrap_or(u32::MAX).max(1));
-        }
-        if let Some(packets) = self.delayed_ack {
-            let mut frequency = AckFrequencyConfig::default();
-            let more = VarInt::from_u64(packets.saturating_sub(1)).unwrap_or(VarInt::MAX);
-            // Out of order is acknowledged at once, as without the extension.
-            frequency.ack_eliciting_threshold(more).reordering_threshold(VarInt::from_u32(1));
-            frequency.max_ack_delay(Some(Duration::from_millis(25)));
-            transport.ack_frequency_config(Some(frequency));
-        }
+    /// Sets those of the transport: quinn's or noq's `TransportConfig`.
+    pub fn apply(self, transport: &mut impl TransportSettings) {
+        transport.set_constants(self);
     }
 }
+
+/// The `TransportConfig` of a stack, as far as [`Constants`] and [`Flow`](crate::Flow) set it.
+pub trait TransportSettings {
+    /// Sets what is given.
+    fn set_constants(&mut self, constants: Constants);
+
+    /// Sets the stream, receive and send windows.
+    fn set_windows(&mut self, bytes: u64);
+}
+
+/// The stacks' settings have one shape: noq has them of quinn.
+macro_rules! settings {
+    ($stack:ident) => {
+        impl TransportSettings for $stack::TransportConfig {
+            fn set_constants(&mut self, constants: Constants) {
+                if let Some(packet) = constants.packet_bytes {
+                    let none: Option<$stack::MtuDiscoveryConfig> = None;
+                    self.initial_mtu(packet).min_mtu(packet).mtu_discovery_config(none);
+                }
+                if let Some(threshold) = constants.packet_threshold {
+                    self.packet_threshold(u32::try_from(threshold).unwrap_or(u32::MAX).max(1));
+                }
+                if let Some(packets) = constants.delayed_ack {
+                    let mut frequency = $stack::AckFrequencyConfig::default();
+                    let more = packets.saturating_sub(1);
+                    let more = $stack::VarInt::from_u64(more).unwrap_or($stack::VarInt::MAX);
+                    // Out of order is acknowledged at once, as without the extension.
+                    let reordering = $stack::VarInt::from_u32(1);
+                    frequency.ack_eliciting_threshold(more).reordering_threshold(reordering);
+                    frequency.max_ack_delay(Some(Duration::from_millis(25)));
+                    self.ack_frequency_config(Some(frequency));
+                }
+            }
+
+            fn set_windows(&mut self, bytes: u64) {
+                let window = $stack::VarInt::from_u64(bytes).unwrap_or($stack::VarInt::MAX);
+                self.stream_receive_window(window).receive_window(window).send_window(bytes);
+            }
+        }
+    };
+}
+
+#[cfg(feature = "quinn")]
+settings!(quinn_proto);
+#[cfg(feature = "noq")]
+settings!(noq_proto);

@@ -1,13 +1,11 @@
 //! QUIC's events become the core's. Nothing is decided here.
 
 mod frame;
-mod pace;
-mod quinns;
 
+use std::fmt;
 use std::time::{Duration, Instant as Clock};
 
-use firstflight_control::Named;
-use firstflight_core::event::Sent;
+use firstflight_core::event::{Loss, LossKind, Sent};
 use firstflight_core::frame::{Frame, Period};
 use firstflight_core::hint::Learned;
 use firstflight_core::needs::Facilities;
@@ -17,38 +15,19 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::Phase;
 
 use crate::departures::Departures;
-use pace::Pace;
+use crate::stack::Stack;
 
-/// What quinn 0.11 lets the adapter provide to every control. What earlier connections learned
-/// ([`Facilities::MEMORY`]) it provides where it was given a hint
-/// ([`Factory::hint`](crate::Factory::hint)).
+/// A congestion controller of firstflight for a QUIC stack, whose trait it implements.
 ///
-/// quinn does not carry these:
-/// - [`Facilities::WAKE_UPS`] and [`Facilities::PACED_WAKE_UPS`]: it gives a controller no timer;
-/// - [`Facilities::GAPS`]: it tells a controller how many bytes were lost, not which packets;
-/// - [`Facilities::MARKS`]: it tells that packets were marked
-///   ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)), not how many.
-pub const PROVIDES: Facilities = Facilities::SENT
-    .and(Facilities::PACING)
-    .and(Facilities::TIMES)
-    .and(Facilities::RATES)
-    .and(Facilities::PACKETS)
-    .and(Facilities::RECOVERY_WINDOW);
-
-/// A congestion controller of firstflight in quinn's shape.
-///
-/// - quinn names every packet that an ACK frame acknowledges and then says that the frame is
+/// - The stack names every packet that an ACK frame acknowledges and then says that the frame is
 ///   through. The core gets its ACKs at that point, one per packet, all at the same time: in QUIC
 ///   the window grows by what was acknowledged (RFC 9002 section 7.3.1), however many packets one
 ///   frame covers. All of the frame counts as delivered with the first of them, and the others are
 ///   marked as its continuation ([`Ack::continues`](firstflight_core::event::Ack::continues)).
-/// - A control that needs to know how much has left is told of every packet, in those sizes into
-///   which quinn divides what it sends. To all others the adapter tells the sum with the next ACK
-///   or loss. quinn does not say when an MTU probe leaves: one that is acknowledged counts as sent
-///   then, and its ACK does not tell the state in which it left.
+/// - A control that needs to know how much has left is told of every packet. To all others the
+///   adapter tells the sum with the next ACK or loss.
 /// - [`Sender::begin`] comes with the first packet of the path, which is one of the handshake where
-///   the path is new: quinn does not tell those from data. The handshake's RTT is that of the first
-///   ACK.
+///   the path is new: no stack tells those from data. The handshake's RTT is that of the first ACK.
 /// - The RTT sample is of the newest packet acknowledged (RFC 9002 section 5.1), the delay that the
 ///   peer adds before it acknowledges included, as in TCP.
 /// - Every loss is reported with the time at which its newest packet left; the core decides which
@@ -58,20 +37,19 @@ pub const PROVIDES: Facilities = Facilities::SENT
 ///   late; where start-up sets the window during the period, it counts at once.
 /// - Persistent congestion is the core's timeout. A probe timeout changes nothing (RFC 9002 section
 ///   7.5).
-/// - A pacing rate is followed from the first RTT on, in quinn's bursts: quinn asks for the window
-///   twice per packet, and its pacer takes the second answer. Where a control sets no rate, quinn's
-///   own holds, 1.25 windows per RTT.
+/// - A pacing rate is followed in the stack's bursts. Where a control sets no rate, the stack's own
+///   holds, 1.25 windows per RTT.
 /// - The window never falls below two packets (RFC 9002 section 7.2).
 /// - A loss halves the window, not the flight (RFC 9002 section 7.3.2).
-#[derive(Clone, Debug)]
-pub struct Controller<P = Named> {
+#[derive(Clone)]
+pub struct Controller<P, S> {
     sender: Sender<P>,
     epoch: Clock,
     initial_window: u64,
     mtu: u64,
-    /// The answer to quinn's question for the window: one byte more than it.
-    allowed: u64,
-    /// Bytes in flight when quinn last said so, less what was lost since, and all told since.
+    /// What may be in flight since the last event; less than the largest number.
+    cwnd: u64,
+    /// Bytes in flight when the stack last said so, less what was lost since, and all told since.
     in_flight: u64,
     /// Sent, and not told yet.
     unreported: u64,
@@ -93,17 +71,19 @@ pub struct Controller<P = Named> {
     /// A frame for one packet that left after the last recovery period began is nothing but that:
     /// another ACK has come before, nothing is recovered from or withheld, no state is kept.
     calm: bool,
-    /// What the ACK frame of which quinn is telling acknowledges so far.
+    /// What the ACK frame of which the stack is telling acknowledges so far.
     frame: Frame,
     /// The newest packet of all acknowledged so far is among them.
     frame_has_newest: bool,
     /// Kept where the control needs rate samples or the state in which packets left.
     departures: Option<Departures>,
-    /// How packets leave.
-    pace: Pace,
+    /// The control sets rates.
+    follows: bool,
+    /// What the stack alone is told, and tells.
+    pub(crate) stack: S,
 }
 
-impl<P: Policies> Controller<P> {
+impl<P: Policies, S: Stack> Controller<P, S> {
     pub(crate) fn new(mut sender: Sender<P>, now: Clock, mtu: u16) -> Self {
         sender.endpoint_paces(PACER_PERCENT);
         let needs = sender.needs().all();
@@ -113,7 +93,7 @@ impl<P: Policies> Controller<P> {
             sender,
             initial_window: 0,
             mtu: u64::from(mtu).max(1),
-            allowed: 0,
+            cwnd: 0,
             in_flight: 0,
             unreported: 0,
             notes_sending: true,
@@ -127,10 +107,11 @@ impl<P: Policies> Controller<P> {
             frame: Frame::default(),
             frame_has_newest: false,
             departures: samples.then(Departures::default),
-            pace: Pace::of(needs.has(Facilities::PACING)),
+            follows: needs.has(Facilities::PACING),
+            stack: S::default(),
         };
         controller.update_window();
-        controller.initial_window = controller.cwnd();
+        controller.initial_window = controller.cwnd;
         controller
     }
 
@@ -159,8 +140,8 @@ impl<P: Policies> Controller<P> {
     }
 
     /// An ACK frame acknowledges a packet of `bytes` that left at `sent`; what the frame does comes
-    /// with `on_end_acks`. All that the adapter takes from quinn's `on_ack`, whose RTT estimator
-    /// nobody but quinn can make.
+    /// with `on_end_acks`. All that the adapter takes from a stack's `on_ack`, whose RTT estimator
+    /// nobody but the stack can make.
     #[inline]
     pub fn acknowledged(&mut self, sent: Clock, bytes: u64) {
         if sent >= self.newest {
@@ -178,31 +159,100 @@ impl<P: Policies> Controller<P> {
         self.frame.before.add(bytes);
     }
 
-    /// Takes over the window that the core has set. quinn asks for it several times per packet.
+    /// A transmission leaves, in packets of this size but for the last.
+    #[inline]
+    pub(crate) fn leaves(&mut self, now: Clock, bytes: u64, packet: u64) {
+        if self.notes_sending {
+            return self.note_sending(now, bytes, packet);
+        }
+        self.unreported = self.unreported.saturating_add(bytes);
+    }
+
+    /// Packets were lost, with so many gaps, or marked. The newest of them left at `sent`.
+    pub(crate) fn lost(&mut self, now: Clock, sent: Clock, kind: LossKind, bytes: u64, gaps: u32) {
+        self.calm = false;
+        let at = self.now(now);
+        if self.unreported > 0 {
+            self.tell_sent(at);
+        }
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+        let loss = Loss::of(at, kind, Bytes(bytes), Bytes(self.cwnd));
+        let gaps = loss.gaps.max(gaps);
+        let loss = Loss { sent_at: Some(self.time(sent)), gaps, ..loss };
+        let cut = self.sender.on_loss(&loss);
+        self.note_recovery(cut && !self.sender.policy_sets_recovery_window());
+        self.update_window();
+    }
+
+    /// A packet has this size from now on.
+    pub(crate) fn set_mtu(&mut self, mtu: u16) {
+        self.mtu = u64::from(mtu).max(1);
+        self.sender.set_mss(Bytes(self.mtu));
+        self.update_window();
+    }
+
+    /// Whether the control sets rates.
+    #[cfg(feature = "quinn")]
+    #[inline]
+    pub(crate) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// The size of a packet, bytes.
+    #[cfg(feature = "quinn")]
+    #[inline]
+    pub(crate) fn mtu(&self) -> u64 {
+        self.mtu
+    }
+
+    /// The first window, bytes.
+    pub(crate) fn first_window(&self) -> u64 {
+        self.initial_window
+    }
+
+    /// The window, bytes.
+    #[inline]
+    pub(crate) fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    /// The ssthresh, bytes, if there is one.
+    pub(crate) fn ssthresh(&self) -> Option<u64> {
+        Some(self.sender.ssthresh().0).filter(|ssthresh| *ssthresh != Bytes::MAX.0)
+    }
+
+    /// What is in flight with the next packet, bytes.
+    #[cfg(feature = "quinn")]
+    #[inline]
+    pub(crate) fn with_next(&self) -> u64 {
+        self.in_flight.saturating_add(self.unreported).saturating_add(self.mtu)
+    }
+
+    /// Takes over the window and the rate that the core has set. A stack asks for them several
+    /// times per packet.
     #[inline]
     fn update_window(&mut self) {
         let floor = MIN_PACKETS * self.mtu;
-        self.allowed = self.sender.cwnd().0.max(floor).saturating_add(1);
-        if self.pace.follows {
-            self.pace.begin();
+        self.cwnd = self.sender.cwnd().0.max(floor).min(u64::MAX - 1);
+        if self.follows {
+            self.stack.told();
             self.update_pace();
         }
     }
 
-    /// What may be in flight since the last event; less than the largest number.
-    fn cwnd(&self) -> u64 {
-        self.allowed - 1
+    fn update_pace(&mut self) {
+        self.stack.set_pace(self.sender.pacing(), self.mtu);
     }
 
     /// Whether this ACK needs a time: the policies read times, or start-up may end, whose time is
-    /// kept. Otherwise the core's clock stands still, because a time and an RTT made of quinn's
+    /// kept. Otherwise the core's clock stands still, because a time and an RTT made of a stack's
     /// instants cost as much as the rest of an ACK.
     #[inline]
     fn takes_times(&self) -> bool {
         self.reads_times || !self.heard || self.sender.view().phase == Phase::Startup
     }
 
-    /// The time of an event. quinn over sockets takes the time of a datagram when it is received
+    /// The time of an event. A stack over sockets takes the time of a datagram when it is received
     /// and may send before it handles it: what is told then counts as later, so that the core's
     /// clock does not go back.
     #[inline]
@@ -210,7 +260,7 @@ impl<P: Policies> Controller<P> {
         self.time(at).max(self.sender.view().now)
     }
 
-    /// Time since the path began. What quinn remembers from before is as old as the path.
+    /// Time since the path began. What a stack remembers from before is as old as the path.
     fn time(&self, at: Clock) -> Instant {
         Instant(elapsed(self.epoch, at).0)
     }
@@ -225,23 +275,26 @@ impl<P: Policies> Controller<P> {
 
     /// A packet leaves that is the first, or that the control wants to know of.
     #[cold]
-    fn note_sending(&mut self, now: Clock, bytes: u64) {
+    fn note_sending(&mut self, now: Clock, bytes: u64, packet: u64) {
         let now = self.now(now);
         if !self.begun {
             self.begun = true;
             self.sender.begin(now);
-            self.notes_sending = self.tells_each || self.departures.is_some() || self.pace.follows;
+            self.notes_sending = self.tells_each || self.departures.is_some() || self.follows;
             self.update_window();
         }
-        self.pace.begin();
-        self.note_paced(bytes);
+        self.stack.told();
+        if self.follows {
+            self.sender.on_paced(Bytes(bytes));
+            self.update_pace();
+        }
         if !self.tells_each {
             return self.note_packet(now, bytes);
         }
         let (mut rest, mut told) = (bytes, 1);
-        while rest > self.mtu && told < MOST_PACKETS_AT_ONCE {
-            (rest, told) = (rest - self.mtu, told + 1);
-            self.note_packet(now, self.mtu);
+        while rest > packet && told < MOST_PACKETS_AT_ONCE {
+            (rest, told) = (rest - packet, told + 1);
+            self.note_packet(now, packet);
             self.tell_sent(now);
         }
         self.note_packet(now, rest);
@@ -266,14 +319,23 @@ impl<P: Policies> Controller<P> {
     }
 }
 
+/// By hand, because noq asks for it of every controller, and policies need not have it.
+impl<P, S> fmt::Debug for Controller<P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cwnd, in_flight, .. } = self;
+        let mut shown = f.debug_struct("Controller");
+        shown.field("cwnd", cwnd).field("in_flight", in_flight).finish_non_exhaustive()
+    }
+}
+
 /// From one instant to another, which are less than 584 years apart; none if it is not later.
 #[inline]
 fn elapsed(from: Clock, to: Clock) -> Span {
     Span(to.saturating_duration_since(from).as_nanos() as u64)
 }
 
-/// quinn's own pacer, which nothing turns off: 1.25 windows per RTT (RFC 9002 section 7.7, quinn
-/// 0.11 `connection/pacing.rs`).
+/// The stacks' own pacer, which nothing turns off: 1.25 windows per RTT (RFC 9002 section 7.7;
+/// `connection/pacing.rs` of quinn 0.11 and of noq 1.4).
 const PACER_PERCENT: u16 = 125;
 
 /// RFC 9002 section 7.2: the smallest window is two packets.
@@ -283,5 +345,5 @@ const MIN_PACKETS: u64 = 2;
 /// rest. quinn 0.11 sends ten at most (`MAX_TRANSMIT_SEGMENTS`).
 const MOST_PACKETS_AT_ONCE: u64 = 64;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "quinn"))]
 mod tests;

@@ -1,6 +1,7 @@
-//! What quinn asks for a controller of each new path.
+//! What a stack asks for a controller of each new path.
 
 use std::any::type_name;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,65 +12,57 @@ use firstflight_core::pair::{Pair, Policies};
 use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{self, Bytes};
-use quinn_proto::congestion::ControllerFactory;
 
 use crate::constants::Constants;
-use crate::controller::{Controller, PROVIDES};
+use crate::controller::Controller;
+use crate::stack::Stack;
 
 /// Builds a [`Controller`] for every path of a connection: a start-up, an avoidance, and what the
 /// endpoint fixes.
 ///
-/// Windows are in bytes of UDP payload, QUIC's headers included, because that is what quinn counts.
+/// Windows are in bytes of UDP payload, QUIC's headers included, because that is what stacks count.
 #[derive(Clone, Debug)]
-pub struct Factory<P = Named> {
+pub struct Factory<P, S> {
     policies: P,
     needs: Needs,
     initial_window: Option<u64>,
     initial_ssthresh: u64,
     max_window: u64,
     hint: Option<PathHint>,
+    stack: PhantomData<S>,
 }
 
-/// The control of that name: a start-up or an alias, its knobs, and perhaps an avoidance, as in
-/// `astart`, `hoe+newreno` or `slow-start(iw=32pkt)+cubic`. `firstflight list` has all names.
-///
-/// # Errors
-/// A name or a knob that does not exist, with the nearest one, a value out of range, or a control
-/// that needs what quinn does not provide: routers, counts of marks, a timer, or repeats.
-///
-/// ```
-/// assert!(firstflight_quic::control("astart")?.missing().is_empty());
-/// let missing = firstflight_quic::control("bbr")?.missing();
-/// assert_eq!(missing.to_string(), "the number of gaps of a loss");
-/// let wrong = firstflight_quic::control("astrat").unwrap_err();
-/// assert!(wrong.to_string().contains("did you mean `astart`"));
-/// # Ok::<(), firstflight_quic::ControlProblem>(())
-/// ```
-pub fn control(name: &str) -> Result<Factory, ControlProblem> {
-    Control::named(name)?.try_into()
+impl<S: Stack> Factory<Named, S> {
+    /// See [`quinn::control`](crate::quinn::control) and [`noq::control`](crate::noq::control).
+    pub(crate) fn named(name: &str) -> Result<Self, ControlProblem> {
+        Control::named(name)?.try_into()
+    }
 }
 
-impl<S: Startup + Clone, A: Avoidance + Clone> Factory<Pair<S, A>> {
+impl<U: Startup + Clone, A: Avoidance + Clone, S: Stack> Factory<Pair<U, A>, S> {
     /// The pair with RFC 9002's initial window, no ssthresh and no limit on the window.
     ///
     /// # Errors
-    /// One of them needs what quinn does not provide: routers, counts of marks, a timer, or
+    /// One of them needs what the stack does not provide: routers, counts of marks, a timer, or
     /// repeats.
-    pub fn new(startup: S, avoidance: A) -> Result<Self, ControlProblem> {
-        let types = [short_name::<S>(), short_name::<A>()];
+    pub fn new(startup: U, avoidance: A) -> Result<Self, ControlProblem> {
+        let types = [short_name::<U>(), short_name::<A>()];
         let needs = [(types[0], startup.needs()), (types[1], avoidance.needs())];
-        missing(&types.join("+"), NAME, AT_MOST, &needs)?;
+        missing(&types.join("+"), S::NAME, Self::AT_MOST, &needs)?;
         Ok(Self::of(Pair::new(startup, avoidance)))
     }
 }
 
-impl<P: Policies + Clone> Factory<P> {
+impl<P: Policies + Clone, S: Stack> Factory<P, S> {
+    /// What there is, with what the service hands over.
+    const AT_MOST: Facilities = S::PROVIDES.and(Facilities::MEMORY);
+
     /// The policies, whose needs have been compared with what there is.
     fn of(policies: P) -> Self {
         let needs = policies.needs();
         let (initial_window, initial_ssthresh, max_window) = (None, u64::MAX, u64::MAX);
-        let hint = None;
-        Self { policies, needs, initial_window, initial_ssthresh, max_window, hint }
+        let (hint, stack) = (None, PhantomData);
+        Self { policies, needs, initial_window, initial_ssthresh, max_window, hint, stack }
     }
 
     /// The first window, in bytes, where the start-up has none of its own. Without it ten packets,
@@ -118,8 +111,8 @@ impl<P: Policies + Clone> Factory<P> {
     /// What its controllers are provided with.
     pub fn provides(&self) -> Facilities {
         match self.hint {
-            Some(PathHint::Own(_) | PathHint::Shared(_)) => AT_MOST,
-            Some(PathHint::Granted(_)) | None => PROVIDES,
+            Some(PathHint::Own(_) | PathHint::Shared(_)) => Self::AT_MOST,
+            Some(PathHint::Granted(_)) | None => S::PROVIDES,
         }
     }
 
@@ -129,7 +122,7 @@ impl<P: Policies + Clone> Factory<P> {
     }
 
     /// A controller for a path that begins at `now` with packets of `mtu` bytes.
-    pub fn controller(&self, now: Instant, mtu: u16) -> Controller<P> {
+    pub fn controller(&self, now: Instant, mtu: u16) -> Controller<P, S> {
         let mss = Bytes(mtu.into());
         let config = Config {
             mss,
@@ -139,7 +132,7 @@ impl<P: Policies + Clone> Factory<P> {
             limit_growth_to_flight: true,
             // The core hears of each packet.
             segment_per_ack: true,
-            // Where no policy sets a rate, quinn's pacer has its own.
+            // Where no policy sets a rate, the stack's pacer has its own.
             paces: false,
         };
         let mut sender = Sender::of(self.policies.clone(), config);
@@ -150,35 +143,39 @@ impl<P: Policies + Clone> Factory<P> {
     }
 }
 
-impl TryFrom<Control> for Factory {
+impl<S: Stack> TryFrom<Control> for Factory<Named, S> {
     type Error = ControlProblem;
 
-    /// quinn paces, and a receiver need not acknowledge every packet.
+    /// The stack paces, and a receiver need not acknowledge every packet.
     fn try_from(mut control: Control) -> Result<Self, ControlProblem> {
         control.suggest_weights_per_packet();
-        let (control, _) = control.on(NAME, AT_MOST)?;
+        let (control, _) = control.on(S::NAME, Self::AT_MOST)?;
         Ok(Self::of(control.policies()))
     }
 }
 
-impl<P> ControllerFactory for Factory<P>
-where
-    P: Policies + Clone + Send + Sync + 'static,
-{
-    fn build(
-        self: Arc<Self>,
-        now: Instant,
-        current_mtu: u16,
-    ) -> Box<dyn quinn_proto::congestion::Controller> {
-        Box::new(self.controller(now, current_mtu))
-    }
+/// Both stacks ask for a controller in one way.
+macro_rules! builds {
+    ($stack:ident, $ours:ty) => {
+        impl<P> $stack::congestion::ControllerFactory for Factory<P, $ours>
+        where
+            P: Policies + Clone + Send + Sync + 'static,
+        {
+            fn build(
+                self: Arc<Self>,
+                now: Instant,
+                current_mtu: u16,
+            ) -> Box<dyn $stack::congestion::Controller> {
+                Box::new(self.controller(now, current_mtu))
+            }
+        }
+    };
 }
 
-/// This transport, as in `--on quic`.
-const NAME: &str = "quic";
-
-/// With what the service hands over.
-const AT_MOST: Facilities = PROVIDES.and(Facilities::MEMORY);
+#[cfg(feature = "quinn")]
+builds!(quinn_proto, crate::quinn::Quinn);
+#[cfg(feature = "noq")]
+builds!(noq_proto, crate::noq::Noq);
 
 /// `Xcp` for `firstflight_core::startup::xcp::Xcp`.
 fn short_name<T>() -> &'static str {
@@ -192,7 +189,7 @@ fn rfc_window(mtu: u16) -> u64 {
     (mtu * 10).min((mtu * 2).max(14_720))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "quinn"))]
 mod tests {
     use firstflight_control::add_startup;
     use firstflight_core::avoidance::{NewReno, Xcp};
@@ -207,6 +204,7 @@ mod tests {
     use quinn_proto::congestion::Controller as _;
 
     use super::*;
+    use crate::quinn::{Factory, control};
 
     fn first_window(factory: Factory, mtu: u16) -> u64 {
         factory.controller(Instant::now(), mtu).metrics().congestion_window

@@ -4,9 +4,10 @@
 //! A service asks for a [`Visit`] before it opens or accepts a connection, hands the visit's hint
 //! to the factory, and gives the controller back when the connection is over:
 //!
-//! ```
+#![cfg_attr(feature = "quinn", doc = "```")]
+#![cfg_attr(not(feature = "quinn"), doc = "```ignore")]
 //! # use std::{net::IpAddr, sync::Arc, time::{Duration, Instant}};
-//! # use firstflight_quic::{PathMemory, control};
+//! # use firstflight_quic::quinn::{PathMemory, control};
 //! let memory = PathMemory::new(Duration::from_secs(3600), 10_000);
 //! let remote = IpAddr::from([192, 0, 2, 7]);
 //!
@@ -30,6 +31,7 @@ use firstflight_core::pair::Policies;
 use firstflight_core::units::{Bytes, Span};
 
 use crate::controller::Controller;
+use crate::stack::Stack;
 
 /// What was learned of the paths to remote addresses. A copy is the same memory.
 #[derive(Clone, Debug)]
@@ -133,7 +135,7 @@ impl Visit {
     }
 
     /// The connection is over.
-    pub fn end<P: Policies + Clone>(self, controller: &Controller<P>) {
+    pub fn end<P: Policies, S: Stack>(self, controller: &Controller<P, S>) {
         self.end_with(controller.learned(), controller.refutes_hint());
     }
 

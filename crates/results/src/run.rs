@@ -89,7 +89,7 @@ pub struct RunResult {
     pub alias: String,
     /// The set of knobs: `figures`, `paper`.
     pub preset: String,
-    /// `sim`, `quic` or `linux`.
+    /// `sim`, `quic`, `noq` or `linux`.
     pub transport: String,
     /// The endpoint's constants: `rfc`, `ns2`, `linux` or `quic`.
     pub profile: String,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use firstflight_control::stack::OF_QUINN;
+use firstflight_control::stack::{OF_NOQ, OF_QUINN};
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
 use firstflight_link::stream;
@@ -18,6 +18,9 @@ use crate::{Logs, RunError, Simulator};
 pub trait OtherStack: fmt::Debug + Sync {
     /// Its name in results.
     fn name(&self) -> &'static str;
+
+    /// How the names of controls begin that only it has.
+    fn owns(&self) -> &'static str;
 
     /// The sizes of packet that it can send, in bytes: a scenario that says nothing gets the
     /// smallest.
@@ -77,14 +80,17 @@ pub(crate) fn carrier<'a>(
     written: Option<Carrier>,
     spec: &ControlSpec,
 ) -> Result<Option<&'a dyn OtherStack>, RunError> {
-    let own = spec.startup.name.starts_with(OF_QUINN);
+    let own = spec.startup.name.starts_with(on.other_stack.map_or(OF_QUINN, OtherStack::owns));
     let wanted = own || written == Some(Carrier::Quic) || written.is_none() && on.by_default;
     match (wanted, on.other_stack) {
         (false, _) => Ok(None),
-        (true, Some(_)) if own && written == Some(Carrier::Tcp) => Err(RunError::Input(format!(
-            "control `{}`: quinn's own, on a flow with transport = \"tcp\"; accepted: \"quic\"",
-            spec.text
-        ))),
+        (true, Some(other)) if own && written == Some(Carrier::Tcp) => {
+            Err(RunError::Input(format!(
+                "control `{}`: {}'s own, on a flow with transport = \"tcp\"; accepted: \"quic\"",
+                spec.text,
+                other.owns().trim_end_matches('-')
+            )))
+        }
         (true, Some(other)) => Ok(Some(other)),
         (true, None) => Err(RunError::Input(format!(
             "control `{}`: runs over QUIC only; accepted here: flows over TCP",
@@ -96,12 +102,24 @@ pub(crate) fn carrier<'a>(
 /// The control that a plan names: one of the core's, or one that only `on` has.
 pub(crate) fn control(on: Simulator<'_>, spec: &ControlSpec) -> Result<Control, ControlProblem> {
     let own = on.other_stack.map_or(Ok(None), |other| other.own(spec))?;
-    let Some(name) = own else { return Control::resolve(spec) };
+    let Some(name) = own else { return Control::resolve(spec).map_err(of_another_stack) };
     // Its policies are the transport's own: these are never asked.
     let mut control = Control::named("newreno")?;
     (control.full, control.alias) = (name.to_owned(), spec.text.clone());
     control.recovery = None;
     Ok(control)
+}
+
+/// Where a name begins as those of a stack that is not here, the error says where it is.
+fn of_another_stack(mut problem: ControlProblem) -> ControlProblem {
+    if let ControlProblem::Unknown { found, hint, .. } = &mut problem {
+        for (whose, on) in [(OF_QUINN, "quic"), (OF_NOQ, "noq")] {
+            if found.starts_with(whose) {
+                *hint = format!(", which `--on {on}` may have");
+            }
+        }
+    }
+    problem
 }
 
 /// The scenario as its transports can run it: where a flow is of another stack and no packet size
@@ -193,7 +211,7 @@ pub(crate) fn cautions(
     on: Simulator<'_>,
 ) -> Option<String> {
     let other = on.other_stack?;
-    let carried = |spec: &ControlSpec| on.by_default || spec.startup.name.starts_with(OF_QUINN);
+    let carried = |spec: &ControlSpec| on.by_default || spec.startup.name.starts_with(other.owns());
     let carried = specs.iter().zip(groups).filter(|(spec, _)| carried(spec));
     let caution = |(spec, group)| other.caution(spec, group);
     let mut texts: Vec<String> = carried.filter_map(caution).collect();

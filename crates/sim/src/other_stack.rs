@@ -71,7 +71,7 @@ pub trait Ends {
     }
 
     /// What was delivered and counted so far, as far as the ends know.
-    fn totals(&self) -> FlowOutcome;
+    fn totals(&mut self) -> FlowOutcome;
 }
 
 /// A datagram under way.

@@ -89,7 +89,7 @@ impl Ends for Ticker<'_> {
         report("answered", self.answered);
     }
 
-    fn totals(&self) -> FlowOutcome {
+    fn totals(&mut self) -> FlowOutcome {
         FlowOutcome { delivered_bytes: Bytes(self.answered), ..FlowOutcome::default() }
     }
 }

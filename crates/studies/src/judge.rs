@@ -12,7 +12,7 @@ use std::path::Path;
 use firstflight_control::policy::startups;
 use firstflight_judge::{Entry, Judgement, Keep, Question, Tally, Transports, Verdict, select};
 use firstflight_outside::{Shelf, content_name};
-use firstflight_quic_sim::{QUIC, SIM};
+use firstflight_quic_sim::quinn::{QUIC, SIM};
 use firstflight_report::{ReportError, wrapped};
 use firstflight_runner::Options;
 use firstflight_scenario::Rule;

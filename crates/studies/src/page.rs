@@ -86,7 +86,7 @@ mod maps;
 
 #[cfg(test)]
 mod tests {
-    use firstflight_quic_sim::QUIC as QUINN;
+    use firstflight_quic_sim::quinn::QUIC as QUINN;
 
     use super::*;
 

@@ -87,7 +87,7 @@ pub(crate) fn weight_on(on: &dyn Transport, resolved: &Resolved) -> u64 {
     match on.name() {
         _ if on.is_in_real_time() => runs.saturating_mul(resolved.duration_ns),
         "linux" => runs.saturating_mul(GUEST_NS),
-        "quic" => simulated_ns(resolved, QUIC_PACKET_NS),
+        "quic" | "noq" => simulated_ns(resolved, QUIC_PACKET_NS),
         _ => weight_ns(resolved),
     }
 }

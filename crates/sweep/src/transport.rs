@@ -27,13 +27,13 @@ pub(crate) fn check_controls(
     unrepeatable: bool,
 ) -> Result<(), SweepError> {
     scenario.check_controls(|spec| {
-        if spec.text == "quinn-bbr" && !unrepeatable {
-            return Err(
-                "quinn-bbr draws at random from the operating system, so that no two runs \
-                        are equal; accepted in a sweep: any other control, or `unrepeatable = \
-                        true` above the first section"
-                    .to_owned(),
-            );
+        if ["quinn-bbr", "noq-bbr"].contains(&spec.text.as_str()) && !unrepeatable {
+            return Err(format!(
+                "{} draws at random from the operating system, so that no two runs are equal; \
+                 accepted in a sweep: any other control, or `unrepeatable = true` above the first \
+                 section",
+                spec.text
+            ));
         }
         on.full_name(spec).map(drop).map_err(|problem| problem.to_string())
     })?;

@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use firstflight_quic::Constants;
+use firstflight_quic::quinn::Constants;
 use quinn::{Endpoint, EndpointConfig};
 use socket2::SockRef;
 use tokio::time::timeout;

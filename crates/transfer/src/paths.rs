@@ -15,7 +15,7 @@ use firstflight_core::hint::Learned;
 use firstflight_core::units::{Bytes, Rate, Span};
 use firstflight_core::view::Window;
 use firstflight_outside::AtomicFile;
-use firstflight_quic::{PathMemory, Remembered, Visit};
+use firstflight_quic::quinn::{PathMemory, Remembered, Visit};
 use serde::{Deserialize, Serialize};
 
 use crate::error::TransferError;

@@ -9,7 +9,7 @@ use firstflight_core::policy::Exit;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::Bytes;
 use firstflight_qlog::{Probe, startup_probe};
-use firstflight_quic::{Build, Built, Event, Watch, Watched};
+use firstflight_quic::quinn::{Build, Built, Event, Watch, Watched};
 use quinn_proto::congestion::{Controller, ControllerFactory};
 
 use crate::send::Tuning;

@@ -23,7 +23,7 @@ impl Sent {
         let named = control_of(control);
         let full = named.as_ref().map_or(control, |named| &named.full).to_owned();
         let hint = self.told.map(PathHint::Own);
-        let factory = firstflight_quic::control(control).map(|factory| factory.hinted(hint));
+        let factory = firstflight_quic::quinn::control(control).map(|factory| factory.hinted(hint));
         let missing = factory.map(|factory| factory.missing());
         let mtu = self.record.mtu.max(1);
         let (flow, context) = self.flow();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use firstflight_core::hint::{Learned, PathHint};
 use firstflight_outside::is_full;
 use firstflight_qlog::{Completing, Header, Tap, Vantage};
-use firstflight_quic::{Constants, Visit};
+use firstflight_quic::quinn::{Constants, Visit};
 use quinn::{ConnectError, Connection, ConnectionError, Endpoint, RecvStream, SendStream};
 use serde::Serialize;
 use tokio::sync::watch;

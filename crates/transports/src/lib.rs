@@ -1,6 +1,6 @@
 //! The implementations of [`Transport`]: the simulator ([`SIM`]), quinn in virtual time ([`QUIC`])
-//! or over real sockets, the running kernel's TCP, and that of a kernel in virtual time
-//! ([`VirtualTime`]).
+//! or over real sockets, noq in virtual time ([`NOQ`]), the running kernel's TCP, and that of a
+//! kernel in virtual time ([`VirtualTime`]).
 //!
 //! [`On`] is what `--on` and its flags say. A program that calls [`serve`] when it begins can be
 //! what runs inside a guest.
@@ -21,12 +21,13 @@ mod no_linux;
 #[cfg(not(target_os = "linux"))]
 use no_linux::{in_guest, lab, sockets};
 
-pub use firstflight_quic_sim::{QUIC, SIM};
+pub use firstflight_quic_sim::noq::NOQ;
+pub use firstflight_quic_sim::quinn::{QUIC, SIM};
 pub use firstflight_runner::Transport;
 pub use in_guest::serve;
 pub use lab::programs::Programs;
 pub use on::{On, TRANSPORTS};
-pub use policies::{Runs, transports_of, transports_of_control};
+pub use policies::{PROVIDED, Runs, transports_of, transports_of_control};
 pub use virtual_time::{GuestPrograms, VirtualTime};
 
 /// The README's example compiles and runs.

@@ -9,13 +9,13 @@ use firstflight_scenario::hint;
 use crate::lab::Lab;
 use crate::sockets::Sockets;
 use crate::virtual_time::VirtualTime;
-use crate::{QUIC, SIM};
+use crate::{NOQ, QUIC, SIM};
 
 /// What `--on` takes, and the flags that go with a transport.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct On {
-    /// Transport: sim; quic, quinn's stack in the simulator's time; or linux, the running kernel's
-    /// own TCP [default: sim]
+    /// Transport: sim; quic or noq, quinn's stack or noq's (which is iroh's) in the simulator's
+    /// time; or linux, the running kernel's own TCP [default: sim]
     #[arg(long = "on", value_name = "TRANSPORT", default_value = "sim", hide_default_value = true)]
     name: String,
     /// On quic: real sockets across the lab's emulated link, in real time (root, Linux)
@@ -105,6 +105,7 @@ impl On {
             "sim" => Ok(Arc::new(SIM)),
             "quic" if self.real_time => Ok(Arc::new(Sockets)),
             "quic" => Ok(Arc::new(QUIC)),
+            "noq" => Ok(Arc::new(NOQ)),
             "linux" => Ok(match self.guests() {
                 Some(guests) => Arc::new(guests),
                 None => Arc::new(lab),
@@ -127,4 +128,4 @@ impl On {
 }
 
 /// The names of the transports.
-pub const TRANSPORTS: [&str; 3] = ["sim", "quic", "linux"];
+pub const TRANSPORTS: [&str; 4] = ["sim", "quic", "noq", "linux"];

@@ -5,7 +5,7 @@ use firstflight_core::card::Card;
 use firstflight_core::needs::{Facilities, Fit, Needs};
 use firstflight_core::policy::Observer as _;
 
-use crate::TRANSPORTS;
+use crate::on::TRANSPORTS;
 
 /// A transport that runs a policy, and what the policy does without there.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub fn transports_of(card: &Card, needs: Needs) -> Vec<Runs> {
         Fit::Full => Some(Runs { on, without: Facilities::NONE }),
         Fit::Degraded(without) => Some(Runs { on, without }),
     };
-    TRANSPORTS.iter().copied().zip(PROVIDED).filter_map(runs).collect()
+    PROVIDED.into_iter().filter_map(runs).collect()
 }
 
 /// The transports that run a control, by its name.
@@ -37,6 +37,10 @@ pub fn transports_of_control(control: &str) -> Vec<&'static str> {
     of_startup.iter().filter(|runs| both(runs)).map(|runs| runs.on).collect()
 }
 
-/// What each of [`TRANSPORTS`] provides.
-const PROVIDED: [Facilities; 3] =
-    [firstflight_sim::PROVIDES, firstflight_quic::PROVIDES, firstflight_kernel::PROVIDES];
+/// The transports, as `--on` takes them, and what each provides beside ACKs and losses.
+pub const PROVIDED: [(&str, Facilities); TRANSPORTS.len()] = [
+    (TRANSPORTS[0], firstflight_sim::PROVIDES),
+    (TRANSPORTS[1], firstflight_quic::quinn::PROVIDES),
+    (TRANSPORTS[2], firstflight_quic::noq::PROVIDES),
+    (TRANSPORTS[3], firstflight_kernel::PROVIDES),
+];

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use firstflight_lab::link::{LinkReport, LinkSpec};
 use firstflight_lab::{Namespace, Path};
-use firstflight_quic_sim::{QUIC, applies, constants};
+use firstflight_quic_sim::applies;
+use firstflight_quic_sim::quinn::{QUIC, constants};
 use firstflight_results::RunResult;
 use firstflight_runner::{Options, Report, Run, RunError, Transport, start};
 use firstflight_scenario::{ControlSpec, Plan, Resolved, Scenario};

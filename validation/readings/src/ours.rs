@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use firstflight_core::view::Phase;
-use firstflight_quic::{Controller, control};
+use firstflight_quic::quinn::{Controller, control};
 use quinn_proto::congestion::Controller as _;
 
 use crate::peer::{Frame, PACKET, Packet, Peer, Time};

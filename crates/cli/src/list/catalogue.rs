@@ -14,10 +14,10 @@ use firstflight_core::policy::Observer as _;
 use firstflight_core::registry::{ALIASES, Alias as CoreAlias};
 use firstflight_kernel::catalogue::available;
 use firstflight_link::Discipline;
-use firstflight_quic::OWN;
+use firstflight_quic::{noq, quinn};
 use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, hint};
-use firstflight_transports::{transports_of, transports_of_control};
+use firstflight_transports::{PROVIDED, transports_of, transports_of_control};
 use serde::Serialize;
 
 use super::named::{NAMED, PaperName};
@@ -41,7 +41,11 @@ pub(crate) struct Catalogue {
     /// The kernel's own controls, which run on linux alone.
     pub(crate) kernels_own: Vec<KernelsOwn>,
     /// Controllers that come with quinn, over QUIC only.
-    pub(crate) quinn: Vec<Quinn>,
+    pub(crate) quinn: Vec<StacksOwn>,
+    /// Controllers that come with noq, over noq only.
+    pub(crate) noq: Vec<StacksOwn>,
+    /// What the transports provide beside ACKs and losses: a line for each, and who provides it.
+    pub(crate) provided: Vec<Provided>,
     /// Queue disciplines of a link.
     pub(crate) queues: Vec<Queue>,
     /// Sets of endpoint constants.
@@ -150,9 +154,18 @@ pub(crate) struct KernelsOwn {
     pub(crate) here: bool,
 }
 
-/// A controller that comes with quinn.
+/// A facility, in the words of `requires` and `wants`, and the transports that provide it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Quinn {
+pub(crate) struct Provided {
+    /// In words.
+    pub(crate) facility: &'static str,
+    /// The names that `--on` takes.
+    pub(crate) transports: Vec<&'static str>,
+}
+
+/// A controller that comes with a QUIC stack.
+#[derive(Debug, Serialize)]
+pub(crate) struct StacksOwn {
     /// The name as users write it.
     pub(crate) name: &'static str,
     /// One line: what it does.
@@ -251,7 +264,9 @@ impl Catalogue {
             aliases: ALIASES.iter().map(Alias::of).collect(),
             named: NAMED.to_vec(),
             kernels_own: firstflight_kernel::catalogue::OWN.iter().map(own).collect(),
-            quinn: OWN.iter().map(Quinn::of).collect(),
+            quinn: quinn::OWN.iter().map(StacksOwn::of).collect(),
+            noq: noq::OWN.iter().map(StacksOwn::of).collect(),
+            provided: Provided::all(),
             queues: Discipline::cards()
                 .into_iter()
                 .map(|it| Queue {
@@ -302,6 +317,8 @@ impl Catalogue {
         self.avoidances.retain(|policy| avoidances.iter().any(|avoid| avoid == policy.name));
         self.kernels_own.retain(|own| own.name == name);
         self.quinn.retain(|own| own.name == name);
+        self.noq.retain(|own| own.name == name);
+        self.provided.retain(|provided| provided.transports.contains(&name));
         self.queues.retain(|queue| queue.name == name);
         self.profiles.retain(|profile| profile.name == name);
         self.path_flags.retain(|flag| flag.name.trim_start_matches('-') == bare);
@@ -325,8 +342,9 @@ impl Catalogue {
         let aliases = self.aliases.iter().map(|alias| alias.name);
         let aliases = aliases.chain(self.around.iter().map(|around| around.name));
         let aliases = aliases.chain(self.kernels_own.iter().map(|own| own.name));
-        let aliases = aliases.chain(self.quinn.iter().map(|own| own.name));
-        let aliases = aliases.chain(self.queues.iter().map(|queue| queue.name));
+        let aliases = aliases.chain(self.quinn.iter().chain(&self.noq).map(|own| own.name));
+        let on = self.provided.iter().flat_map(|provided| &provided.transports).copied();
+        let aliases = aliases.chain(on).chain(self.queues.iter().map(|queue| queue.name));
         let flags = self.path_flags.iter().map(|flag| flag.name.trim_start_matches('-'));
         let profiles = self.profiles.iter().map(|profile| profile.name.as_str());
         policies.chain(aliases).chain(flags).chain(profiles).map(str::to_owned).collect()
@@ -379,7 +397,20 @@ impl Alias {
     }
 }
 
-impl Quinn {
+impl Provided {
+    /// What one provides at least, and not all alike.
+    fn all() -> Vec<Self> {
+        let on = |words: &'static str| -> Vec<&'static str> {
+            let provides =
+                |(_, provided): &&(_, Facilities)| provided.words().any(|it| it == words);
+            PROVIDED.iter().filter(provides).map(|(on, _)| *on).collect()
+        };
+        let any = PROVIDED.iter().fold(Facilities::NONE, |all, (_, provided)| all | *provided);
+        any.words().map(|facility| Self { facility, transports: on(facility) }).collect()
+    }
+}
+
+impl StacksOwn {
     fn of(own: &StackControl) -> Self {
         Self { name: own.name, summary: own.summary, source: own.source }
     }

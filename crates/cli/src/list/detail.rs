@@ -37,10 +37,15 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
             "the kernel's own {name}\n  {summary}\n  source: {source}\n  runs on: linux; {here}\n"
         ));
     }
-    for own in &catalogue.quinn {
-        let (name, summary, source) = (own.name, own.summary, own.source);
-        let part =
-            format!("quinn's own {name}\n  {summary}\n  source: {source}\n  runs on: quic\n");
+    for (stack, on, all) in [("quinn", "quic", &catalogue.quinn), ("noq", "noq", &catalogue.noq)] {
+        parts.extend(all.iter().map(|own| {
+            let (name, summary, source) = (own.name, own.summary, own.source);
+            format!("{stack}'s own {name}\n  {summary}\n  source: {source}\n  runs on: {on}\n")
+        }));
+    }
+    if !catalogue.provided.is_empty() {
+        let mut part = "transport, which provides beside ACKs and losses\n".to_owned();
+        catalogue.provided.iter().for_each(|it| part.push_str(&format!("  {}\n", it.facility)));
         parts.push(part);
     }
     for queue in &catalogue.queues {

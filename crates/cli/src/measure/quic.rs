@@ -22,7 +22,7 @@ impl<'a> Quic<'a> {
     /// A control that QUIC does not have, or an option that cannot be.
     pub(super) fn new(args: &'a Args, names: &'a [String]) -> Result<Self, Failure> {
         for name in names {
-            firstflight_quic::any(name)?;
+            firstflight_quic::quinn::any(name)?;
         }
         let quic = Self { args, names, runtime: transfer::runtime()? };
         quic.sending(&names[0])?;

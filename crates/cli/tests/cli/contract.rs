@@ -73,8 +73,8 @@ const STARTUP: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn results_have_every_key_with_its_type_on_both_simulated_transports() {
-    for transport in ["sim", "quic"] {
+fn results_have_every_key_with_its_type_on_every_simulated_transport() {
+    for transport in ["sim", "quic", "noq"] {
         let words = ["compare", "hoe", "astart", "--json", "--size", "2MB", "--on", transport];
         let document = json(&run(&words));
         check(&document, &[("schema", "s"), ("version", "s"), ("scenario", "o"), ("runs", "a")]);

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant as Clock;
 
-use firstflight_quic::{Build, Built, Event, Watch, Watched};
+use firstflight_quic::quinn::{Build, Built, Event, Watch, Watched};
 use quinn_proto::congestion::{Controller, ControllerFactory};
 
 /// The calls of one connection, from the first.

@@ -6,7 +6,7 @@ mod plain;
 use std::sync::atomic::AtomicBool;
 
 use firstflight_core::units::Bytes;
-use firstflight_quic_sim::MIN_PACKET;
+use firstflight_quic_sim::quinn::MIN_PACKET;
 use firstflight_sim::{Endpoint, Ends, FastPaths, FlowSpec, Network, Outcome, Recovery, run_with};
 
 /// `flows` over one link of `rate_mbps` and `rtt_ms`, with room for `buffer` packets. Those that

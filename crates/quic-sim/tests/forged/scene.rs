@@ -75,7 +75,7 @@ pub(crate) fn run(control: &str, attack: Attack, path: &Path, seed: u64, ms: u64
 impl Scene {
     fn new(control: &str, attack: Attack, path: &Path, seed: u64, seen: &Arc<Mutex<Seen>>) -> Self {
         let (client_tls, server_tls, tap) = keys::configs();
-        let factory = firstflight_quic::any(control).expect("a listed name");
+        let factory = firstflight_quic::quinn::any(control).expect("a listed name");
         let mut sending = transport();
         let seen = Arc::clone(seen);
         sending.congestion_controller_factory(Arc::new(Watching { factory, seen }));

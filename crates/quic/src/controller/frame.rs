@@ -9,13 +9,14 @@ use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant};
 
 use super::{Controller, elapsed};
+use crate::stack::Stack;
 
-impl<P: Policies> Controller<P> {
+impl<P: Policies, S: Stack> Controller<P, S> {
     /// An ACK frame has been read. Where every packet is acknowledged alone, nearly all frames take
     /// [`Controller::end_calm_frame`]: [`Controller::end_any_frame`] without the steps that do
     /// nothing for such a frame.
     #[inline]
-    pub(super) fn end_frame(&mut self, now: Clock, in_flight: u64, app_limited: bool) {
+    pub(crate) fn end_frame(&mut self, now: Clock, in_flight: u64, app_limited: bool) {
         let (after, newest) = (self.frame.after, self.frame_has_newest);
         if self.calm && after.packets == 1 && after.bytes > 0 && !app_limited {
             (self.frame.after, self.frame_has_newest) = (Count::default(), false);
@@ -104,7 +105,7 @@ impl<P: Policies> Controller<P> {
     }
 }
 
-impl<P: Policies> Reports<Clock> for Controller<P> {
+impl<P: Policies, S: Stack> Reports<Clock> for Controller<P, S> {
     type Policies = P;
 
     fn sender(&mut self) -> &mut Sender<P> {

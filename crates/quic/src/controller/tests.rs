@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use quinn_proto::congestion::Controller as _;
 
 use super::*;
-use crate::control;
+use crate::quinn::{Controller, Named, control};
 
 mod calm;
 mod events;

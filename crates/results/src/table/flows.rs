@@ -97,7 +97,7 @@ columns! { GIVEN, row:
         "The sets of knobs in force"
         = given(&row.run.preset);
     Key Text "transport" [""]
-        "What carried it: `sim`, `quic`, `linux`"
+        "What carried it: `sim`, `quic`, `noq`, `linux`"
         = &*row.run.transport;
     Key Text "profile" [""]
         "The endpoints' constants: `linux`, `quic`, `rfc`, `ns2`"

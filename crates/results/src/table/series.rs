@@ -101,8 +101,8 @@ const COLUMNS: &[(Column, Get)] = &[
     (Column::new(Key, Text, "alias", "", "The run's control as it was named"), |r| {
         r.of.run.alias.as_str().into()
     }),
-    (Column::new(Key, Text, "transport", "", "What carried it: `sim`, `quic`, `linux`"), |r| {
-        r.of.run.transport.as_str().into()
+    (Column::new(Key, Text, "transport", "", "What carried it: `sim`, `quic`, `noq`, `linux`"), {
+        |r| r.of.run.transport.as_str().into()
     }),
     (Column::new(Key, Count, "seed", "", "Seed of every random stream of the run"), |r| {
         r.of.run.seed.into()

@@ -217,7 +217,7 @@ mod tests {
         assert!(problem("exit_reason", ">= 3").starts_with("it is a word"));
         assert!(problem("timeouts", "== many").starts_with("it is never `many`"));
         assert!(problem("timeouts", "== none").starts_with("it is never `none`"));
-        assert!(problem("transport", "== tcp").contains("sim, quic, linux"));
+        assert!(problem("transport", "== tcp").contains("sim, quic, noq, linux"));
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl Unit {
 /// Fields whose words are a closed set.
 const WORDS: &[(&str, &[&str])] = &[
     ("exit_reason", &EXIT_REASONS),
-    ("transport", &["sim", "quic", "linux", "sim, quic"]),
+    ("transport", &["sim", "quic", "noq", "linux", "sim, quic", "sim, noq"]),
     ("profile", &["linux", "quic", "rfc", "ns2"]),
     ("lab_timing", TIMINGS),
     ("timing", TIMINGS),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use firstflight_quic_sim::{QUIC, SIM};
+use firstflight_quic_sim::quinn::{QUIC, SIM};
 use firstflight_runner::{RunError, Transport};
 use firstflight_sweep::{Experiment, Format, Shard, Store, Sweep, SweepError};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use firstflight_quic_sim::SIM;
+use firstflight_quic_sim::quinn::SIM;
 use firstflight_runner::Options;
 use firstflight_sweep::{Chunk, Format, Shard, Store, Summary, Sweep, SweepError, VERSION};
 

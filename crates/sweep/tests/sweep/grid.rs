@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use firstflight_quic_sim::SIM;
+use firstflight_quic_sim::quinn::SIM;
 use firstflight_sweep::{Chunk, Sweep};
 
 use crate::place::{GRID, Place};

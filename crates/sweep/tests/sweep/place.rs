@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use firstflight_quic_sim::SIM;
+use firstflight_quic_sim::quinn::SIM;
 use firstflight_sweep::{Done, Format, Shard, Store, Sweep, run};
 
 /// Gone after the test.

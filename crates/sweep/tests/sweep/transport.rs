@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use firstflight_quic_sim::{QUIC, SIM};
+use firstflight_quic_sim::quinn::{QUIC, SIM};
 use firstflight_runner::{Options, Report, RunError, Transport};
 use firstflight_scenario::{ControlSpec, Resolved, Scenario};
 use firstflight_sweep::{Format, Shard, Store, Sweep, SweepError, run};

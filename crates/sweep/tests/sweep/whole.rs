@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use firstflight_quic_sim::SIM;
+use firstflight_quic_sim::quinn::SIM;
 use firstflight_results::{Kind, Value};
 use firstflight_runner::Options;
 #[cfg(feature = "parquet")]

@@ -1,6 +1,6 @@
 //! The rules. Each is a function from sources to findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::Source;
 use super::{Excused, Finding};
@@ -63,6 +63,7 @@ pub(super) fn check(source: &Source, excused: &Excused, findings: &mut Vec<Findi
 pub(super) fn check_modules(sources: &[Source], findings: &mut Vec<Finding>) {
     let by_path: BTreeMap<&str, &Source> =
         sources.iter().map(|source| (source.path.as_str(), source)).collect();
+    let by_attribute: BTreeSet<String> = sources.iter().flat_map(Source::named_paths).collect();
     for source in sources.iter().filter(|source| source.kind() == "rs") {
         let Some((dir, file)) = source.path.rsplit_once('/') else { continue };
         let name = file.trim_end_matches(".rs");
@@ -71,7 +72,7 @@ pub(super) fn check_modules(sources: &[Source], findings: &mut Vec<Finding>) {
         let tests = source.path.find("/tests/").map(|at| &source.path[..at + 7]);
         let is_test = tests.is_some_and(|it| by_path.contains_key(format!("{it}main.rs").as_str()));
         let is_module = is_test || source.path.contains("/src/") && !dir.ends_with("/bin");
-        if is_root || !is_module {
+        if is_root || !is_module || by_attribute.contains(&source.path) {
             continue;
         }
         let parents = [format!("{dir}.rs"), format!("{dir}/mod.rs")];
@@ -207,7 +208,11 @@ mod tests {
     fn a_file_that_no_module_declares_is_found() {
         let source = |path: &str, text: &str| Source::new(path.into(), text.into());
         let sources = [
-            source("crates/a/src/lib.rs", "//! A.\npub(crate) mod b;\n"),
+            source(
+                "crates/a/src/lib.rs",
+                "//! A.\npub(crate) mod b;\n#[path = \"e/f.rs\"]\nmod f;\n",
+            ),
+            source("crates/a/src/e/f.rs", "//! F.\n"),
             source("crates/a/src/b.rs", "//! B.\nmod c;\n"),
             source("crates/a/src/b/c.rs", "//! C.\n"),
             source("crates/a/src/d.rs", "//! D.\n"),

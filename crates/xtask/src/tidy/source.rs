@@ -17,6 +17,16 @@ impl Source {
         self.path.rsplit_once('.').map_or("", |(_, kind)| kind)
     }
 
+    /// The files that its `#[path]` attributes name, as paths from the root.
+    pub(super) fn named_paths(&self) -> Vec<String> {
+        let folder = self.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let named = |line: &String| {
+            let path = line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]")?;
+            Some(format!("{folder}/{path}"))
+        };
+        self.lines.iter().filter_map(named).collect()
+    }
+
     /// The number of lines before the file's test module, or all of them.
     pub(super) fn before_tests(&self) -> usize {
         let begins = |at: &usize| {

@@ -11,7 +11,7 @@ use firstflight_core::policy::{Answer, Observer, Startup, Step};
 use firstflight_core::view::{View, Window};
 
 use super::*;
-use crate::{Factory, PathMemory, Visit};
+use crate::quinn::{Factory, PathMemory, Visit};
 
 /// Writes down what it is told, grows by what is acknowledged, and answers a loss as it is told to.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use super::*;
 fn paced() -> Path {
     let mut path = Path::new("paced+newreno");
     path.send(0, 10);
-    path.controller.pace.srtt = Span::from_millis(100);
+    path.controller.stack.srtt = Span::from_millis(100);
     path.ack(100, 0, 2);
     path.ack(100, 0, 8);
     path.send(101, 2);
@@ -47,20 +47,20 @@ fn whatever_is_told_makes_the_next_question_the_first() {
     path.send(102, 1);
     assert_eq!(asked(&path), 24_001, "after a packet that left");
     path.ack(110, 101, 1);
-    assert_eq!(asked(&path), path.controller.allowed, "after an ACK");
+    assert_eq!(asked(&path), path.controller.cwnd + 1, "after an ACK");
     path.lose(111, 101, 1);
-    assert_eq!(asked(&path), path.controller.allowed, "after a loss");
+    assert_eq!(asked(&path), path.controller.cwnd + 1, "after a loss");
     let copy = path.controller.clone();
-    assert_eq!(copy.window(), copy.allowed, "another path's copy");
+    assert_eq!(copy.window(), copy.cwnd + 1, "another path's copy");
 }
 
 #[test]
 fn the_window_for_the_pacer_lets_a_packet_leave_and_keeps_the_pacer_on() {
     let mut path = paced();
-    path.controller.pace.srtt = Span(1);
+    path.controller.stack.srtt = Span(1);
     path.controller.update_pace();
     assert_eq!((asked(&path), asked(&path)), (24_001, 2 * PACKET + 1));
-    path.controller.pace.srtt = Span::from_secs(1_000_000);
+    path.controller.stack.srtt = Span::from_secs(1_000_000);
     path.controller.update_pace();
     assert_eq!((asked(&path), asked(&path)), (24_001, u64::from(u32::MAX)));
 }
@@ -68,11 +68,11 @@ fn the_window_for_the_pacer_lets_a_packet_leave_and_keeps_the_pacer_on() {
 #[test]
 fn without_a_rate_or_an_rtt_every_answer_is_the_window() {
     let mut path = paced();
-    path.controller.pace.srtt = Span(0);
+    path.controller.stack.srtt = Span(0);
     path.controller.update_pace();
     assert_eq!((asked(&path), asked(&path)), (24_001, 24_001));
     let mut plain = Path::new("newreno");
-    plain.controller.pace.srtt = Span::from_millis(100);
+    plain.controller.stack.srtt = Span::from_millis(100);
     plain.send(0, 2);
     plain.ack(100, 0, 1);
     let answer = asked(&plain);

@@ -6,8 +6,8 @@ use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant};
 use firstflight_sim::{Datagram, Ends, FileDraws, FileOutcome, FlowOutcome, SenderState};
 
-use crate::client_and_server::ClientAndServer;
-use crate::setup::{QuicControl, Setup, SetupError};
+use super::client_and_server::ClientAndServer;
+use super::setup::{QuicControl, Setup, SetupError};
 
 /// The ends of all its connections, of which one is open at a time.
 pub(crate) struct Files {
@@ -179,7 +179,7 @@ impl Ends for Files {
         self.pair.failure()
     }
 
-    fn totals(&self) -> FlowOutcome {
+    fn totals(&mut self) -> FlowOutcome {
         let (before, now) = (&self.before, self.pair.totals());
         FlowOutcome {
             delivered_bytes: before.delivered_bytes + now.delivered_bytes,

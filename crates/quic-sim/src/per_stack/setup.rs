@@ -1,10 +1,10 @@
 //! What one flow is given.
 
+use super::adapter::{self, Build, Constants, Factory, OfStack};
+use super::proto::{TransportConfig, VarInt};
 use firstflight_control::ControlProblem;
-use firstflight_quic::{Build, Constants, Factory, OfQuinn};
-use quinn_proto::{TransportConfig, VarInt};
 
-/// A flow of quinn's: its control and its constants, in bytes.
+/// A flow: its control and its constants, in bytes.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// What decides the window.
@@ -13,12 +13,12 @@ pub struct Setup {
     pub packet_bytes: u64,
     /// Initial window; with `None` RFC 9002's.
     pub initial_window: Option<u64>,
-    /// Initial ssthresh; with `None` there is none. quinn's own controllers have no such setting.
+    /// Initial ssthresh; with `None` there is none. A stack's own controllers have no such setting.
     pub initial_ssthresh: Option<u64>,
     /// How many packets later acknowledged make a loss (RFC 9002 section 6.1.1); with `None`
     /// three.
     pub packet_threshold: Option<u64>,
-    /// One ACK for this many packets, by the ACK-frequency extension. With `None` quinn's own
+    /// One ACK for this many packets, by the ACK-frequency extension. With `None` the stack's own
     /// policy holds: every second packet, and 25 ms at most.
     pub delayed_ack: Option<u64>,
     /// Bytes to send; with `None` it sends until the run ends.
@@ -32,17 +32,17 @@ pub struct Setup {
     pub receiver_window_until: Option<u64>,
     /// What the path holds, queue included: the windows of flow control are a multiple of it.
     pub path_bytes: u64,
-    /// Seeds quinn's generators; a flow's own.
+    /// Seeds the stack's generators; a flow's own.
     pub seed: u64,
 }
 
-/// A congestion controller for quinn by name: one of firstflight's, or one of quinn's own.
+/// A congestion controller by name: one of firstflight's, or one of the stack's own.
 #[derive(Clone, Debug)]
 pub enum QuicControl {
     /// A control of firstflight.
     Ours(Box<Factory>),
-    /// One of quinn's own.
-    Quinns(OfQuinn),
+    /// One of the stack's own.
+    Stacks(OfStack),
 }
 
 /// A flow that cannot be.
@@ -60,22 +60,22 @@ pub enum SetupError {
 }
 
 impl QuicControl {
-    /// The control of that name; `quinn-newreno`, `quinn-cubic` and `quinn-bbr` are quinn's own.
+    /// The control of that name; `quinn-newreno`, `noq-cubic` and others are the stack's own.
     ///
     /// # Errors
-    /// As of [`firstflight_quic::any`].
+    /// As of [`quinn::any`](firstflight_quic::quinn::any).
     pub fn named(name: &str) -> Result<Self, ControlProblem> {
-        firstflight_quic::any(name)?;
-        Ok(match OfQuinn::named(name.trim()) {
-            Some(own) => Self::Quinns(own),
-            None => Self::Ours(Box::new(firstflight_quic::control(name)?)),
+        adapter::any(name)?;
+        Ok(match OfStack::named(name.trim()) {
+            Some(own) => Self::Stacks(own),
+            None => Self::Ours(Box::new(adapter::control(name)?)),
         })
     }
 }
 
 impl Setup {
     /// A flow without end, of QUIC's smallest packets, over a path of `path_bytes`. Every constant
-    /// is quinn's own or RFC 9002's.
+    /// is the stack's own or RFC 9002's.
     pub fn new(control: QuicControl, path_bytes: u64) -> Self {
         Self {
             control,
@@ -108,7 +108,7 @@ impl Setup {
             QuicControl::Ours(factory) => {
                 Build::Ours(Box::new(Factory::clone(factory).opening(&self.constants())))
             }
-            QuicControl::Quinns(own) => Build::Other(own.factory(window)),
+            QuicControl::Stacks(own) => Build::Other(own.factory(window)),
         }
     }
 
@@ -118,14 +118,14 @@ impl Setup {
     /// 7.2) of two packets one.
     fn window_for_large_packets(&self) -> Option<u64> {
         let least = LEAST_PACKETS * self.packet_bytes;
-        (least > QUINNS_WINDOW).then_some(least)
+        (least > STACKS_WINDOW).then_some(least)
     }
 
     /// What the end has that receives.
     pub(crate) fn receiving(&self, packet: u16) -> TransportConfig {
         let mut transport = self.transport(packet);
         if let Some(window) = self.window_for_large_packets() {
-            transport.congestion_controller_factory(OfQuinn::Cubic.factory(Some(window)));
+            transport.congestion_controller_factory(OfStack::Cubic.factory(Some(window)));
         }
         transport
     }
@@ -144,7 +144,7 @@ impl Setup {
     pub(crate) fn transport(&self, packet: u16) -> TransportConfig {
         let window = self.path_bytes.saturating_mul(PATHS_OF_WINDOW);
         let mut transport = TransportConfig::default();
-        firstflight_quic::Flow::of(window).apply(&mut transport);
+        adapter::Flow::of(window).apply(&mut transport);
         if let Some(window) = self.receive_window {
             let window = VarInt::from_u64(window).unwrap_or(VarInt::MAX);
             transport.receive_window(window);
@@ -166,8 +166,8 @@ impl Setup {
 /// RFC 9000 section 14: a path carries UDP payloads of 1200 bytes.
 pub const MIN_PACKET: u64 = 1_200;
 
-/// The initial window of quinn's controllers.
-const QUINNS_WINDOW: u64 = 12_000;
+/// The initial window of quinn's and noq's controllers.
+const STACKS_WINDOW: u64 = 12_000;
 const LEAST_PACKETS: u64 = 3;
 
 /// quinn pads the packets of a handshake, and has two bytes for their length (RFC 9000 section 16).

@@ -16,42 +16,29 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use firstflight_core::pair::Policies;
-use firstflight_core::units::{Bytes, Span};
+use firstflight_core::needs::Facilities;
+use firstflight_core::pacing::Pacing;
+use firstflight_core::units::Span;
 use quinn_proto::RttEstimator;
 
-use super::Controller;
+use crate::stack::Stack;
 
-/// The control's rate as the window that makes quinn's pacer keep to it.
+/// quinn 0.11: the control's rate as the window that makes quinn's pacer keep to it.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
-    /// The control sets rates.
-    pub(super) follows: bool,
+pub struct Quinn {
     /// quinn's smoothed RTT; zero before the first sample.
-    pub(super) srtt: Span,
+    pub(crate) srtt: Span,
     /// The answer to the second question; 0 where the pacer is to take the control's own window.
     window: u64,
     /// quinn's next question is the second.
     second: AtomicBool,
 }
 
-impl Pace {
-    pub(super) fn of(follows: bool) -> Self {
-        Self { follows, ..Self::default() }
-    }
-
+impl Quinn {
     /// quinn's smoothed RTT, by which its pacer divides.
     #[inline]
     pub(super) fn note_rtt(&mut self, rtt: &RttEstimator) {
-        if self.follows {
-            self.srtt = Span(u64::try_from(rtt.get().as_nanos()).unwrap_or(u64::MAX));
-        }
-    }
-
-    /// Something was told: quinn's next question is the first.
-    #[inline]
-    pub(super) fn begin(&mut self) {
-        *self.second.get_mut() = false;
+        self.srtt = Span(u64::try_from(rtt.get().as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// Whether the control's rate is answered.
@@ -72,32 +59,32 @@ impl Pace {
     }
 }
 
-impl Clone for Pace {
+impl Clone for Quinn {
     /// A copy is asked by another path, which begins with the first question.
     fn clone(&self) -> Self {
         Self { second: AtomicBool::new(false), ..*self }
     }
 }
 
-impl<P: Policies> Controller<P> {
-    /// Takes over the rate that the core has set, and quinn's RTT.
-    pub(super) fn update_pace(&mut self) {
-        let rate = self.sender.pacing().map(|pacing| pacing.rate);
-        self.pace.window = match rate {
-            Some(rate) if self.pace.srtt > Span(0) => {
-                let per_rtt = rate.over(self.pace.srtt).0 / 5 * 4;
-                per_rtt.clamp(LEAST_PACKETS * self.mtu + 1, PACER_OFF)
+impl Stack for Quinn {
+    const NAME: &'static str = "quic";
+
+    const PROVIDES: Facilities = super::PROVIDES;
+
+    fn set_pace(&mut self, pacing: Option<Pacing>, mtu: u64) {
+        self.window = match pacing {
+            Some(pacing) if self.srtt > Span(0) => {
+                let per_rtt = pacing.rate.over(self.srtt).0 / 5 * 4;
+                per_rtt.clamp(LEAST_PACKETS * mtu + 1, PACER_OFF)
             }
             _ => 0,
         };
     }
 
-    /// `bytes` leave at the rate in force.
-    pub(super) fn note_paced(&mut self, bytes: u64) {
-        if self.pace.follows {
-            self.sender.on_paced(Bytes(bytes));
-            self.update_pace();
-        }
+    /// quinn's next question is the first.
+    #[inline]
+    fn told(&mut self) {
+        *self.second.get_mut() = false;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 

@@ -1,46 +1,29 @@
-//! QUIC as a transport of the runner: flows of a scenario become pairs.
+//! The stack as a transport of the runner: flows of a scenario become pairs.
 
 use std::ops::RangeInclusive;
 
+use super::adapter::{self, Constants, OWN, OfStack};
+use super::{Itself, NAME, OF_STACK, OVER, VERSION, seam};
 use firstflight_control::ControlProblem;
-use firstflight_control::stack::OF_QUINN;
 use firstflight_core::needs::Facilities;
 use firstflight_qlog::{Header, Vantage};
-use firstflight_quic::{Constants, OWN};
-use firstflight_runner::{OtherFlow, OtherStack, Simulator};
+use firstflight_runner::{OtherFlow, OtherStack};
 use firstflight_scenario::ControlSpec;
 use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_sim::{Ends, FileDraws};
 
+use super::client_and_server::ClientAndServer;
+use super::files::Files;
+use super::setup::{MAX_PACKET, MIN_PACKET, QuicControl, Setup, SetupError};
 use crate::applies::applies;
-use crate::client_and_server::ClientAndServer;
-use crate::files::Files;
-use crate::setup::{MAX_PACKET, MIN_PACKET, QuicControl, Setup, SetupError};
 
-/// quinn's QUIC over the simulator's network.
-///
-/// ```
-/// use firstflight_quic_sim::QUIC;
-/// use firstflight_runner::{Options, Transport as _};
-/// use firstflight_scenario::Scenario;
-///
-/// let text = "controls = ['astart', 'quinn-cubic']\nduration = '2s'";
-/// let scenario = Scenario::parse(text, "example.toml").unwrap();
-/// let report = QUIC.run(&scenario, &Options::default()).unwrap();
-/// assert_eq!(report.runs[0].result.transport, "quic");
-/// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Quic;
-
-/// The simulator, with quinn for the flows that name QUIC.
-pub const SIM: Simulator<'static> = Simulator { other_stack: Some(&Quic), by_default: false };
-
-/// quinn in the simulator's time, for every flow that does not name TCP.
-pub const QUIC: Simulator<'static> = Simulator { other_stack: Some(&Quic), by_default: true };
-
-impl OtherStack for Quic {
+impl OtherStack for Itself {
     fn name(&self) -> &'static str {
-        "quic"
+        NAME
+    }
+
+    fn owns(&self) -> &'static str {
+        OF_STACK
     }
 
     fn packets(&self) -> RangeInclusive<u64> {
@@ -48,26 +31,26 @@ impl OtherStack for Quic {
     }
 
     fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {
-        if !spec.startup.name.starts_with(OF_QUINN) {
+        if !spec.startup.name.starts_with(OF_STACK) {
             return Ok(None);
         }
-        firstflight_quic::any(&spec.text)?;
+        adapter::any(&spec.text)?;
         Ok(OWN.iter().map(|own| own.name).find(|name| *name == spec.text))
     }
 
     fn check(&self, spec: &ControlSpec) -> Result<(), ControlProblem> {
-        firstflight_quic::any(&spec.text).map(drop)
+        adapter::any(&spec.text).map(drop)
     }
 
     fn caution(&self, spec: &ControlSpec, group: &ResolvedFlow) -> Option<String> {
-        if spec.text == "quinn-bbr" {
-            return Some(NOT_REPLAYABLE.to_owned());
+        if OfStack::named(&spec.text) == Some(OfStack::Bbr) {
+            return Some(format!("{} {NOT_REPLAYABLE}", spec.text));
         }
-        let mut missing = firstflight_quic::control(&spec.text).ok()?.missing();
+        let mut missing = adapter::control(&spec.text).ok()?.missing();
         if group.files.is_some_and(|files| !files.keep_alive) {
             missing = missing.without(Facilities::MEMORY);
         }
-        (!missing.is_empty()).then(|| format!("{}: runs over QUIC without {missing}", spec.text))
+        (!missing.is_empty()).then(|| format!("{}: runs over {OVER} without {missing}", spec.text))
     }
 
     fn ends(&self, flow: &OtherFlow<'_>) -> Result<Box<dyn Ends>, String> {
@@ -90,6 +73,11 @@ impl OtherStack for Quic {
             path_bytes: flow.path_bytes,
             seed: flow.seed,
         };
+        if flow.logs.is_some() && !seam::LOGS {
+            return Err(format!(
+                "qlog: found a folder; accepted over {NAME}: none (--on quic has)"
+            ));
+        }
         let log = flow.logs.map(|logs| logs.open(flow)).transpose()?;
         // Of a source of files the first connection has a log.
         let open = |setup: &Setup| match log {
@@ -97,7 +85,7 @@ impl OtherStack for Quic {
             Some(log) => {
                 let header = Header {
                     title: format!("{}, flow {}", flow.run, flow.place),
-                    description: "firstflight run over quinn 0.11 in virtual time".to_owned(),
+                    description: format!("firstflight run over {VERSION} in virtual time"),
                     vantage: Vantage::Client,
                 };
                 ClientAndServer::logged(setup, header, log)
@@ -115,7 +103,7 @@ impl OtherStack for Quic {
     }
 }
 
-/// What a scenario says of the ends of its flows under this control, as constants of quinn's; the
+/// What a scenario says of the ends of its flows under this control, as constants of the stack; the
 /// size of a packet is the scenario's as a whole.
 pub fn constants(group: &ResolvedFlow, control: &str) -> Constants {
     let named = firstflight_control::Control::named(control).ok();
@@ -130,6 +118,6 @@ pub fn constants(group: &ResolvedFlow, control: &str) -> Constants {
     }
 }
 
-/// Its generator has no seed that a user could set.
+/// The generator of a stack's own BBR has no seed that a user could set.
 const NOT_REPLAYABLE: &str =
-    "quinn-bbr draws its gain cycle from the system's randomness: the next run differs";
+    "draws its gain cycle from the system's randomness: the next run differs";

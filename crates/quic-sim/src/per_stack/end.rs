@@ -1,17 +1,18 @@
-//! One end of a connection: quinn's endpoint and connection, driven by hand.
+//! One end of a connection: the stack's endpoint and connection, driven by hand.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant as Clock;
 
-use bytes::BytesMut;
-use firstflight_sim::Ecn;
-use quinn_proto::{
+use super::proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
     EndpointConfig, Event, ServerConfig, Transmit,
 };
+use super::seam;
+use bytes::BytesMut;
+use firstflight_sim::Ecn;
 
-use crate::tls::SERVER_NAME;
+use super::tls::SERVER_NAME;
 
 /// What an end sends, and its ECN field.
 pub(crate) type Sent = (Vec<u8>, Ecn);
@@ -45,7 +46,7 @@ impl End {
         server: Option<Arc<ServerConfig>>,
         remote: SocketAddr,
     ) -> Self {
-        let endpoint = Endpoint::new(config, server, false, None);
+        let endpoint = seam::endpoint(config, server);
         Self { endpoint, connection: None, remote, buffer: Vec::new() }
     }
 
@@ -67,7 +68,8 @@ impl End {
         self.buffer.clear();
         let data = BytesMut::from(datagram);
         let ecn = codepoint(ecn);
-        let event = self.endpoint.handle(now, self.remote, None, ecn, data, &mut self.buffer);
+        let from = self.remote;
+        let event = seam::handle(&mut self.endpoint, now, from, ecn, data, &mut self.buffer);
         match event {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some(connection) = self.connection() {
@@ -110,7 +112,9 @@ impl End {
         loop {
             let Some((_, connection)) = &mut self.connection else { return };
             self.buffer.clear();
-            let Some(transmit) = connection.poll_transmit(now, 1, &mut self.buffer) else { return };
+            let Some(transmit) = seam::poll_transmit(connection, now, &mut self.buffer) else {
+                return;
+            };
             out.push(self.sent(&transmit));
         }
     }

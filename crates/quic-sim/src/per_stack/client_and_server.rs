@@ -4,24 +4,25 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
+use super::adapter::{Build, OfStack};
+use super::proto::congestion::ControllerFactory;
+use super::proto::{
+    ClientConfig, Connection, Dir, EndpointConfig, Event, ServerConfig, StreamEvent, StreamId,
+    ValidationTokenConfig, VarInt,
+};
+use super::seam;
 use bytes::Bytes as Chunk;
 use firstflight_core::hint::Learned;
 use firstflight_core::sender::{Sender, StartupExit};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_qlog::{Header, Tap};
-use firstflight_quic::{Build, OfQuinn};
 use firstflight_runner::LogFile;
 use firstflight_sim::{Counts, Datagram, Ends, FlowOutcome, SenderState, Way};
-use quinn_proto::congestion::ControllerFactory;
-use quinn_proto::{
-    ClientConfig, Connection, Dir, EndpointConfig, Event, QlogConfig, ServerConfig, StreamEvent,
-    StreamId, ValidationTokenConfig, VarInt,
-};
 
-use crate::end::{End, Sent};
-use crate::setup::{QuicControl, Setup, SetupError};
-use crate::shared::{Shared, Watching};
-use crate::tls::tls;
+use super::end::{End, Sent};
+use super::setup::{QuicControl, Setup, SetupError};
+use super::shared::{Shared, Watching};
+use super::tls::tls;
 
 /// Both ends of a QUIC connection. The client sends, the server receives.
 pub struct ClientAndServer {
@@ -31,7 +32,7 @@ pub struct ClientAndServer {
     log: Option<Tap<LogFile>>,
     watching: Arc<Watching>,
     controller: Option<Shared>,
-    /// quinn's time of the simulation's zero.
+    /// The stack's time of the simulation's zero.
     base: Clock,
     /// The UDP payload of a full packet.
     packet_bytes: u64,
@@ -70,7 +71,7 @@ impl ClientAndServer {
         Self::built(setup, setup.build(), None)
     }
 
-    /// The ends of a flow, with quinn's own qlog of the sender, completed as
+    /// The ends of a flow, with the stack's own qlog of the sender, completed as
     /// [`firstflight_qlog::Completing`] does. If the log cannot be written, the connection fails.
     ///
     /// # Errors
@@ -102,12 +103,10 @@ impl ClientAndServer {
 
         let mut transport = setup.transport(packet);
         transport.congestion_controller_factory(watching.clone());
-        let tells = !matches!(setup.control, QuicControl::Quinns(OfQuinn::Bbr));
+        let tells = !matches!(setup.control, QuicControl::Stacks(OfStack::Bbr));
         let log = log.map(|(header, to)| watching.log(header, to, tells));
         if let Some(log) = &log {
-            let mut config = QlogConfig::default();
-            config.writer(Box::new(log.clone())).start_time(base);
-            transport.qlog_stream(config.into_stream());
+            seam::log(&mut transport, log.clone(), base);
         }
         let mut connect = ClientConfig::new(tls.client);
         connect.transport_config(Arc::new(transport));
@@ -240,12 +239,12 @@ impl ClientAndServer {
             let most = self.to_write.map_or(room, |left| room.min(left as usize)).min(BLOCK.len());
             let mut chunks = [Chunk::from_static(&BLOCK[..most])];
             let mut send = connection.send_stream(stream);
-            let Ok(written) = send.write_chunks(&mut chunks) else { return };
+            let Some(written) = seam::write(&mut send, &mut chunks) else { return };
             if let Some(left) = &mut self.to_write {
-                *left -= written.bytes as u64;
+                *left -= written as u64;
             }
-            self.stream = Some((stream, room - written.bytes));
-            if room == written.bytes || self.to_write == Some(0) {
+            self.stream = Some((stream, room - written));
+            if room == written || self.to_write == Some(0) {
                 // Refused only where the peer has stopped the stream, which ours never does.
                 let _ = send.finish();
                 self.stream = None;
@@ -332,8 +331,8 @@ impl Ends for ClientAndServer {
         self.deadline
     }
 
-    /// Resets every stream (RFC 9000 section 19.4): quinn has taken megabytes that have not left,
-    /// on more than the stream being written. What was lost by then is not repaired.
+    /// Resets every stream (RFC 9000 section 19.4): the stack has taken megabytes that have not
+    /// left, on more than the stream being written. What was lost by then is not repaired.
     fn stop(&mut self) {
         self.stopped.get_or_insert(self.delivered);
         let Some(connection) = self.client.connection() else { return };
@@ -371,7 +370,7 @@ impl Ends for ClientAndServer {
             state.in_flight = Bytes(seen.watch.in_flight);
             state.acked_packets = seen.watch.acked / self.packet_bytes;
             state.cuts = seen.watch.cuts;
-            state.srtt = Span(u64::try_from(connection.rtt().as_nanos()).unwrap_or(u64::MAX));
+            state.srtt = Span(u64::try_from(seam::rtt(connection).as_nanos()).unwrap_or(u64::MAX));
         }
         state
     }
@@ -389,14 +388,14 @@ impl Ends for ClientAndServer {
         self.broke.clone().or(log)
     }
 
-    /// quinn counts packets of any content. What it declares lost it sends again.
+    /// A stack counts packets of any content. What it declares lost it sends again.
     #[allow(clippy::needless_update, reason = "what only TCP counts need not be named here")]
-    fn totals(&self) -> FlowOutcome {
-        let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) else {
+    fn totals(&mut self) -> FlowOutcome {
+        let (Some(shared), Some(connection)) = (&self.controller, self.client.connection()) else {
             return FlowOutcome::default();
         };
-        // quinn asks the controller for its window: not while it is locked.
-        let path = connection.stats().path;
+        // A stack asks the controller for its window: not while it is locked.
+        let path = seam::stats(connection);
         let seen = shared.look();
         let sender = seen.controller.sender();
         let seen = &seen.watch;

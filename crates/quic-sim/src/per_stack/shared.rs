@@ -1,15 +1,15 @@
-//! The sender's controller, where both quinn and the simulation can see it.
+//! The sender's controller, where both the stack and the simulation can see it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant as Clock;
 
+use super::adapter::{Build, Built, Event, Watch, Watched};
+use super::proto::congestion::{Controller, ControllerFactory};
 use firstflight_core::policy::Exit;
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant};
 use firstflight_qlog::{Completing, Header, Probe, Tap, startup_probe};
-use firstflight_quic::{Build, Built, Event, Watch, Watched};
 use firstflight_runner::LogFile;
-use quinn_proto::congestion::{Controller, ControllerFactory};
 
 /// Builds controllers that can be watched, and has the last one built.
 pub(crate) struct Watching {
@@ -35,7 +35,7 @@ pub(crate) struct Counts {
     pub(crate) cuts: u64,
     /// Times of persistent congestion.
     pub(crate) persistent: u64,
-    /// How the first start-up ended. quinn's own controllers have it end with the first cut.
+    /// How the first start-up ended. A stack's own controllers have it end with the first cut.
     pub(crate) exit: Option<StartupExit>,
 }
 
@@ -44,7 +44,7 @@ impl Watching {
         Self { build, base, built: Mutex::new(None) }
     }
 
-    /// A log that tells the begin and the end of start-up besides what quinn writes into it, if
+    /// A log that tells the begin and the end of start-up besides what the stack writes into it, if
     /// the controller tells.
     pub(crate) fn log(self: &Arc<Self>, header: Header, to: LogFile, tells: bool) -> Tap<LogFile> {
         let watching = Arc::clone(self);
@@ -106,7 +106,7 @@ impl Watch for Counts {
                 self.in_flight = self.in_flight.saturating_sub(lost);
             }
             Event::Mtu(_) => self.window = controller.cwnd(),
-            Event::Window => {}
+            _ => {}
         }
     }
 }
