@@ -106,6 +106,32 @@ fn the_program_in_cpp_runs_with_the_shared_library() {
     assert!(printed.starts_with("round 1:   10 packets\nround 2:   20 packets\n"), "{printed}");
 }
 
+/// The module for ns-3 moves a transfer in the time that its page says.
+#[test]
+fn the_example_in_ns3_takes_the_time_that_its_page_says() {
+    if !Path::new("/usr/include/ns3/core-module.h").exists() {
+        return eprintln!("skipped: no ns-3 (libns3-dev)");
+    }
+    let folder = Path::new(HERE).join("../../examples/ns3");
+    let module = folder.join("model").display().to_string();
+    let (include, source) = (format!("-I{module}"), format!("{module}/tcp-firstflight.cc"));
+    let library = statically();
+    let parts = ["applications", "internet", "point-to-point", "network", "core"];
+    let parts: Vec<String> = parts.iter().map(|part| format!("-lns3-{part}")).collect();
+    let mut flags = vec!["-std=c++17", "-O0", &*include, &*source, &*library];
+    flags.extend(parts.iter().map(|part| &**part));
+    flags.extend(["-lpthread", "-ldl", "-lm"]);
+    let example = folder.join("examples/firstflight-example.cc");
+    let Some(program) = compiled("c++", &example, &flags, "ns3-example") else { return };
+    let page = fs::read_to_string(folder.join("README.md")).unwrap();
+    let printed = text(output(Command::new(&program).arg("--control=scout")));
+    assert!(page.contains(&format!("`{}`", printed.trim())), "{printed}");
+    let wrong = output(Command::new(&program).arg("--control=scuot"));
+    assert!(!wrong.status.success());
+    let told = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(told.contains("did you mean `scout`"), "{told}");
+}
+
 /// Every field's place, as C and as Rust have it.
 macro_rules! places {
     ($($c:literal = $rust:ident { $($field:ident),* })*) => {
