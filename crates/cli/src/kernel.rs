@@ -163,14 +163,15 @@ struct Steer {
     /// How many of them, such as 5%, in steps of 0.1 %; all without
     #[arg(long, value_name = "SHARE", requires = "control")]
     share: Option<String>,
-    /// Only connections of this cgroup and those below, with the first rule; all without
-    #[arg(long, value_name = "FOLDER", requires = "control")]
+    /// Only connections whose sockets were made in this cgroup or below: a folder of a cgroup2
+    /// file system; all without
+    #[arg(long, value_name = "FOLDER")]
     cgroup: Option<PathBuf>,
-    /// Take away the rule with this --to and --port
+    /// Take away the rule with this --to, --port and --cgroup
     #[arg(long)]
     remove: bool,
     /// Take away all rules
-    #[arg(long, conflicts_with_all = ["remove", "port"])]
+    #[arg(long, conflicts_with_all = ["remove", "port", "cgroup"])]
     clear: bool,
     /// Show what the rules would be, and change nothing
     #[arg(long)]
@@ -263,8 +264,8 @@ Needs root, Linux 5.15 or later with BTF and cgroup2, and a build with `--featur
 
 const STEER_HELP: &str = "\
 A rule holds for connections that begin after it, until it is taken away or the machine restarts.
-Of several that match, the narrowest prefix decides, then the one with a port. A rule with the same
---to and --port replaces the one before, while connections go on. Which connections are in a share
+Of several that match, the narrowest prefix decides, then the one with a port, then the cgroup
+farther below. One with the same --to, --port and --cgroup replaces the one before. Which connections are in a share
 is dealt by a hash of their addresses and ports, with a new key at every change of the rules. An
 application that has chosen its control keeps it; a route's `congctl` is overridden, but not with
 `lock`.

@@ -16,6 +16,8 @@
 mod attached;
 pub mod catalogue;
 #[cfg(feature = "bpf")]
+pub mod cgroup;
+#[cfg(feature = "bpf")]
 mod fields;
 #[cfg(feature = "bpf")]
 mod folder;

@@ -11,6 +11,11 @@ pub enum Lack {
     /// Too few privileges.
     #[error("needs root, or the capabilities CAP_BPF and CAP_PERFMON; run it with sudo")]
     Privileges,
+    /// Too few privileges for programs of cgroups.
+    #[error(
+        "needs root, or the capabilities CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN; run it with sudo"
+    )]
+    Network,
     /// The kernel does not describe its own types.
     #[error("the kernel has no BTF ({BTF}); it must be built with CONFIG_DEBUG_INFO_BTF")]
     Btf,
@@ -36,7 +41,7 @@ pub enum Lack {
 /// # Errors
 /// The first thing the machine lacks.
 pub fn check() -> Result<Hold, Lack> {
-    if !privileged(&fs::read_to_string("/proc/self/status").unwrap_or_default()) {
+    if !has(CAP_BPF) || !has(CAP_PERFMON) {
         return Err(Lack::Privileges);
     }
     let btf = btf()?;
@@ -44,6 +49,17 @@ pub fn check() -> Result<Hold, Lack> {
         return Err(Lack::Feature("congestion controls in BPF"));
     }
     Ok(if contains(&btf, LINKS) { Hold::Link } else { Hold::Entry })
+}
+
+/// Checks what programs of cgroups need, which see connections.
+///
+/// # Errors
+/// The first thing the machine lacks.
+pub fn check_connections() -> Result<(), Lack> {
+    if !has(CAP_NET_ADMIN) {
+        return Err(Lack::Network);
+    }
+    check().map(drop)
 }
 
 /// Checks what only some controls call: to be asked when the kernel has refused one.
@@ -80,12 +96,15 @@ pub fn check_pinning() -> Result<(), Lack> {
     if mounted && Path::new(BPFFS).is_dir() { Ok(()) } else { Err(Lack::Bpffs) }
 }
 
-/// From `/proc/self/status`: CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN for both.
-fn privileged(status: &str) -> bool {
+fn has(capability: u32) -> bool {
+    is_held(&fs::read_to_string("/proc/self/status").unwrap_or_default(), capability)
+}
+
+/// From `/proc/self/status`: a capability, or CAP_SYS_ADMIN in its place.
+fn is_held(status: &str, capability: u32) -> bool {
     let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let held = capabilities.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    let has = |capability: u32| held >> capability & 1 == 1;
-    has(CAP_BPF) && has(CAP_PERFMON) || has(CAP_SYS_ADMIN)
+    [capability, CAP_SYS_ADMIN].iter().any(|capability| held >> capability & 1 == 1)
 }
 
 /// Whether a name is among the strings of the kernel's BTF. Most of BTF is no text, but names are,
@@ -108,6 +127,7 @@ const SETSOCKOPT: &str = "bpf_sk_setsockopt";
 /// A member of its table of functions.
 const TX_START: &str = "cwnd_event_tx_start";
 
+const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
@@ -117,12 +137,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn root_and_two_capabilities_suffice() {
-        assert!(privileged("Name:\tx\nCapEff:\t000001ffffffffff\n"));
-        assert!(privileged("CapEff:\t000000c000000000\n"));
-        assert!(!privileged("CapEff:\t0000008000001000\n"));
-        assert!(!privileged("CapEff:\t0000000000000000\n"));
-        assert!(!privileged(""));
+    fn root_has_all_capabilities_and_others_those_of_their_set() {
+        let held = |status| [CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN].map(|it| is_held(status, it));
+        assert_eq!(held("Name:\tx\nCapEff:\t000001ffffffffff\n"), [true; 3]);
+        assert_eq!(held("CapEff:\t0000000000200000\n"), [true; 3], "CAP_SYS_ADMIN");
+        assert_eq!(held("CapEff:\t000000c000000000\n"), [true, true, false]);
+        assert_eq!(held("CapEff:\t0000008000001000\n"), [true, false, true]);
+        assert_eq!(held(""), [false; 3]);
     }
 
     #[test]

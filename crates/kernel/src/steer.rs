@@ -5,6 +5,7 @@
 //! The rules are a map, so that they change while connections go on: the new set is written beside
 //! the old one, and one number says which of the two holds.
 
+use std::cmp::Reverse;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,6 +16,7 @@ use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
 use crate::attached::Attached;
 use crate::catalogue::{LONGEST_NAME, available};
+use crate::cgroup::Cgroup;
 use crate::folder::turn_of;
 use crate::load::Complaints;
 use crate::requirements::{self, BPFFS, Lack};
@@ -30,6 +32,8 @@ pub struct Rule {
     pub per_mille: u16,
     /// The kernel's name of the control.
     pub control: String,
+    /// The cgroup in which the socket was made, or one above it; any if `None`.
+    pub cgroup: Option<Cgroup>,
 }
 
 /// What a rule has done since the rules were last changed.
@@ -84,13 +88,13 @@ impl From<io::Error> for SteerError {
 
 /// Sets all rules, in place of those before. Where none held, the program is attached to the
 /// cgroup; else it stays where it is attached. Of two rules that match, the narrower prefix
-/// decides, then the one with a port.
+/// decides, then the one with a port, then the cgroup farther below.
 ///
 /// # Errors
 /// A control that the kernel does not have, what the machine lacks, or why the kernel refused; the
 /// rules before go on then.
 pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
-    requirements::check()?;
+    requirements::check_connections()?;
     requirements::check_pinning()?;
     check_known(rules.iter().map(|rule| &*rule.control))?;
     if rules.len() > MAX_RULES {
@@ -161,7 +165,8 @@ fn write([all, active, counts]: &[MapHandle; 3], rules: &[Rule]) -> Result<(), S
     let seed = new_seed()?.to_ne_bytes();
     let mut ordered: Vec<&Rule> = rules.iter().collect();
     ordered.sort_by_key(|rule| {
-        (std::cmp::Reverse(as_v6(rule.to).prefix_len()), rule.port.is_none(), rule.to, rule.port)
+        let prefix = Reverse(as_v6(rule.to).prefix_len());
+        (prefix, rule.port.is_none(), Reverse(rule.cgroup), rule.to, rule.port)
     });
     let mut value = [seed, u32::try_from(rules.len()).unwrap_or(0).to_ne_bytes()].concat();
     ordered.iter().for_each(|rule| value.extend(bytes_of(rule)));
@@ -210,7 +215,10 @@ pub(crate) fn bytes_of(rule: &Rule) -> Vec<u8> {
     let net = as_v6(rule.to);
     let name = name_bytes(&rule.control);
     let numbers = [rule.port.unwrap_or(0), rule.per_mille].map(|it| u32::from(it).to_ne_bytes());
-    [&net.network().octets()[..], &net.netmask().octets(), numbers.as_flattened(), &name].concat()
+    let Cgroup { id, level } = rule.cgroup.unwrap_or(Cgroup { id: 0, level: 0 });
+    let (id, level) = (id.to_ne_bytes(), u64::from(level).to_ne_bytes());
+    let (network, mask) = (net.network().octets(), net.netmask().octets());
+    [&network[..], &mask, numbers.as_flattened(), &name, &id, &level].concat()
 }
 
 /// The rules of `struct rules`.
@@ -225,12 +233,14 @@ fn read(value: &[u8]) -> Vec<Rule> {
         let address: [u8; 16] = value.get(at..at + 16)?.try_into().ok()?;
         let mask: [u8; 16] = value.get(at + 16..at + 32)?.try_into().ok()?;
         let net = Ipv6Net::with_netmask(address.into(), Ipv6Addr::from(mask)).ok()?;
-        let name = value.get(at + 40..at + RULE)?.split(|byte| *byte == 0).next()?;
+        let name = value.get(at + 40..at + 56)?.split(|byte| *byte == 0).next()?;
+        let id = u64::from_ne_bytes(value.get(at + 56..at + 64)?.try_into().ok()?);
         Some(Rule {
             to: as_written(net),
             port: u16::try_from(word(at + 32)).ok().filter(|port| *port > 0),
             per_mille: u16::try_from(word(at + 36)).ok()?,
             control: String::from_utf8_lossy(name).into_owned(),
+            cgroup: Some(Cgroup { level: word(at + 64), id }).filter(|_| id != 0),
         })
     });
     rules.collect()
@@ -272,14 +282,15 @@ const MAPS: [&str; 3] = ["rules", "active", "counts"];
 /// `MAX_RULES` of c/bpf/steer.h.
 const MAX_RULES: usize = 64;
 /// The size of `struct rule`.
-const RULE: usize = 56;
+const RULE: usize = 72;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn rule(to: &str, port: Option<u16>) -> Rule {
-        Rule { to: to.parse().unwrap(), port, per_mille: 50, control: "ff_scout".to_owned() }
+        let (to, cgroup) = (to.parse().unwrap(), port.map(|_| Cgroup { level: 2, id: 77 }));
+        Rule { to, port, per_mille: 50, control: "ff_scout".to_owned(), cgroup }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ObjectBuilder, RingBufferBuilder};
 
+use crate::cgroup::other_programs;
 use crate::fields::Fields;
 use crate::load::Complaints;
 use crate::requirements::{self, Lack};
@@ -36,10 +37,10 @@ pub enum WatchError {
     Refused(String),
     /// A program that shares the cgroup with no other is there already.
     #[error(
-        "{0}: another program is attached there that admits no second one; \
+        "{0}: another program is attached there that admits no second one{1}; \
          `bpftool cgroup show {0}` names it"
     )]
-    Alone(PathBuf),
+    Alone(PathBuf, String),
 }
 
 /// One connection that has closed.
@@ -169,7 +170,7 @@ impl Watch {
     /// # Errors
     /// What the machine lacks, or why the kernel refused; nothing stays behind.
     pub fn attach(cgroup: &Path) -> Result<Self, WatchError> {
-        requirements::check()?;
+        requirements::check_connections()?;
         let folder = cgroup2(cgroup)?;
         Complaints::listen();
         let refused = |error| WatchError::Refused(Complaints::with(&error));
@@ -237,7 +238,11 @@ pub fn default_cgroup() -> Option<PathBuf> {
 /// Why a program could not be attached.
 pub(crate) fn unattached(cgroup: &Path, error: libbpf_rs::Error) -> WatchError {
     match error.kind() == libbpf_rs::ErrorKind::PermissionDenied {
-        true => WatchError::Alone(cgroup.to_owned()),
+        true => {
+            let others = other_programs();
+            let among = if others.is_empty() { String::new() } else { ", among ".to_owned() };
+            WatchError::Alone(cgroup.to_owned(), among + &others.join(", "))
+        }
         false => WatchError::Refused(Complaints::with(&error)),
     }
 }

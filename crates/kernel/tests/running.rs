@@ -11,14 +11,17 @@ mod running {
     pub(crate) mod replay;
 }
 
+use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::knob::KnobKind;
 use firstflight_core::needs::Facilities;
 use firstflight_kernel::catalogue::{PAIRS, available, distinct};
+use firstflight_kernel::cgroup::Cgroup;
 use firstflight_kernel::load::Options;
 use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
@@ -212,9 +215,10 @@ fn rules_steer_new_connections_and_are_undone() {
         return;
     }
     let Some(cgroup) = cgroup() else { return };
+    let _turn = RULES.lock().unwrap_or_else(PoisonError::into_inner);
     assert!(steer::list().unwrap().is_empty(), "rules of somebody else hold on this machine");
     // What a command leaves that was killed before it attached the program.
-    std::fs::DirBuilder::new().mode(0o700).create("/sys/fs/bpf/firstflight-steer").unwrap();
+    fs::DirBuilder::new().mode(0o700).create("/sys/fs/bpf/firstflight-steer").unwrap();
     assert_eq!(steer::list().unwrap(), []);
     let name = Some(format!("ff_s_{}", std::process::id() % 10_000));
     let options = Options { name, recording: true, ..Options::default() };
@@ -226,6 +230,7 @@ fn rules_steer_new_connections_and_are_undone() {
         port: None,
         per_mille,
         control: control.to_owned(),
+        cgroup: None,
     };
     let unknown = steer::set(&cgroup, &[rule(16, 1000, "ff_none")]).unwrap_err();
     assert!(unknown.to_string().contains("no control `ff_none`"), "{unknown}");
@@ -259,6 +264,44 @@ fn rules_steer_new_connections_and_are_undone() {
     Flow::start(&network, "reno", Given::ByOthers).end();
     assert_eq!(control.records().unwrap().len(), 0, "no rule holds any more");
 }
+
+/// A socket counts to the cgroup in which it was made, and to those above.
+#[test]
+fn a_rule_may_be_for_a_cgroup_and_those_below() {
+    if !able() {
+        return;
+    }
+    let Some(root) = cgroup() else { return };
+    let _turn = RULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
+    let above = root.join(format!("fft{}", std::process::id()));
+    let below = above.join("below");
+    fs::create_dir_all(&below).unwrap();
+    let enter = |folder: &Path| fs::write(folder.join("cgroup.procs"), "0").unwrap();
+    let network = Network::new(598);
+    let _undone = Undone;
+    let matched = |folder: &Path| {
+        let cgroup = Some(Cgroup::of(folder).unwrap());
+        assert_eq!(cgroup.unwrap().folder().as_deref(), Some(folder));
+        let to = format!("{}/24", network.address(2, 0)).parse().unwrap();
+        let control = "reno".to_owned();
+        steer::set(&root, &[Rule { to, port: None, per_mille: 1000, control, cgroup }]).unwrap();
+        Flow::start(&network, "reno", Given::ByOthers).end();
+        steer::list().unwrap()[0].1.matched
+    };
+    assert_eq!(matched(&above), 0, "made elsewhere");
+    enter(&below);
+    let found = [&above, &below, &root].map(|folder| matched(folder));
+    enter(&above);
+    let beside = matched(&below);
+    enter(&root.join(own));
+    [below, above].iter().for_each(|folder| fs::remove_dir(folder).unwrap());
+    assert_eq!((found, beside), ([1; 3], 0));
+}
+
+/// One test at a time sets rules.
+static RULES: Mutex<()> = Mutex::new(());
 
 /// Takes the rules away, however a test ends.
 struct Undone;

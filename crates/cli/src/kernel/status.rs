@@ -5,10 +5,13 @@ use std::path::PathBuf;
 
 use firstflight_answers::Allowed;
 use firstflight_kernel::catalogue::available;
+use firstflight_kernel::cgroup::other_programs;
 use firstflight_kernel::pinned::{self, Pinned};
 use firstflight_kernel::requirements;
+use firstflight_kernel::steer;
 use firstflight_kernel::unloaded;
 use firstflight_kernel::uses::{self, Uses};
+use firstflight_terminal::words::count;
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
@@ -28,6 +31,8 @@ pub(super) struct Document {
     foreign: Vec<String>,
     /// Every control the kernel knows, by whomever.
     registered: Vec<String>,
+    /// Programs of others that are called for connections of cgroups.
+    other_programs: Vec<String>,
     /// The paths up to which this host's socket buffers are enough; `load` alone tells them.
     #[serde(skip_serializing_if = "Option::is_none")]
     socket_buffers: Option<Allowed>,
@@ -67,7 +72,9 @@ impl Document {
         let (unloaded, registered) = (Vec::new(), available());
         let foreign = foreign.iter().map(|path| path.display().to_string()).collect();
         let schema = "firstflight/kernel@1";
-        Self { schema, loaded, unloaded, foreign, registered, socket_buffers: None }
+        let other_programs = other_programs();
+        let socket_buffers = None;
+        Self { schema, loaded, unloaded, foreign, registered, other_programs, socket_buffers }
     }
 
     /// This document with what the host's buffers are enough for.
@@ -225,6 +232,14 @@ pub(super) fn status(json: bool) -> Result<Status, Failure> {
     }
     text.push_str(&told_foreign(&foreign));
     let _ = writeln!(text, "the kernel knows: {}", available().join(", "));
+    if let Some(rules) = steer::list().ok().filter(|rules| !rules.is_empty()) {
+        let rules = count(rules.len(), "rule");
+        let _ = writeln!(text, "{rules} of `kernel steer` (that command shows what each did)");
+    }
+    let others = other_programs();
+    if !others.is_empty() {
+        let _ = writeln!(text, "programs of others for connections: {}", others.join(", "));
+    }
     output::print(&text)?;
     Ok(Status::Done)
 }

@@ -1,8 +1,10 @@
 //! `kernel steer`: rules that give new connections a control.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use firstflight_kernel::catalogue::{available, kernel_name};
+use firstflight_kernel::cgroup::Cgroup;
 use firstflight_kernel::steer::{self, Counts, Rule, SteerError};
 use firstflight_kernel::watch::default_cgroup;
 use firstflight_scenario::Fraction;
@@ -17,24 +19,20 @@ use crate::output;
 /// Runs `kernel steer`.
 pub(super) fn steer(args: &Args) -> Result<Status, Failure> {
     let to = read_prefix("kernel steer", &args.to)?.trunc();
-    let wanted = args.control.as_deref().map(|control| rule(args, to, control)).transpose()?;
+    let cgroup = args.cgroup.as_deref().map(Cgroup::of).transpose()?;
+    let wanted = args.control.as_deref().map(|control| rule(args, to, cgroup, control));
+    let wanted = wanted.transpose()?;
     let mut rules = steer::list()?;
-    let held = !rules.is_empty();
-    if held && args.cgroup.is_some() {
-        return Err(Failure::Usage(
-            "kernel steer: --cgroup: the rules hold for the cgroup of the first; accepted: no \
-             --cgroup, or --clear before"
-                .to_owned(),
-        ));
-    }
     if wanted.is_some() || args.remove {
         let before = rules.len();
-        rules.retain(|(rule, _)| (rule.to, rule.port) != (to, args.port));
+        let same = (to, args.port, cgroup);
+        rules.retain(|(rule, _)| (rule.to, rule.port, rule.cgroup) != same);
         if args.remove && rules.len() == before {
             return Err(Failure::Usage(format!(
-                "kernel steer: --remove: no rule has --to {to}{}; `firstflight kernel steer` shows \
-                 them",
-                port(args.port)
+                "kernel steer: --remove: no rule has --to {to}{}{}; `firstflight kernel steer` \
+                 shows them",
+                port(args.port),
+                below(args.cgroup.as_deref())
             )));
         }
         rules.extend(wanted.map(|rule| (rule, Counts::default())));
@@ -43,7 +41,7 @@ pub(super) fn steer(args: &Args) -> Result<Status, Failure> {
     }
     let changes = args.control.is_some() || args.remove || args.clear;
     if changes && !args.dry_run {
-        change(args, &rules)?;
+        change(&rules)?;
         rules = steer::list()?;
     }
     let told = rules.iter().map(|(rule, counts)| Told::new(rule, counts)).collect::<Vec<_>>();
@@ -54,22 +52,21 @@ pub(super) fn steer(args: &Args) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-fn change(args: &Args, rules: &[(Rule, Counts)]) -> Result<(), Failure> {
+fn change(rules: &[(Rule, Counts)]) -> Result<(), Failure> {
     if rules.is_empty() {
         steer::clear()?;
         return Ok(());
     }
-    let cgroup = args.cgroup.clone().or_else(default_cgroup);
-    let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel steer"))?;
+    let cgroup = default_cgroup().ok_or_else(|| no_cgroup("kernel steer"))?;
     let rules: Vec<Rule> = rules.iter().map(|(rule, _)| rule.clone()).collect();
     Ok(steer::set(&cgroup, &rules)?)
 }
 
-fn rule(args: &Args, to: IpNet, control: &str) -> Result<Rule, Failure> {
+fn rule(args: &Args, to: IpNet, cgroup: Option<Cgroup>, control: &str) -> Result<Rule, Failure> {
     let control = known_control("kernel steer", control)?;
     let share = |text: &str| per_mille("kernel steer", text);
     let per_mille = args.share.as_deref().map_or(Ok(1000), share)?;
-    Ok(Rule { to, port: args.port, per_mille, control })
+    Ok(Rule { to, port: args.port, per_mille, control, cgroup })
 }
 
 /// The name by which the kernel has a control.
@@ -102,6 +99,10 @@ fn port(port: Option<u16>) -> String {
     port.map(|port| format!(" --port {port}")).unwrap_or_default()
 }
 
+fn below(cgroup: Option<&Path>) -> String {
+    cgroup.map(|folder| format!(" --cgroup {}", folder.display())).unwrap_or_default()
+}
+
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Document {
@@ -123,6 +124,8 @@ struct Told {
     control: String,
     to: String,
     port: Option<u16>,
+    /// The folder of its cgroup; empty for one that is gone.
+    cgroup: Option<PathBuf>,
     share: f64,
     /// Connections for which it was the first that matched.
     matched: u64,
@@ -140,6 +143,7 @@ impl Told {
             control: rule.control.clone(),
             to: rule.to.to_string(),
             port: rule.port,
+            cgroup: rule.cgroup.map(|cgroup| cgroup.folder().unwrap_or_default()),
             share: f64::from(rule.per_mille) / 1000.,
             matched: counts.matched,
             steered: counts.steered,
@@ -164,7 +168,8 @@ fn text(rules: &[Told]) -> String {
     for rule in rules {
         let Told { control, to, matched, steered, own_choice, failed, .. } = rule;
         let (port, share) = (port(rule.port), 100. * rule.share);
-        let _ = writeln!(text, "{control}: {share}% of new connections --to {to}{port}");
+        let below = below(rule.cgroup.as_deref());
+        let _ = writeln!(text, "{control}: {share}% of new connections --to {to}{port}{below}");
         let _ = write!(text, "  {matched} matched, {steered} steered");
         if *own_choice > 0 {
             let _ = write!(text, ", {own_choice} kept the application's own choice");
@@ -215,6 +220,7 @@ mod tests {
             port: Some(443),
             per_mille: 50,
             control: "ff_scout".to_owned(),
+            cgroup: None,
         };
         let counts = Counts { matched: 40, steered: 2, own_choice: 3, failed: 1, last_error: 1 };
         let expected = "ff_scout: 5% of new connections --to 192.0.2.0/24 --port 443\n  \

@@ -133,7 +133,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         Deal::Prefix => By::Prefix,
         Deal::Time => By::Time,
     };
-    let treated = Rule { to, port: args.port, per_mille, control };
+    let treated = Rule { to, port: args.port, per_mille, control, cgroup: None };
     let seed = new_seed().map_err(|error| Failure::Lacks(format!("kernel trial: {error}")))?;
     Ok(Plan { treated, other, seed, by, bytes, age })
 }

@@ -197,7 +197,7 @@ impl From<WatchError> for Failure {
         match error {
             WatchError::Lack(lack) => lack.into(),
             WatchError::Cgroup(..) => Self::Usage(format!("kernel: --cgroup {error}")),
-            WatchError::Refused(_) | WatchError::Alone(_) => {
+            WatchError::Refused(_) | WatchError::Alone(..) => {
                 Self::Lacks(format!("kernel: {error}"))
             }
         }

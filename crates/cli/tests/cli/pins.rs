@@ -149,6 +149,18 @@ fn a_folder_of_an_older_version_is_closed_to_others() {
 #[test]
 fn the_capabilities_of_the_unit_suffice_and_each_is_needed() {
     let unit = include_str!("../../../../docs/firstflight-kernel.service");
+    capabilities(unit, "unit", "kernel load $NAME=astart", "kernel unload --all --force");
+}
+
+#[test]
+fn the_capabilities_of_the_unit_of_rules_suffice_and_each_is_needed() {
+    let unit = include_str!("../../../../docs/firstflight-steer.service");
+    // To nobody: other tests have rules of their own for loopback.
+    let steer = "kernel steer reno --to 203.0.113.0/24 --share 5%";
+    capabilities(unit, "rules", steer, "kernel steer --clear");
+}
+
+fn capabilities(unit: &str, name: &str, begin: &str, end: &str) {
     let set = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).unwrap();
     let names = set.split(' ').map(|name| name.trim_start_matches("CAP_").to_lowercase());
     let names: Vec<String> = names.collect();
@@ -161,14 +173,10 @@ fn the_capabilities_of_the_unit_suffice_and_each_is_needed() {
         format!("setpriv --no-new-privs --inh-caps=-all --bounding-set={set} {program} {words}")
     };
     let all = bounded(usize::MAX);
-    let mut script = format!(
-        "{} || exit 1\n{} || exit 2\n",
-        run(&all, "kernel load $NAME=astart"),
-        run(&all, "kernel unload --all --force")
-    );
+    let mut script = format!("{} || exit 1\n{} || exit 2\n", run(&all, begin), run(&all, end));
     for without in 0..names.len() {
-        script += &format!("{} && exit 3\n", run(&bounded(without), "kernel load $NAME=astart"));
+        script += &format!("{} && exit 3\n", run(&bounded(without), begin));
     }
-    let Some(told) = with_mode("0700", "unit", &(script + "exit 0")) else { return };
+    let Some(told) = with_mode("0700", name, &(script + "exit 0")) else { return };
     assert_eq!(told.code, 0, "{}", told.text);
 }

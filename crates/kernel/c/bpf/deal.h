@@ -38,13 +38,34 @@ FF_INLINE u32 share_of(const struct ends *ends, u32 seed)
     return finish(mix(hash, ends->remote_port << 16 | ends->local_port)) % PER_MILLE;
 }
 
-FF_INLINE u8 matches(const struct rule *rule, const struct ends *ends, u32 port)
+/* Whether the socket was made in the rule's cgroup, or below it. */
+FF_INLINE u8 is_below(const struct rule *rule, struct tcp_sock *tp)
+{
+    struct cgroup *own = BPF_CORE_READ((struct sock *)tp, sk_cgrp_data.cgroup), *above = 0;
+    u32 level = rule->cgroup_level, at = 8 * level;
+    u64 id = 0;
+
+    if (!own || level > (u32)BPF_CORE_READ(own, level))
+        return 0;
+    if (bpf_core_field_exists(own->ancestors)) {
+        at += bpf_core_field_offset(own->ancestors);
+        bpf_probe_read_kernel(&above, sizeof(above), (void *)own + at);
+        id = BPF_CORE_READ(above, kn, id);
+    } else {
+        at += bpf_core_field_offset(own->ancestor_ids);
+        bpf_probe_read_kernel(&id, sizeof(id), (void *)own + at);
+    }
+    return id == rule->cgroup;
+}
+
+FF_INLINE u8 matches(const struct rule *rule, const struct ends *ends, u32 port,
+                     struct tcp_sock *tp)
 {
 #pragma unroll
     for (u32 i = 0; i < 4; i++)
         if ((ends->remote[i] & rule->mask[i]) != rule->address[i])
             return 0;
-    return !rule->port || rule->port == port;
+    return (!rule->port || rule->port == port) && (!rule->cgroup || is_below(rule, tp));
 }
 
 /* A service's port is the listener's. */

@@ -51,8 +51,25 @@ struct sk_buff_head {
     struct sk_buff *next;
 };
 
+struct kernfs_node {
+    u64 id;
+};
+
+/* Those above it and itself, from the root on: as pointers since Linux 6.1, as numbers before. */
+struct cgroup {
+    struct kernfs_node *kn;
+    int level;
+    struct cgroup *ancestors[1];
+    u64 ancestor_ids[1];
+};
+
+struct sock_cgroup_data {
+    struct cgroup *cgroup;
+};
+
 struct sock {
     struct sock_common __sk_common;
+    struct sock_cgroup_data sk_cgrp_data;
     struct sk_buff_head sk_write_queue;
     __u16 sk_gso_max_segs;
     unsigned long sk_pacing_rate;

@@ -56,7 +56,7 @@ int ff_steer(struct bpf_sock_ops *ops)
     for (u32 i = 0; i < MAX_RULES; i++) {
         if (i >= all->count)
             return 1;
-        if (!matches(&all->rules[i], &ends, port))
+        if (!matches(&all->rules[i], &ends, port, tp))
             continue;
         at = *set * MAX_RULES + i;
         n = bpf_map_lookup_elem(&counts, &at);

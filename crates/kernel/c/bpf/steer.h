@@ -17,6 +17,9 @@ struct rule {
     u32 port; /* the other end's, or of a connection that was accepted this end's; 0 for any */
     u32 per_mille;
     char control[CA_NAME_MAX];
+    u64 cgroup; /* the number of one that the socket was made in, or below; 0 for any */
+    u32 cgroup_level; /* how far below the root it is */
+    u32 unused;
 };
 
 /* The first that matches decides. */

@@ -119,7 +119,7 @@ FF_INLINE void begin(struct bpf_sock_ops *ops, struct bpf_sock *sk, u32 op,
     if (!tp || !end || now >= *end)
         return;
     read_ends(&ends, (struct sock *)tp);
-    if (!matches(&t->treated, &ends, service_port(op, &ends)))
+    if (!matches(&t->treated, &ends, service_port(op, &ends), tp))
         return;
     __sync_fetch_and_add(&n->matched, 1);
     if (has_own_choice(tp)) {

@@ -70,7 +70,7 @@ impl Dealing {
     /// A control that the kernel does not have, what the machine lacks, another command that
     /// tries, or why the kernel refused.
     pub fn begin(cgroup: &Path, plan: &Plan) -> Result<(Self, bool), SteerError> {
-        requirements::check()?;
+        requirements::check_connections()?;
         requirements::check_pinning()?;
         check_known([&*plan.treated.control, &*plan.other].into_iter())?;
         let folder = root();
@@ -239,13 +239,14 @@ mod tests {
             port: Some(443),
             per_mille: 50,
             control: "ff_scout".to_owned(),
+            cgroup: None,
         };
         let (other, age) = ("cubic".to_owned(), Duration::from_secs(1));
         let plan = Plan { treated, other, seed: 7, by: By::Time, bytes: 100_000, age };
         let value = plan.value();
         // struct rule, a name, two words, three longs.
-        assert_eq!(value.len(), 56 + 16 + 2 * 4 + 3 * 8);
-        assert_eq!(value[72..80], [7_u32.to_ne_bytes(), 2_u32.to_ne_bytes()].concat());
+        assert_eq!(value.len(), 72 + 16 + 2 * 4 + 3 * 8);
+        assert_eq!(value[88..96], [7_u32.to_ne_bytes(), 2_u32.to_ne_bytes()].concat());
         assert!(since_boot().unwrap() > Duration::ZERO);
     }
 }

@@ -217,7 +217,7 @@ pub(super) mod tests {
         let control = "ff_scout".to_owned();
         let to = "192.0.2.0/24".parse().unwrap();
         Plan {
-            treated: Rule { to, port: Some(443), per_mille: 50, control },
+            treated: Rule { to, port: Some(443), per_mille: 50, control, cgroup: None },
             other: "cubic".to_owned(),
             seed,
             by: By::Connection,
