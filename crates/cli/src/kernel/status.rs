@@ -233,7 +233,7 @@ pub(super) fn status(json: bool) -> Result<Status, Failure> {
     text.push_str(&told_foreign(&foreign));
     let _ = writeln!(text, "the kernel knows: {}", available().join(", "));
     if let Some(rules) = steer::list().ok().filter(|rules| !rules.is_empty()) {
-        let rules = count(rules.len(), "rule");
+        let rules = count(rules.len() as u64, "rule");
         let _ = writeln!(text, "{rules} of `kernel steer` (that command shows what each did)");
     }
     let others = other_programs();
