@@ -282,10 +282,11 @@ fn a_rule_may_be_for_a_cgroup_and_those_below() {
     let network = Network::new(598);
     let _undone = Undone;
     let matched = |folder: &Path| {
-        let cgroup = Some(Cgroup::of(folder).unwrap());
-        assert_eq!(cgroup.unwrap().folder().as_deref(), Some(folder));
+        let cgroup = Cgroup::of(folder).unwrap();
+        assert_eq!(cgroup.folder().as_deref(), Some(folder));
         let to = format!("{}/24", network.address(2, 0)).parse().unwrap();
         let control = "reno".to_owned();
+        let cgroup = Some(cgroup);
         steer::set(&root, &[Rule { to, port: None, per_mille: 1000, control, cgroup }]).unwrap();
         Flow::start(&network, "reno", Given::ByOthers).end();
         steer::list().unwrap()[0].1.matched
