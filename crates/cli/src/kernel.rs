@@ -265,8 +265,8 @@ Needs root, Linux 5.15 or later with BTF and cgroup2, and a build with `--featur
 const STEER_HELP: &str = "\
 A rule holds for connections that begin after it, until it is taken away or the machine restarts.
 Of several that match, the narrowest prefix decides, then the one with a port, then the cgroup
-farther below. One with the same --to, --port and --cgroup replaces the one before. Which connections
-are in a share is dealt by a hash of their addresses and ports, with a new key at every change of the
+farther below. One with the same --to, --port and --cgroup replaces the one before. A hash of
+addresses and ports deals which connections are in a share, with a new key at every change of the
 rules. An application that has chosen its control keeps it; a route's `congctl` is overridden, but
 not with `lock`.
 
