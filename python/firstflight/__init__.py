@@ -54,7 +54,7 @@ def compare(controls=(), *, on="sim", samples=None, progress=None, **path):
 
     controls: names such as "astart" or "hystart+cubic(beta=0.7)", or start-ups of your own
         (`Startup`); without any the command's five.
-    on: "sim", the simulator's TCP; or "quic", quinn's stack in the simulator's time.
+    on: "sim", the simulator's TCP; or "quic" or "noq", quinn's or noq's stack in its time.
     samples: about so many samples over time for `.series`, kept at once; without it `.series`
         runs the scenario again, with 2000, when it is first asked for.
     progress: True draws a bar; a function is called now and then with the runs finished and all.
@@ -81,7 +81,7 @@ def judge(
     control: a name such as "hystart", or a start-up of your own (`Startup`).
     against: further references. only: groups ("F") or scenarios ("wifi", "A3").
     seeds: where something is random; without it the catalogue's 20. quick: three, and no long
-        transfers. on: "sim" or "quic".
+        transfers. on: "sim", "quic" or "noq".
 
     Nothing is kept between calls. The verdicts are in `["scenarios"][0]["verdicts"]`, "pass",
     "fail" or "n/a" for each of R1 to R5, and in sum in `["summary"]`.

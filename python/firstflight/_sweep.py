@@ -78,7 +78,7 @@ def sweep(
     executor: a `concurrent.futures.Executor` for them instead. Without either all cores of this
         machine are used. Workers need the same version of this package, and no shared folder.
     format: "csv", or "parquet" (zstd, by pyarrow): that of each finished chunk and of the table.
-    on: "sim", or "quic" for quinn in the simulator's time; `firstflight sweep --on linux` has more.
+    on: "sim", or "quic" or "noq" in the simulator's time; `firstflight sweep --on linux` has more.
     progress: True draws a bar; a function is called now and then with the milliseconds of work
         that are done, as estimated for one core, and of how many.
     """

@@ -18,7 +18,7 @@ PATH = {"rate": "10Mbps", "rtt": "50ms", "buffer": "0.5bdp", "size": "500kB", "d
 FLAGS = [word for name, value in PATH.items() for word in (f"--{name}", value)]
 
 
-@pytest.mark.parametrize("on", ["sim", "quic"])
+@pytest.mark.parametrize("on", ["sim", "quic", "noq"])
 def test_compare_gives_the_bytes_of_the_command_line(command, on):
     controls = ["hystart", "rapid-start"]
     printed = command("compare", *controls, *FLAGS, "--json", "--on", on)

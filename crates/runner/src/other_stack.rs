@@ -19,8 +19,10 @@ pub trait OtherStack: fmt::Debug + Sync {
     /// Its name in results.
     fn name(&self) -> &'static str;
 
-    /// How the names of controls begin that only it has.
-    fn owns(&self) -> &'static str;
+    /// How the names of controls begin that only it has; quinn's where nothing else is said.
+    fn owns(&self) -> &'static str {
+        OF_QUINN
+    }
 
     /// The sizes of packet that it can send, in bytes: a scenario that says nothing gets the
     /// smallest.
