@@ -26,6 +26,27 @@ fn every_scenario_of_the_repository_resolves_with_all_its_controls() {
     assert!(seen >= 8, "{seen} scenarios");
 }
 
+/// As over simulated TCP (`crates/runner/tests/scenarios.rs`).
+#[test]
+fn quinn_s_ends_meet_what_the_cases_of_bbr_expect() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/bbr");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut seen = 0;
+    for file in files {
+        let scenario = Scenario::load(&file).unwrap();
+        let report = QUIC.run(&scenario, &Options::default()).unwrap();
+        let unmet: Vec<String> = report
+            .runs
+            .iter()
+            .flat_map(|run| scenario.unmet(&run.result))
+            .map(|unmet| unmet.to_string())
+            .collect();
+        assert!(unmet.is_empty(), "{}: {unmet:#?}", file.display());
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen} cases");
+}
+
 /// One file, simulated TCP and QUIC: a link that loses in bursts, and transfers that arrive whole.
 #[test]
 fn bursts_of_loss_meet_tcp_and_quic_alike() {

@@ -8,15 +8,25 @@ use firstflight_scenario::Scenario;
 
 #[test]
 fn every_scenario_of_the_repository_meets_its_expectations() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let readme = fs::read_to_string(dir.join("README.md")).unwrap();
-    let files = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path());
+    meets_expectations("scenarios", "scenarios/README.md", 6);
+}
+
+#[test]
+fn every_case_of_bbr_that_shows_from_outside_meets_its_expectations() {
+    meets_expectations("scenarios/bbr", "papers/modern/deviations.md", 10);
+}
+
+/// Every file of a folder, of which there are so many or more, and which the page tells of.
+fn meets_expectations(folder: &str, page: &str, least: usize) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join(page)).unwrap();
+    let files = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
     let files: Vec<_> =
         files.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
-    assert!(files.len() >= 6, "{files:?}");
+    assert!(files.len() >= least, "{files:?}");
     for path in files {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(readme.contains(&format!("`{name}`")), "README.md does not tell of {name}");
+        assert!(readme.contains(&format!("`{name}`")), "{page} does not tell of {name}");
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         assert!(!scenario.expect.is_empty(), "{name} expects nothing");
         let report = run(&scenario, &Options::default()).unwrap();

@@ -30,6 +30,15 @@ lab() {
     return $code
 }
 
+# How long one ACK waits for packets out of order, as `linux_release` has it before 6.19 and since.
+acks() {
+    local place=/proc/sys/net/ipv4/tcp_comp_sack percent=5 slack
+    slack=$(cat ${place}_slack_ns)
+    [ ! -e ${place}_rtt_percent ] || percent=$(cat ${place}_rtt_percent)
+    echo "$percent % of the RTT and $slack ns"
+    case "$percent $slack" in '5 100000' | '33 10000') ;; *) return 1 ;; esac
+}
+
 clean_log() { ! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|refcount|leak'; }
 
 echo "kernel: $(uname -r)"
@@ -53,6 +62,7 @@ else
     step unload firstflight kernel unload --all
     step gone unnamed ff_
     step unpinned test ! -e /sys/fs/bpf/firstflight
+    step acks acks
     if [ "$mode" != short ]; then
         step parity parity
         step cgroup cgroup
