@@ -16,8 +16,8 @@ pub(crate) struct Args {
     /// root, all cores, equal results on every run
     #[arg(long)]
     virtual_time: bool,
-    /// In virtual time, the kernel: a Debian package's name, FILE.deb, or an x86-64 bzImage
-    /// [default: linux-image-cloud-amd64]
+    /// In virtual time, the kernel: a Debian package's name, FILE.deb, a folder of unpacked
+    /// packages, or an x86-64 bzImage [default: linux-image-cloud-amd64]
     #[arg(long, value_name = "KERNEL", requires = "virtual_time")]
     kernel: Option<String>,
 }

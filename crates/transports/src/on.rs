@@ -33,8 +33,8 @@ pub struct On {
     /// disturbs, so that equal runs give equal results (no root; see docs/lab.md)
     #[arg(long)]
     virtual_time: bool,
-    /// In virtual time, the kernel: a Debian package's name, FILE.deb, or an x86-64 bzImage
-    /// [default: linux-image-cloud-amd64]
+    /// In virtual time, the kernel: a Debian package's name, FILE.deb, a folder of unpacked
+    /// packages, or an x86-64 bzImage [default: linux-image-cloud-amd64]
     #[arg(long, value_name = "KERNEL", requires = "virtual_time")]
     kernel: Option<String>,
 }

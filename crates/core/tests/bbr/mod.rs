@@ -12,9 +12,8 @@ fn the_table_of_cases_names_a_test_for_each() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(root.join("../../papers/modern/deviations.md")).unwrap();
     let (_, table) = page.split_once("## BBR's test cases").unwrap();
-    let tests = ["probing", "startup", "upsets"].map(|file| {
-        std::fs::read_to_string(root.join(format!("tests/bbr/{file}.rs"))).unwrap()
-    });
+    let tests = ["probing", "startup", "upsets"]
+        .map(|file| std::fs::read_to_string(root.join(format!("tests/bbr/{file}.rs"))).unwrap());
     for case in 1..=22 {
         let row = table.lines().find(|line| line.starts_with(&format!("| {case} | "))).unwrap();
         let test = row.split('`').find(|word| word.contains('_')).unwrap();
