@@ -5,9 +5,12 @@
 //! a [`Transport`]. [`judge`], [`predict`] and [`show`] make the documents of those commands.
 
 mod checks;
+pub mod endpoints;
 mod expected;
 mod judged;
+pub mod measure;
 mod predict;
+pub mod reading;
 pub mod show;
 mod socket_buffers;
 

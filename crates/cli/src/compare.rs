@@ -2,14 +2,15 @@
 
 use std::cmp::Ordering;
 
-use firstflight_answers::{COMPARED, Carried, comparison};
+use firstflight_answers::measure::conditions;
+use firstflight_answers::{COMPARED, Carried, comparison, reading};
 use firstflight_report::terminal;
 use firstflight_runner::{Report, Run};
 
 use crate::failure::{Failure, Status};
 use crate::page::About;
 use crate::shared::{Common, carry_out};
-use crate::{figures, output, reading, summary};
+use crate::{figures, output, summary};
 
 /// Compare controls on one path, side by side, with a plot
 #[derive(Debug, clap::Args)]
@@ -59,7 +60,7 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     names.dedup();
     let about = About {
         title: if all.is_some() { "Every start-up".to_owned() } else { names.join(", ") },
-        subtitle: summary::conditions(&report),
+        subtitle: conditions(&report),
         expectations: None,
     };
     args.common.write(&report, &about)?;

@@ -1,12 +1,11 @@
 //! Curves over time from the traces of a report: of every control's first run.
 
+use firstflight_answers::endpoints::{self, in_force};
+use firstflight_answers::measure::{self, Scale, bottleneck_bps};
 use firstflight_report::{Axis, Figure, Panel, Series};
 use firstflight_results::Series as Columns;
 use firstflight_results::statistics::sent_by_link;
 use firstflight_runner::{Report, Run};
-
-use crate::endpoints::{self, in_force};
-use crate::summary::{self, Scale, bottleneck_bps};
 
 /// How many curves of one run are still told apart.
 const MOST_CURVES: usize = 7;
@@ -18,7 +17,7 @@ const INTERVALS: u64 = 200;
 /// cwnd of every run, for a terminal; `None` without traces or when runs have several flows.
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
-    let (path, flows) = (report.resolved.path(), summary::flows(report));
+    let (path, flows) = (report.resolved.path(), measure::flows(report));
     let conditions = format!("{path}{flows}{}; {}", seed(report), endpoints::common(report));
     let figure = Figure::new("cwnd", "cwnd over time", time());
     Some(until_end(figure.subtitle(conditions).panel(panel), report))
@@ -122,7 +121,7 @@ fn described(figure: Figure, report: &Report, command: &str) -> Figure {
 
 /// The path, which seed is drawn, and the endpoints.
 fn conditions(report: &Report) -> String {
-    let (path, flows) = (report.resolved.path(), summary::flows(report));
+    let (path, flows) = (report.resolved.path(), measure::flows(report));
     format!("{path}{flows}{}; {}", seed(report), in_force(report))
 }
 

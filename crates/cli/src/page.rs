@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use firstflight_answers::reading::sentences;
 use firstflight_report::{Page, Section, Table, Width, write_dir};
 use firstflight_runner::Report;
 
 use crate::failure::Failure;
 use crate::shared::{not_drawn, partial};
-use crate::{command_line, figures, reading, summary};
+use crate::{command_line, figures, summary};
 
 /// What a page says besides the results.
 pub(crate) struct About<'a> {
@@ -42,7 +43,7 @@ fn page(report: &Report, about: &About<'_>) -> Page {
         results = results.text(format!("Interrupted: {partial}."));
     }
     results = results.table(table);
-    for sentence in reading::sentences(report).into_iter().chain(summary::refusals(report)) {
+    for sentence in sentences(report).into_iter().chain(summary::refusals(report)) {
         results = results.text(sentence);
     }
     let notes = report.runs.iter().filter_map(|run| run.result.named_note());

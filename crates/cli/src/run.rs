@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use firstflight_answers::measure::conditions;
 use firstflight_answers::{Checked, check, scenario};
 use firstflight_report::{Column, Table, Verdict, terminal};
 use firstflight_results::RunResult;
@@ -89,8 +90,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         &About {
             title: scenario.title.clone().unwrap_or_else(|| scenario.name.clone()),
             subtitle: match &scenario.source {
-                Some(source) => format!("{source}; {}", summary::conditions(&report)),
-                None => summary::conditions(&report),
+                Some(source) => format!("{source}; {}", conditions(&report)),
+                None => conditions(&report),
             },
             expectations: expected.as_ref(),
         },

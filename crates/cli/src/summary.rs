@@ -1,5 +1,7 @@
 //! Controls side by side: a row for each, over its flows and runs.
 
+use firstflight_answers::measure::{Scale, over_files, throughput};
+use firstflight_answers::{endpoints, reading};
 use firstflight_control::Control;
 use firstflight_core::needs::Facilities;
 use firstflight_report::terminal::{self, Screen};
@@ -8,9 +10,7 @@ use firstflight_results::statistics::mean_and_interval;
 use firstflight_results::{FilesResult, FlowResult, Partial, RunResult};
 use firstflight_runner::Report;
 
-use crate::endpoints::{self, in_force};
 use crate::labels::Labels;
-use crate::reading;
 
 /// The table of a report. Several flows of one run share a row: rates are their sum, counts too,
 /// windows and times their mean. So do several runs of one control: their mean, with the 95 %
@@ -257,43 +257,6 @@ fn width(table: &Table) -> usize {
     table.columns.iter().enumerate().filter_map(widest).map(|width| width + GAP).sum()
 }
 
-/// The network and the endpoints in words.
-pub(crate) fn conditions(report: &Report) -> String {
-    format!("{}{}; {}", report.resolved.path(), flows(report), in_force(report))
-}
-
-/// `, 4 flows`, where there are several.
-pub(crate) fn flows(report: &Report) -> String {
-    match report.resolved.flow_count() {
-        1 => String::new(),
-        flows => format!(", {flows} flows"),
-    }
-}
-
-/// What the link that lets the least pass carries on average over the run, in bit/s.
-pub(crate) fn bottleneck_bps(report: &Report) -> u64 {
-    report.resolved.path_bps(&[report.resolved.slowest_link()])
-}
-
-/// A unit in which the path's rate is a number of a few digits.
-pub(crate) struct Scale {
-    /// `kbps`, `Mbps` or `Gbps`.
-    pub(crate) unit: &'static str,
-    /// One of the unit in bit/s.
-    pub(crate) bps: f64,
-}
-
-impl Scale {
-    /// The unit for the rates of this report.
-    pub(crate) fn of(report: &Report) -> Self {
-        match bottleneck_bps(report) {
-            0..1_000_000 => Self { unit: "kbps", bps: 1e3 },
-            1_000_000..10_000_000_000 => Self { unit: "Mbps", bps: 1e6 },
-            _ => Self { unit: "Gbps", bps: 1e9 },
-        }
-    }
-}
-
 fn row(runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cell> {
     // Each of many flows has a small share of the path.
     let shares = if runs.iter().any(|run| run.flows.len() > 10) { 4 } else { 2 };
@@ -333,22 +296,6 @@ fn row(runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cell> {
         row.push(mean(runs, 3, |run| Some(run.jain_index)));
     }
     row
-}
-
-/// A single flow is measured over its own life, several over the whole run.
-pub(crate) fn throughput(run: &RunResult) -> f64 {
-    match run.flows.as_slice() {
-        [flow] => flow.throughput_bps,
-        _ => run.total_throughput_bps,
-    }
-}
-
-/// The mean over all files of all sources of a run; `None` if none was done.
-pub(crate) fn over_files(run: &RunResult, value: fn(&FilesResult) -> f64) -> Option<f64> {
-    let done: Vec<&FilesResult> = run.flows.iter().filter_map(|flow| flow.files.as_ref()).collect();
-    let count: u64 = done.iter().map(|files| files.count).sum();
-    let sum: f64 = done.iter().map(|files| value(files) * files.count as f64).sum();
-    (count > 0).then(|| sum / count as f64)
 }
 
 /// The mean over the flows that have a value.

@@ -5,13 +5,13 @@ mod qlog;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use firstflight_answers::measure::conditions;
 use firstflight_report::write_file;
 use firstflight_results::Series;
 use firstflight_runner::{Report, Run};
 
 use crate::failure::Failure;
 use crate::output::file_name;
-use crate::summary;
 
 /// Samples over time for people's eyes, and for files.
 pub(crate) const COARSE: u32 = 500;
@@ -56,7 +56,7 @@ fn put_qlog(out: &Path, name: &str, report: &Report, run: &Run, id: usize) -> Re
         return Ok(());
     };
     let title = format!("{}, flow {id}, {}", run.result.alias, run.result.transport);
-    let description = format!("{}; seed {}", summary::conditions(report), run.result.seed);
+    let description = format!("{}; seed {}", conditions(report), run.result.seed);
     let path = out.join(name);
     let log = qlog::log(&title, &description, samples, flow, report.resolved.packet_bytes);
     match log {

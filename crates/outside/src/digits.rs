@@ -22,6 +22,12 @@ pub fn short(number: f64) -> String {
     }
 }
 
+/// `1 drop`, `2 drops`.
+pub fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +50,10 @@ mod tests {
         assert_eq!(short(0.000_012_345), "0.00001234");
         assert_eq!(short(-2.5), "-2.5");
         assert_eq!(short(99.999), "100");
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!((count(1, "drop"), count(0, "drop")), ("1 drop".into(), "0 drops".into()));
     }
 }

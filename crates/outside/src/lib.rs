@@ -12,7 +12,7 @@ mod shelf;
 mod words;
 
 pub use atomic::{AtomicFile, is_unfinished, is_written_through};
-pub use digits::{digits, short};
+pub use digits::{count, digits, short};
 pub use file::{Unread, open, read, text};
 pub use hash::content_name;
 pub use room::{MAKE_ROOM, is_full};

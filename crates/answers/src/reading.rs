@@ -4,18 +4,17 @@
 use firstflight_core::policy::Startup as _;
 use firstflight_core::units::Bytes;
 use firstflight_core::view::Window;
-use firstflight_report::short;
+use firstflight_outside::{count, short};
 use firstflight_results::statistics::mean_and_interval;
 use firstflight_results::{FlowResult, RunResult};
 use firstflight_runner::{Control, Report, Run};
 use firstflight_scenario::{ResolvedBuffer, Size, Time};
 
 use crate::endpoints;
-use crate::summary::{Scale, bottleneck_bps, over_files, throughput};
-use crate::words::count;
+use crate::measure::{Scale, bottleneck_bps, over_files, throughput};
 
 /// One sentence or two each, without line breaks; of many controls only what holds for all.
-pub(crate) fn sentences(report: &Report) -> Vec<String> {
+pub fn sentences(report: &Report) -> Vec<String> {
     let by_control = report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
     let controls: Vec<Vec<&RunResult>> =
         by_control.map(|runs| runs.iter().map(|run| &run.result).collect()).collect();
@@ -161,7 +160,7 @@ fn listed(names: &[&str]) -> String {
 
 /// By what the runs of a control are put in order, the best first: the time they take, or what
 /// they carry, as a negative number. What was not done comes last.
-pub(crate) fn cost(report: &Report, runs: &[Run]) -> f64 {
+pub fn cost(report: &Report, runs: &[Run]) -> f64 {
     let measure = Measure::of(report);
     let values: Option<Vec<f64>> = runs.iter().map(|run| measure.value(&run.result)).collect();
     match values.and_then(|values| mean_and_interval(&values).0) {
@@ -287,7 +286,7 @@ fn start_up(flow: &FlowResult) -> String {
 }
 
 /// That the time measured is over before the first answer can come: nothing else is worth saying.
-pub(crate) fn no_round_trip(report: &Report) -> Option<String> {
+pub fn no_round_trip(report: &Report) -> Option<String> {
     let resolved = &report.resolved;
     let rtt_ns = resolved.flows.iter().map(|flow| flow.rtt_ns).min()?;
     (resolved.duration_ns <= rtt_ns).then(|| {

@@ -12,7 +12,7 @@ use firstflight_scenario::{Recovery, Resolved};
 
 /// `profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing`, then what single controls
 /// do otherwise. Of a kernel's TCP and of QUIC it says whose endpoints they are.
-pub(crate) fn in_force(report: &Report) -> String {
+pub fn in_force(report: &Report) -> String {
     let mut said = common(report);
     for own in otherwise(report) {
         said.push_str("; ");
@@ -22,7 +22,7 @@ pub(crate) fn in_force(report: &Report) -> String {
 }
 
 /// What holds for all controls, which is short however many they are.
-pub(crate) fn common(report: &Report) -> String {
+pub fn common(report: &Report) -> String {
     let resolved = &report.resolved;
     let first = report.runs.first();
     let mut said = match (transport(report), first.and_then(|run| run.result.lab.as_ref())) {
@@ -50,7 +50,7 @@ pub(crate) fn common(report: &Report) -> String {
 }
 
 /// What some controls do otherwise, those that do the same together: `vegas, scout: no ssthresh`.
-pub(crate) fn otherwise(report: &Report) -> Vec<String> {
+pub fn otherwise(report: &Report) -> Vec<String> {
     if transport(report) != "sim" {
         return Vec::new();
     }
