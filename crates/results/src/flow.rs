@@ -46,6 +46,8 @@ pub struct FlowOutcome {
     pub reprobes: u64,
     /// Samples over time, if asked for.
     pub series: Vec<FlowSample>,
+    /// When packets were lost at links, in order; kept where samples are.
+    pub lost_at: Vec<Instant>,
     /// Names of the values in [`FlowSample::gauges`].
     pub gauge_names: Vec<&'static str>,
 }

@@ -142,7 +142,7 @@ impl RunResult {
             cost: Cost {
                 wall_s,
                 events,
-                delivered_packets_per_s: packets as f64 / wall_s.max(f64::MIN_POSITIVE),
+                delivered_packets_per_s: if wall_s > 0.0 { packets as f64 / wall_s } else { 0.0 },
             },
             flows,
             ..Self::default()
@@ -238,7 +238,7 @@ pub struct Cost {
     pub wall_s: f64,
     /// Events that the simulator handled.
     pub events: u64,
-    /// Delivered data packets per wall-clock second.
+    /// Delivered data packets per wall-clock second; 0 where no clock tells the time.
     #[serde(serialize_with = "finite")]
     pub delivered_packets_per_s: f64,
 }

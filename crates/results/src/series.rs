@@ -110,6 +110,8 @@ pub struct FlowSample {
     pub srtt: Span,
     /// Packets acknowledged so far.
     pub acked_packets: u64,
+    /// Retransmission timeouts so far.
+    pub timeouts: u64,
     /// The policies' own quantities.
     pub gauges: Vec<u64>,
 }

@@ -34,6 +34,7 @@ use std::sync::atomic::AtomicBool;
 
 use firstflight_results::{Partial, Refused, Results, RunResult, Series};
 use firstflight_scenario::{Resolved, Scenario};
+use serde::Serialize;
 
 pub use endpoint::own_recovery;
 pub use error::RunError;
@@ -92,12 +93,38 @@ pub struct Run {
     pub flows: Vec<Series>,
     /// One per link, in the order of the scenario; empty without samples.
     pub queues: Vec<Series>,
+    /// When flows lost packets, timed out and left start-up, one list per flow; the simulator alone
+    /// tells it, with samples.
+    pub moments: Vec<Vec<Moment>>,
+}
+
+/// Something that happened to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Moment {
+    /// When, seconds of the run.
+    pub time_s: f64,
+    /// What.
+    pub what: Happened,
+    /// How many times within a sample's interval.
+    pub count: u64,
+}
+
+/// What happens to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Happened {
+    /// A link lost a packet.
+    Lost,
+    /// A retransmission timer fired.
+    Timeout,
+    /// Start-up ended.
+    Exit,
 }
 
 impl Run {
     /// A run with its traces: one per flow and one per link, or none.
     pub fn new(result: RunResult, flows: Vec<Series>, queues: Vec<Series>) -> Self {
-        Self { result, flows, queues }
+        Self { result, flows, queues, moments: Vec::new() }
     }
 }
 

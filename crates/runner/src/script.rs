@@ -48,7 +48,7 @@ pub fn script(scenario: &Scenario, acks: u32) -> Result<Run, RunError> {
         duration_s: player.now as f64 / 1e9,
         ..RunResult::default()
     };
-    Ok(Run { result, flows: vec![player.trace], queues: vec![player.queue] })
+    Ok(Run::new(result, vec![player.trace], vec![player.queue]))
 }
 
 /// What a script's trace has beyond the common columns: the round from 0, the ACK's place in it

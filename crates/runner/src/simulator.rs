@@ -55,11 +55,10 @@ impl Simulator<'_> {
         let notes =
             [result.note.take(), other_stack::cautions(&plan.controls, &resolved.flows, *self)];
         result.note = notes.into_iter().flatten().reduce(|all, more| format!("{all}; {more}"));
-        let (flows, queues) = match options.samples {
-            Some(_) => (trace::flows(&network, &outcome), trace::queues(&outcome)),
-            None => (Vec::new(), Vec::new()),
-        };
-        Ok(Run { result, flows, queues })
+        let Some(every) = sample_every else { return Ok(Run::new(result, Vec::new(), Vec::new())) };
+        let (flows, queues) = (trace::flows(&network, &outcome), trace::queues(&outcome));
+        let moments = outcome.flows.iter().map(|flow| trace::moments(flow, every)).collect();
+        Ok(Run { moments, ..Run::new(result, flows, queues) })
     }
 }
 

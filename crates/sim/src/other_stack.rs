@@ -233,6 +233,7 @@ impl<'a> OtherFlow<'a> {
             startup: self.watch.startup,
             flights: self.watch.flights,
             series: self.watch.series,
+            lost_at: self.watch.lost_at,
             gauge_names: self.watch.gauge_names,
             ..totals
         }

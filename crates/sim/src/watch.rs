@@ -37,6 +37,8 @@ pub struct SenderState {
     pub acked_packets: u64,
     /// How often the window was cut.
     pub cuts: u64,
+    /// Retransmission timeouts so far.
+    pub timeouts: u64,
 }
 
 /// What is kept of one flow for its outcome.
@@ -46,6 +48,8 @@ pub(crate) struct Watch {
     pub(crate) startup: StartupOutcome,
     pub(crate) series: Vec<FlowSample>,
     pub(crate) gauge_names: Vec<&'static str>,
+    /// When packets were lost, where samples are kept.
+    pub(crate) lost_at: Vec<Instant>,
     /// How the flight grew, where the BDP changes.
     pub(crate) flights: Vec<(Instant, Bytes)>,
     sample_every: Option<Span>,
@@ -89,6 +93,7 @@ impl Watch {
         let bdp = bdp_bytes.map(Bytes);
         Self {
             drops: 0,
+            lost_at: Vec::new(),
             peak_cwnd: Bytes(0),
             startup: StartupOutcome::default(),
             series: Vec::new(),
@@ -109,6 +114,9 @@ impl Watch {
     /// A packet of the flow was lost at a link.
     pub(crate) fn on_drop(&mut self, at: Instant) {
         self.drops += 1;
+        if self.sample_every.is_some() && self.lost_at.len() < MAX_DROP_TIMES {
+            self.lost_at.push(at);
+        }
         if !matches!(self.exit, ExitWatch::Judged) && self.drop_times.len() < MAX_DROP_TIMES {
             self.drop_times.push(at);
         }
@@ -139,6 +147,8 @@ impl Watch {
     pub(crate) fn finish(&mut self, sender: &(impl Watched + ?Sized)) {
         self.follow_exit(Instant(u64::MAX), sender);
         self.follow_exit(Instant(u64::MAX), sender);
+        // What was computed ahead was heard of ahead.
+        self.lost_at.sort_unstable();
     }
 
     #[cold]
@@ -214,6 +224,7 @@ impl Watch {
             in_flight: state.in_flight,
             srtt: state.srtt,
             acked_packets: self.acked_before + state.acked_packets,
+            timeouts: state.timeouts,
             gauges,
         });
     }

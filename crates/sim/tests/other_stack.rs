@@ -82,6 +82,7 @@ impl Ends for Ticker<'_> {
             srtt: Span(0),
             acked_packets: self.answered,
             cuts: 0,
+            timeouts: 0,
         }
     }
 

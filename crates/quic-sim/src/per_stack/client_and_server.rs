@@ -362,6 +362,7 @@ impl Ends for ClientAndServer {
             srtt: Span(0),
             acked_packets: 0,
             cuts: 0,
+            timeouts: 0,
         };
         if let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) {
             let seen = shared.look();
@@ -370,6 +371,7 @@ impl Ends for ClientAndServer {
             state.in_flight = Bytes(seen.watch.in_flight);
             state.acked_packets = seen.watch.acked / self.packet_bytes;
             state.cuts = seen.watch.cuts;
+            state.timeouts = seen.watch.persistent;
             state.srtt = Span(u64::try_from(seam::rtt(connection).as_nanos()).unwrap_or(u64::MAX));
         }
         state

@@ -167,6 +167,7 @@ impl Ends for Files {
         SenderState {
             acked_packets: self.acked_before + state.acked_packets,
             cuts: self.before.counts.cuts + state.cuts,
+            timeouts: self.before.counts.timeouts + state.timeouts,
             ..state
         }
     }

@@ -209,6 +209,7 @@ impl Flow<'_> {
             flights: std::mem::take(&mut watch.flights),
             reprobes: self.tcp.core().reprobes(),
             series: std::mem::take(&mut watch.series),
+            lost_at: std::mem::take(&mut watch.lost_at),
             gauge_names: std::mem::take(&mut watch.gauge_names),
         }
     }

@@ -226,6 +226,7 @@ impl Watched for Tcp {
             srtt: view.rtt.smoothed,
             acked_packets: view.acked.0 / view.mss.0,
             cuts: self.counts().cuts,
+            timeouts: self.counts().timeouts,
         }
     }
 
