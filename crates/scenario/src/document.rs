@@ -4,9 +4,11 @@
 //! or the flag. [`Document::set`] replaces single values, for sweeps over a scenario.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use firstflight_outside::Unread;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -18,7 +20,34 @@ use crate::schema::Asked;
 #[derive(Clone, Debug)]
 pub struct Document {
     file: String,
+    files: Files,
     root: Node,
+}
+
+/// Where the files are that a scenario names: in the file system, or, for a page in a browser,
+/// which has none, in memory by their paths.
+#[derive(Clone, Debug, Default)]
+pub struct Files(Option<Arc<BTreeMap<PathBuf, Arc<[u8]>>>>);
+
+impl Files {
+    /// These files and no others, by their paths as a scenario's file and the names in it tell.
+    pub fn in_memory(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> Self {
+        let files = files.into_iter().map(|(path, bytes)| (path, bytes.into()));
+        Self(Some(Arc::new(files.collect())))
+    }
+
+    /// A file's bytes to be read, and how many they are.
+    pub(crate) fn open(&self, path: &Path) -> Result<(Box<dyn Read>, u64), Unread> {
+        let Some(files) = &self.0 else {
+            // Too large a file is told with its first line, if that is text.
+            let file = firstflight_outside::open(path, u64::MAX)?;
+            let bytes = file.get_ref().metadata().map_or(0, |about| about.len());
+            return Ok((Box::new(file), bytes));
+        };
+        let bytes = files.get(path).ok_or(Unread::Missing)?.clone();
+        let size = bytes.len() as u64;
+        Ok((Box::new(Cursor::new(bytes)), size))
+    }
 }
 
 /// A value and where it stands.
@@ -26,6 +55,8 @@ pub struct Document {
 pub(crate) struct Node {
     pub(crate) place: Place,
     pub(crate) raw: Raw,
+    /// Where the files are that it may name.
+    pub(crate) files: Files,
 }
 
 /// The kinds of TOML values that scenarios use; other kinds are kept as text for messages.
@@ -44,8 +75,13 @@ pub(crate) enum Raw {
 impl Document {
     /// An empty document; `file` names it in messages.
     pub fn new(file: &str) -> Self {
+        Self::within(file, Files::default())
+    }
+
+    fn within(file: &str, files: Files) -> Self {
         let place = Place::Key { file: file.to_owned(), line: None, key: String::new() };
-        Self { file: file.to_owned(), root: Node { place, raw: Raw::Table(BTreeMap::new()) } }
+        let root = Node { place, raw: table(), files: files.clone() };
+        Self { file: file.to_owned(), files, root }
     }
 
     /// Reads a file, or standard input where the path is `-`.
@@ -76,14 +112,23 @@ impl Document {
     /// # Errors
     /// Text that is empty or not TOML, with the line.
     pub fn parse(text: &str, file: &str) -> Result<Self, ScenarioError> {
+        Self::parse_among(text, file, Files::default())
+    }
+
+    /// [`Document::parse`], where the files that the text names are among these.
+    ///
+    /// # Errors
+    /// As [`Document::parse`].
+    pub fn parse_among(text: &str, file: &str, files: Files) -> Result<Self, ScenarioError> {
         let lines = line_starts(text);
         let table = DeTable::parse(text).map_err(|error| syntax(text, file, &lines, &error))?;
         if table.get_ref().is_empty() {
             let problem = "the file is empty".to_owned();
             return Err(ScenarioError::Unreadable { file: file.to_owned(), problem });
         }
-        let mut document = Self::new(file);
-        document.root.raw = Tree { text, file, lines }.table(table.get_ref(), "");
+        let mut document = Self::within(file, files);
+        let files = &document.files;
+        document.root.raw = Tree { text, file, files, lines }.table(table.get_ref(), "");
         Ok(document)
     }
 
@@ -125,9 +170,10 @@ impl Document {
     /// As [`Document::set`].
     pub fn set_controls(&mut self, controls: &[String]) -> Result<(), ScenarioError> {
         let place = Place::Flag("control");
-        let node = |text: &String| Node { place: place.clone(), raw: Raw::Text(text.clone()) };
-        let list = Raw::List(controls.iter().map(node).collect());
-        *self.slot("controls", &place)? = Node { place: place.clone(), raw: list };
+        let files = self.files.clone();
+        let node = |raw| Node { place: place.clone(), raw, files: files.clone() };
+        let list = controls.iter().map(|text| node(Raw::Text(text.clone())));
+        *self.slot("controls", &place)? = node(Raw::List(list.collect()));
         Ok(())
     }
 
@@ -142,7 +188,7 @@ impl Document {
     pub fn part(&self, key: &str) -> Option<Self> {
         let Raw::Table(entries) = &self.root.raw else { return None };
         let root = entries.get(key).filter(|node| matches!(node.raw, Raw::Table(_)))?.clone();
-        Some(Self { file: self.file.clone(), root })
+        Some(Self { file: self.file.clone(), files: self.files.clone(), root })
     }
 
     /// Where a value stands by its dotted key, list items counted from 0: `grid.path.rate[1]`. Of a
@@ -173,7 +219,7 @@ impl Document {
             (_, Ok(flag)) => Raw::Flag(flag),
             _ => Raw::Text(text.to_owned()),
         };
-        let node = Node { place: place.clone(), raw };
+        let node = Node { place: place.clone(), raw, files: self.files.clone() };
         *self.slot(key, &place)? = node;
         Ok(())
     }
@@ -185,13 +231,14 @@ impl Document {
             found: None,
             problem: format!("there is no place for `{key}` in {}", self.file),
         };
+        let files = &self.files;
         let mut node = &mut self.root;
         for step in key.split('.') {
             let (name, index) = match step.strip_suffix(']').and_then(|s| s.split_once('[')) {
                 Some((name, index)) => (name, Some(index.parse().map_err(|_| blocked())?)),
                 None => (step, None),
             };
-            let empty = |raw| Node { place: place.clone(), raw };
+            let empty = |raw| Node { place: place.clone(), raw, files: files.clone() };
             let Raw::Table(entries) = &mut node.raw else { return Err(blocked()) };
             let fresh = if index.is_some() { Raw::List(Vec::new()) } else { table() };
             node = entries.entry(name.to_owned()).or_insert_with(|| empty(fresh));
@@ -245,6 +292,7 @@ impl Node {
 struct Tree<'a> {
     text: &'a str,
     file: &'a str,
+    files: &'a Files,
     /// The offset at which each line begins, so that it is not counted anew for each value.
     lines: Vec<usize>,
 }
@@ -274,7 +322,8 @@ impl Tree<'_> {
             _ => Raw::Other(self.text.get(span.clone()).unwrap_or("a value").to_owned()),
         };
         let line = Some(line_of(&self.lines, span.start));
-        Node { place: Place::Key { file: self.file.to_owned(), line, key }, raw }
+        let place = Place::Key { file: self.file.to_owned(), line, key };
+        Node { place, raw, files: self.files.clone() }
     }
 }
 

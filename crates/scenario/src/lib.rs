@@ -24,7 +24,7 @@ pub mod scenario;
 mod schema;
 pub mod trace;
 
-pub use document::Document;
+pub use document::{Document, Files};
 pub use error::{Place, ScenarioError};
 pub use expect::{Expect, Unmet};
 pub use firstflight_control::quantity::{

@@ -12,7 +12,7 @@ use firstflight_core::registry::{ALIASES, STARTUPS};
 use firstflight_results::measures;
 use serde_json::{Map, Value, json};
 
-use crate::document::{Node, Raw};
+use crate::document::{Files, Node, Raw};
 use crate::error::Place;
 use crate::flags::PathFlags;
 use crate::keys::Key;
@@ -62,7 +62,7 @@ fn keys<T: Read>() -> Vec<(&'static str, Form)> {
     let asked = Arc::new(Asked::default());
     let place = Place::Key { file: String::new(), line: None, key: String::new() };
     // What must be there is missing: all has been asked for before the reader says so.
-    let _ = T::read(&Node { place, raw: Raw::Asked(Arc::clone(&asked)) });
+    let _ = T::read(&Node { place, raw: Raw::Asked(Arc::clone(&asked)), files: Files::default() });
     let asked = asked.0.lock().unwrap_or_else(PoisonError::into_inner);
     asked.clone()
 }

@@ -19,7 +19,7 @@ use firstflight_link::{Element, Opportunities, RateSchedule, ScheduleProblem, St
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::document::Node;
+use crate::document::{Files, Node};
 use crate::error::{Place, ScenarioError};
 use crate::read::Read;
 use crate::resolved::Line;
@@ -70,8 +70,8 @@ pub(crate) trait Said: Sized {
     /// The first line that is no comment, and the lines behind it.
     fn read(first: String, lines: Lines) -> Result<(Self, String), Problem>;
 
-    fn load(path: &Path) -> Result<(Self, String), String> {
-        let read = Lines::open(path).and_then(|mut lines| {
+    fn load(path: &Path, files: &Files) -> Result<(Self, String), String> {
+        let read = Lines::open(path, files).and_then(|mut lines| {
             let first = lines.entry()?.unwrap_or_default();
             Self::read(first, lines)
         });
@@ -118,7 +118,7 @@ impl Rates {
     /// # Errors
     /// The file and the line at fault, what was found and what is accepted.
     pub fn load(path: &Path) -> Result<Self, String> {
-        <Self as Said>::load(path).map(|(rates, _)| rates)
+        <Self as Said>::load(path, &Files::default()).map(|(rates, _)| rates)
     }
 
     /// What a link does with them; those without a period of their own begin again after `period`.
@@ -147,7 +147,7 @@ impl<T> Trace<T> {
     where
         T: Said,
     {
-        let said = T::load(&beside(&node.place, name));
+        let said = T::load(&beside(&node.place, name), &node.files);
         let (said, digest) = said.map_err(|problem| node.error(problem))?;
         Ok(Self { file: name.to_owned(), digest, said })
     }

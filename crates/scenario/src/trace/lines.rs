@@ -1,16 +1,17 @@
 //! A file, line by line.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Take};
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
 
 use base16ct::lower::encode_string;
 use firstflight_outside::Unread;
 use sha2::{Digest as _, Sha256};
 
+use crate::document::Files;
+
 /// The lines of a trace.
 pub(crate) struct Lines {
-    reader: BufReader<Take<File>>,
+    reader: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
     number: usize,
     /// The file's size when it was opened; it may grow.
@@ -29,16 +30,14 @@ pub(crate) enum Problem {
 }
 
 impl Lines {
-    pub(super) fn open(path: &Path) -> Result<Self, Problem> {
-        // Too large a file is told with its first line, if that is text.
-        let file = firstflight_outside::open(path, u64::MAX).map_err(|unread| {
+    pub(super) fn open(path: &Path, files: &Files) -> Result<Self, Problem> {
+        let (file, bytes) = files.open(path).map_err(|unread| {
             let accepted = match unread {
                 Unread::Directory | Unread::Irregular => "; accepted: a file of lines",
                 _ => "",
             };
             Problem::File(format!("{unread}{accepted}"))
         })?;
-        let bytes = file.get_ref().metadata().map_or(0, |about| about.len());
         let (line, hash) = (Vec::new(), Sha256::new());
         Ok(Self { reader: BufReader::new(file), line, number: 0, bytes, read: 0, hash })
     }
