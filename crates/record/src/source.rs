@@ -1,5 +1,5 @@
 //! Where the bytes come from: a file, or a temporary one into which a pipe or a packed file was
-//! read.
+//! read; what is short stays in memory, and all of it where there are no files, in a browser.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Seek, Write as _};
@@ -9,12 +9,13 @@ use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::errors::FrameDecoderError;
 use ruzstd::decoding::errors::ReadFrameHeaderError::SkipFrame;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use tempfile::SpooledTempFile;
 
 use crate::RecordError;
 
 /// A file that can be read again from its begin.
 pub(crate) struct Rewindable {
-    pub(crate) content: File,
+    pub(crate) content: SpooledTempFile,
     /// What was packed breaks off.
     pub(crate) truncated: bool,
 }
@@ -24,14 +25,17 @@ pub(crate) struct Rewindable {
 pub(crate) fn open(file: &str, path: &Path) -> Result<File, RecordError> {
     let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
     if path.as_os_str() == "-" {
-        return Ok(keep(file, io::stdin().lock())?.content);
+        return keep(file, io::stdin().lock())?.content.into_file().map_err(unreadable);
     }
     let found = std::fs::metadata(path).map_err(unreadable)?;
     if found.is_dir() {
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
     }
     let opened = File::open(path).map_err(unreadable)?;
-    if found.is_file() { Ok(opened) } else { Ok(keep(file, opened)?.content) }
+    match found.is_file() {
+        true => Ok(opened),
+        false => keep(file, opened)?.content.into_file().map_err(unreadable),
+    }
 }
 
 /// What is packed as .gz or .zst, unpacked; `None` if it is not packed. The first bytes tell, not
@@ -67,7 +71,7 @@ fn keep_at_most(most: u64, file: &str, mut from: impl Read) -> Result<Rewindable
         folder: std::env::temp_dir().display().to_string(),
         source,
     };
-    let mut content = tempfile::tempfile().map_err(no_room)?;
+    let mut content = SpooledTempFile::new(IN_MEMORY);
     let (mut kept, mut truncated) = (0_u64, false);
     let mut buffer = vec![0; BUFFER];
     loop {
@@ -145,6 +149,8 @@ impl<R: Read> Read for Frames<R> {
 const EMPTY: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x00, 0x01, 0x00, 0x00];
 /// Bytes at a time.
 const BUFFER: usize = 64 << 10;
+/// What is no longer stays in memory, bytes.
+const IN_MEMORY: usize = if cfg!(target_family = "wasm") { usize::MAX } else { 1 << 20 };
 /// The most that comes through a pipe or out of what is packed, bytes.
 const MOST: u64 = 512 << 20;
 
