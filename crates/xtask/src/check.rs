@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::{Steps, Task};
-use crate::{Stop, example, package, python, readings, tidy};
+use crate::{Stop, example, package, python, readings, tidy, web};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path) -> Result<(), Stop> {
@@ -39,27 +39,15 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
     }
     run(example::command(root, "clippy")?.args(["--all-targets", "--", "--deny", "warnings"]))?;
     let step = steps.begin();
-    if !has_wasm() {
-        println!("skipped: {NO_WASM}");
+    if !web::has_target() {
+        println!("skipped: {}", web::NO_TARGET);
         return Ok(());
     }
-    let words = ["check", "--package", "firstflight-answers", "--target", WASM];
-    succeed(step, &mut cargo(root, &words))?;
+    web::module(root, web::TESTED)?;
     // The C library as one without an operating system has it.
-    let bare = ["check", "--package", "firstflight-c", "--no-default-features", "--target", WASM];
-    succeed(step, &mut cargo(root, &bare))
+    let bare = ["check", "--package", "firstflight-c", "--no-default-features"];
+    succeed(step, cargo(root, &bare).args(["--target", web::TARGET]))
 }
-
-/// Whether the standard library for a page in a browser is here.
-pub(crate) fn has_wasm() -> bool {
-    let mut ask = Command::new("rustc");
-    let said = ask.args(["--print", "target-libdir", "--target", WASM]).output();
-    said.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
-}
-
-const WASM: &str = "wasm32-unknown-unknown";
-pub(crate) const NO_WASM: &str =
-    "answers in a browser, C without a system: no rustup target wasm32-unknown-unknown";
 
 /// What is made of the sources for others: the documentation and the packages. `tested` is whether
 /// the tests have compiled the C, so that this need not show that it compiles.

@@ -26,6 +26,7 @@ mod soak;
 mod steps;
 mod test;
 mod tidy;
+mod web;
 
 /// Tasks of this repository.
 #[derive(Parser)]
@@ -60,6 +61,13 @@ enum Task {
     },
     /// The Python package's wheel, installed into target/python, and its tests (part of test)
     Python,
+    /// The page that simulates in a browser: target/web, a folder for a server and
+    /// firstflight.html, one file that opens from disk (wasm32-unknown-unknown, npm)
+    Web {
+        /// Tests it in a browser instead (part of test; chromium)
+        #[arg(long)]
+        test: bool,
+    },
     /// The documentation site, checked, in target/site
     Site(python::Site),
     /// Draws the pictures of the README and of docs/paths.md
@@ -117,6 +125,8 @@ fn main() -> ExitCode {
         Task::Fuzz(asked) => fuzz::fuzz(root, &asked),
         Task::Papers { check } => papers::run(root, check),
         Task::Python => test::python(root),
+        Task::Web { test: false } => web::build(root),
+        Task::Web { test: true } => test::page(root),
         Task::Site(site) => python::site(root, &site),
         Task::Pictures => pictures::run(root),
         Task::Readings { points } => readings::run(root, &points),

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::check::{NO_WASM, has_wasm};
-use crate::python;
 use crate::step::{cargo, no_kernel, target, which};
+use crate::{python, web};
 
 /// What is to be done, which decides the steps and what of the machine they need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +36,14 @@ impl Task {
         }
         let mut names = vec!["rustfmt", "tidy", "cargo-deny", "clippy"];
         names.extend(kernel.then_some("clippy, without controls in the kernel"));
-        names.extend(["clippy of examples/own-startup", "answers in a browser"]);
+        names.extend(["clippy of examples/own-startup", "module of the page"]);
         if self == Self::Test {
-            names.extend(["tests", "tests of examples/own-startup", "readings"]);
+            names.extend([
+                "tests",
+                "tests of examples/own-startup",
+                "page in a browser",
+                "readings",
+            ]);
         }
         names.extend(["rustdoc", "package"]);
         if self == Self::Test {
@@ -136,8 +140,8 @@ fn skipped(root: &Path, kernel: bool, tests: bool) -> Vec<String> {
     if !succeeds(&mut cargo(root, &["deny", "--version"])) {
         skipped.push("licences and sources: no cargo-deny (cargo install cargo-deny)".to_owned());
     }
-    if !has_wasm() {
-        skipped.push(NO_WASM.to_owned());
+    if !web::has_target() {
+        skipped.push(web::NO_TARGET.to_owned());
     }
     if !kernel {
         skipped.push(no_kernel("controls in the kernel"));
@@ -149,6 +153,7 @@ fn skipped(root: &Path, kernel: bool, tests: bool) -> Vec<String> {
     if std::env::var_os("CHROMIUM").is_none() && browsers.iter().all(|name| which(name).is_none()) {
         skipped.push("the report in a browser: no chromium (Debian package chromium)".to_owned());
     }
+    skipped.extend(web::lacks());
     skipped.extend(python::lacks());
     let root_user = user_is_root();
     let missing: Vec<&str> =
@@ -199,7 +204,7 @@ mod tests {
         let place = |name: &str| steps.iter().position(|step| *step == name).unwrap();
         assert!(["rustfmt", "tidy", "cargo-deny"].iter().all(|name| place(name) < place("clippy")));
         assert!(place("tests") < place("rustdoc"));
-        assert_eq!(steps.len(), Task::Check.steps(true).len() + 4);
+        assert_eq!(steps.len(), Task::Check.steps(true).len() + 5);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, unable};
 use crate::steps::{Steps, Task};
-use crate::{Stop, check, example, python, readings};
+use crate::{Stop, check, example, python, readings, web};
 
 /// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(crate) fn whole(root: &Path) -> Result<(), Stop> {
     let mut count = counted(tests.args(features))?;
     steps.begin();
     count.add(counted(example::command_in_a_copy(root, "test")?.arg("--no-fail-fast"))?);
+    steps.begin();
+    count.add(of_page(root)?);
     steps.begin();
     readings::run(root, &[])?;
     check::outcome(root, features, true, &mut steps)?;
@@ -63,6 +65,21 @@ const SLOW: [&str; 6] =
 /// The tests of the Python package alone.
 pub(crate) fn python(root: &Path) -> Result<(), Stop> {
     of_python(root)?.verdict()
+}
+
+/// The page in a browser alone.
+pub(crate) fn page(root: &Path) -> Result<(), Stop> {
+    of_page(root)?.verdict()
+}
+
+fn of_page(root: &Path) -> Result<Count, Stop> {
+    match web::lacks() {
+        None => counted(&mut web::tests(root)?),
+        Some(why) => {
+            println!("skipped: {why}");
+            Ok(Count { passed: 1, skipped: 1, ..Count::default() })
+        }
+    }
 }
 
 fn of_python(root: &Path) -> Result<Count, Stop> {

@@ -96,7 +96,17 @@ fn name(root: &Path, path: &Path) -> String {
 }
 
 /// Cargo.lock and the licence texts are written elsewhere.
-const SKIPPED: [&str; 8] =
-    [".git", "target", "out", "firstflight-out", "papers-out", "Cargo.lock", "vendor", "golden"];
+const SKIPPED: [&str; 9] = [
+    ".git",
+    "target",
+    "out",
+    "firstflight-out",
+    "papers-out",
+    "Cargo.lock",
+    "vendor",
+    "golden",
+    "node_modules",
+];
 
-const KINDS: [&str; 11] = ["rs", "toml", "md", "tcl", "cc", "c", "h", "py", "js", "yml", "cff"];
+const KINDS: [&str; 13] =
+    ["rs", "toml", "md", "tcl", "cc", "c", "h", "py", "js", "ts", "svelte", "yml", "cff"];

@@ -41,7 +41,7 @@ impl Source {
     /// Lines that hold code, the test module left out.
     pub(super) fn code_lines(&self) -> usize {
         let mark = match self.kind() {
-            "rs" | "cc" | "c" | "h" | "js" => "//",
+            "rs" | "cc" | "c" | "h" | "js" | "ts" | "svelte" => "//",
             _ => "#",
         };
         let holds_code = |line: &&String| {

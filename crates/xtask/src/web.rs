@@ -1,0 +1,111 @@
+//! `web`: the page that simulates in a browser, of `web/` and the module of `crates/web`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Stop;
+use crate::step::{announce, built, cargo, succeed, target, which};
+
+/// The profile of the module as it is handed out.
+const HANDED_OUT: &str = "web";
+/// As tests take it: macros and build scripts are those of all other tests.
+pub(crate) const TESTED: &str = "dev";
+
+/// Builds the page as it is handed out.
+pub(crate) fn build(root: &Path) -> Result<(), Stop> {
+    if !has_target() {
+        return Err(Stop::lacks(NO_TARGET));
+    }
+    if let Some(lack) = no_npm() {
+        return Err(Stop::lacks(&lack));
+    }
+    let out = target(root).join("web");
+    page(root, HANDED_OUT, &out)?;
+    let module = out.join("folder/firstflight.wasm.gz");
+    let bytes = fs::metadata(&module).map_or(0, |about| about.len());
+    println!("{}, {}", out.join("firstflight.html").display(), out.join("folder").display());
+    println!("the module has {} KB", bytes / 1000);
+    Ok(())
+}
+
+/// The tests of the page in a browser, beside the command.
+pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
+    let out = target(root).join("web-test");
+    page(root, TESTED, &out)?;
+    let command = built(root, &["build", "--bin", "firstflight"])?;
+    let mut tests = Command::new("node");
+    tests.args(["tests/all.js"]).current_dir(root.join(FOLDER));
+    tests.env("FIRSTFLIGHT", command).env("FIRSTFLIGHT_WEB", out).env("CHROMIUM", browser());
+    Ok(tests)
+}
+
+/// Builds module and page into a folder.
+fn page(root: &Path, profile: &str, out: &Path) -> Result<(), Stop> {
+    let module = module(root, profile)?;
+    let npm = |words: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.args(words).current_dir(root.join(FOLDER));
+        npm
+    };
+    if is_older(root) {
+        announce("npm ci");
+        succeed("npm ci", &mut npm(&["ci", "--prefer-offline", "--ignore-scripts"]))?;
+    }
+    announce("page");
+    succeed("types of the page", &mut npm(&["run", "--silent", "check"]))?;
+    let mut build = npm(&["run", "--silent", "build"]);
+    build.env("FIRSTFLIGHT_WEB_OUT", out.join("folder")).env("FIRSTFLIGHT_WEB_MODULE", module);
+    succeed("page", &mut build)
+}
+
+/// Builds the module.
+pub(crate) fn module(root: &Path, profile: &str) -> Result<PathBuf, Stop> {
+    let words = ["build", "--package", "firstflight-web", "--lib", "--target", TARGET];
+    succeed("module", cargo(root, &words).args(["--profile", profile]))?;
+    let folder = if profile == TESTED { "debug" } else { profile };
+    Ok(target(root).join(TARGET).join(folder).join("firstflight_web.wasm"))
+}
+
+/// Whether the libraries of the page are not those of its lock file.
+fn is_older(root: &Path) -> bool {
+    let changed = |file: &str| {
+        let about = fs::metadata(root.join(FOLDER).join(file));
+        about.and_then(|about| about.modified()).ok()
+    };
+    changed("node_modules/.package-lock.json") < changed("package-lock.json")
+}
+
+/// What the tests lack here.
+pub(crate) fn lacks() -> Option<String> {
+    if !has_target() {
+        return Some("the page in a browser: as its module".to_owned());
+    }
+    let no_browser = "the page in a browser: no chromium (Debian package chromium)";
+    no_npm().or_else(|| browser().is_empty().then(|| no_browser.to_owned()))
+}
+
+fn no_npm() -> Option<String> {
+    let missing = ["node", "npm"].into_iter().any(|tool| which(tool).is_none());
+    missing
+        .then(|| "the page in a browser: no npm (Debian packages nodejs npm, Node 20)".to_owned())
+}
+
+/// The browser, or nothing.
+pub(crate) fn browser() -> std::ffi::OsString {
+    let named = std::env::var_os("CHROMIUM");
+    let known = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(which);
+    named.or(known.map(PathBuf::into_os_string)).unwrap_or_default()
+}
+
+/// Whether the standard library for a page in a browser is here.
+pub(crate) fn has_target() -> bool {
+    let mut ask = Command::new("rustc");
+    let said = ask.args(["--print", "target-libdir", "--target", TARGET]).output();
+    said.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
+}
+
+const FOLDER: &str = "web";
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+pub(crate) const NO_TARGET: &str =
+    "module of the page, C without a system: no target (rustup target add wasm32-unknown-unknown)";

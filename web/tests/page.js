@@ -1,0 +1,196 @@
+// The page as a reader uses it: drags, types, keys, addresses, files, both themes, every width.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { createReadStream, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { FOLDER, ONE_FILE, open, visit } from './browser.js';
+
+const root = join(import.meta.dirname, '..', '..');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let at;
+before(async () => (at = await open()));
+after(() => at?.close());
+
+async function drawn(address, settings) {
+  const it = await visit(at.browser, ONE_FILE + address, settings);
+  await it.page.waitForSelector('.took');
+  return it;
+}
+
+test('it draws, is dragged, and stands in the address; it asks nobody for anything', async () => {
+  const { page, asked, wrong } = await drawn('');
+  const words = () => page.locator('.sentence').first().innerText();
+  const before = await page.locator('[aria-labelledby=says]').innerText();
+  assert.match(await words(), /^hystart-pp|^cubic/);
+  await page.locator('#slide-buffer').focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
+  await page.waitForFunction(() => location.hash.includes('buffer=2.5bdp'));
+  await page.waitForFunction(
+    (it) => document.querySelector('[aria-labelledby=says]').innerText !== it,
+    before,
+  );
+  const now = await page.locator('[aria-labelledby=says]').innerText();
+  assert.match(await page.locator('pre').innerText(), /--buffer 2\.5bdp/);
+  // Who opens the address sees as much.
+  const other = await drawn(new URL(page.url()).hash);
+  const timeless = (text) => text.replace(/Simulated and drawn.*/, '');
+  assert.equal(
+    timeless(await other.page.locator('[aria-labelledby=says]').innerText()),
+    timeless(now),
+  );
+  assert.deepEqual(wrong, []);
+  assert.ok(
+    asked.every((it) => /^(file|blob|data):/.test(it)),
+    asked.join(' '),
+  );
+  await page.close();
+  await other.page.close();
+});
+
+test('marks are told by pointer and key', async () => {
+  const { page } = await drawn('#control=cubic');
+  await page
+    .getByRole('button', { name: /cubic, lost/ })
+    .first()
+    .focus();
+  assert.match(
+    await page.locator('.said').innerText(),
+    /packets of cubic are lost.*buffer is full/,
+  );
+  await page.getByRole('button', { name: /cubic, exit/ }).focus();
+  const said = await page.locator('.said').innerText();
+  assert.match(said, /leaves start-up because it heard of a loss/);
+  assert.match(said, /The first packet was lost [0-9.]+ ms before/);
+  await page.close();
+});
+
+test('files are handed out', async () => {
+  const { page } = await drawn('');
+  for (const [kind, begin] of [
+    ['SVG', '<svg '],
+    ['CSV', 'panel,unit,control'],
+    ['PNG', '\x89PNG'],
+  ]) {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: kind }).click(),
+    ]);
+    const bytes = readFileSync(await file.path()).toString('latin1');
+    assert.ok(bytes.startsWith(begin), `${kind}: ${bytes.slice(0, 40)}`);
+  }
+  await page.close();
+});
+
+test('a hostile address ends in a message', async () => {
+  const markup = encodeURIComponent('<img src=x onerror=alert(1)>');
+  const { page, wrong } = await visit(at.browser, `${ONE_FILE}#control=${markup}`);
+  const message = page.getByRole('alert');
+  await message.waitFor();
+  for (const [address, said] of [
+    [`#control=${markup}`, /accepted:/],
+    [`#rate=${markup}`, /--rate/],
+    ['#rate=-1Mbps', /--rate/],
+    ['#rtt=1e99s', /--rtt/],
+    ['#duration=9999999999999s', /--duration/],
+    [`#buffer=${'9'.repeat(3000)}bdp`, /--buffer/],
+    ['#rate=100Gbps&duration=11h&rtt=10ms', /takes longer than/],
+  ]) {
+    await page.evaluate((it) => (location.hash = it), address);
+    await message.filter({ hasText: said }).waitFor({ timeout: 30_000 });
+    assert.equal(await page.locator('img').count(), 0);
+  }
+  const odd = ['#view=no&beside=<b>&tour=x-9', `#${'a=&'.repeat(5000)}`, '#%', '#control='];
+  for (const address of odd) {
+    await page.evaluate((it) => (location.hash = it), address);
+    await page.waitForSelector('main .view');
+  }
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test('a record is drawn with the references over it, and what is none is refused', async () => {
+  const { page, wrong } = await visit(at.browser, `${ONE_FILE}#view=record&rate=10Mbps&rtt=30ms`);
+  await page.setInputFiles('input[type=file]', join(root, 'crates/fuzz/seeds/qlog/quic-go.sqlog'));
+  await page.getByText('quic-go.sqlog').first().waitFor();
+  await page.locator('figure').waitFor();
+  await page.getByLabel('I know its path').check();
+  await page.getByRole('table').waitFor();
+  assert.match(await page.getByRole('table').innerText(), /this log[\s\S]*hystart/);
+  await page.setInputFiles('input[type=file]', join(root, 'LICENSE-MIT'));
+  await page.getByRole('alert').waitFor();
+  assert.match(await page.getByRole('alert').innerText(), /LICENSE-MIT.*accepted/s);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test('scenarios are found by name, changed and judged', async () => {
+  const { page, wrong } = await visit(at.browser, `${ONE_FILE}#view=catalogue&scenario=A5`);
+  await page.locator('figure').waitFor();
+  await page.getByRole('button', { name: 'on this scenario' }).click();
+  await page.locator('dl').waitFor({ timeout: 120_000 });
+  assert.match(await page.locator('dl').innerText(), /R\d .* (holds|does not hold)/);
+  await page
+    .getByLabel('The file, to change and run')
+    .fill('controls = ["cubic"]\n[path]\nrat = "1Mbps"');
+  await page.getByRole('alert').waitFor();
+  assert.match(await page.getByRole('alert').innerText(), /A5-first-cut\.toml:3: .*unknown key/);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test('every view is for all eyes and hands, in both themes and at every width', async () => {
+  for (const scheme of ['light', 'dark']) {
+    const { page } = await drawn('', { scheme });
+    await page.evaluate(axe);
+    for (const view of ['compare', 'record', 'catalogue', 'advise']) {
+      await page.setViewportSize({ width: 1400, height: 900 });
+      await page.evaluate((it) => (location.hash = `#view=${it}`), view);
+      const sign = { compare: '.took', record: '.drop', catalogue: 'textarea', advise: 'form' };
+      await page.waitForSelector(sign[view]);
+      if (view === 'compare' || view === 'catalogue') await page.waitForSelector('figure');
+      const { violations } = await page.evaluate(() => window.axe.run());
+      const serious = violations.filter((it) => ['serious', 'critical'].includes(it.impact));
+      const found = serious.map((it) => [it.id, it.nodes.map((node) => node.html)]);
+      assert.deepEqual(found, [], `${view}, ${scheme}`);
+      for (const width of [360, 900, 1400, 3840]) {
+        await page.setViewportSize({ width, height: 900 });
+        const beyond = () => document.documentElement.scrollWidth - innerWidth;
+        const fits = () => document.documentElement.scrollWidth <= innerWidth;
+        await page.waitForFunction(fits, null, { timeout: 3000 }).catch(() => {});
+        assert.ok((await page.evaluate(beyond)) <= 0, `${view} is wider than ${width}`);
+      }
+    }
+    await page.close();
+  }
+});
+
+test('the folder works from a server', async () => {
+  const kinds = {
+    html: 'text/html',
+    js: 'text/javascript',
+    css: 'text/css',
+    gz: 'application/gzip',
+  };
+  const server = createServer((request, answer) => {
+    const name = request.url === '/' ? 'index.html' : request.url.slice(1);
+    answer.setHeader('content-type', kinds[name.split('.').at(-1)] ?? 'text/plain');
+    createReadStream(join(FOLDER, name))
+      .on('error', () => answer.writeHead(404).end())
+      .pipe(answer);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${server.address().port}/`;
+  const { page, asked, wrong } = await visit(at.browser, address);
+  await page.waitForSelector('.took');
+  assert.deepEqual(wrong, []);
+  assert.ok(
+    asked.every((it) => it.startsWith(address) || /^(blob:|data:)/.test(it)),
+    asked.join(' '),
+  );
+  await page.close();
+  server.closeAllConnections();
+  server.close();
+});
