@@ -101,12 +101,21 @@ struct Watch {
     #[arg(long = "for", value_name = "TIME")]
     period: Option<String>,
     /// Print one JSON document a line: each connection when it closes, and a summary at the end
-    #[arg(long)]
+    #[arg(long, conflicts_with = "live")]
     json: bool,
+    /// Show the summary and the newest connections on the whole terminal, anew each second
+    #[arg(long)]
+    live: bool,
+    /// Write these lines of JSON there too, as a recording for `kernel what-if`
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Write the summary there every second, as Prometheus reads it (node_exporter's textfile
     /// collector)
     #[arg(long, value_name = "FILE")]
     prometheus: Option<PathBuf>,
+    /// Answer Prometheus with it on a port of this host alone: 127.0.0.1:9435
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
 }
 
 /// Say what other controls would do for the transfers that this host has recorded, by simulating
@@ -293,7 +302,9 @@ Nothing is called for an ACK: a program of the cgroup runs once per RTT until sl
 Examples:
   firstflight kernel watch
   firstflight kernel watch --port 443 --to 192.0.2.0/24 --for 60s
-  firstflight kernel watch --json > connections.jsonl
+  firstflight kernel watch --live --out connections.jsonl
+  firstflight kernel watch --json | jq -r .slow_start_end
+  firstflight kernel watch --listen 127.0.0.1:9435
   firstflight kernel watch --prometheus /var/lib/node_exporter/firstflight.prom
 
 Needs root, Linux 5.15 or later with BTF and cgroup2, and a build with `--features kernel`.";
@@ -310,7 +321,7 @@ draws it. An access log tells of each request, as a connection of its own, in on
   the combined format, which has sizes alone: --rtt and --rate say the rest.
 
 Examples:
-  firstflight kernel watch --port 443 --json > connections.jsonl
+  firstflight kernel watch --port 443 --out connections.jsonl
   firstflight kernel what-if connections.jsonl
   firstflight kernel what-if connections.jsonl --control scout --control bbr --buffer 1bdp
   firstflight kernel what-if access.log.gz --rtt 60ms --rate 20Mbps
@@ -322,7 +333,7 @@ Examples:
   firstflight kernel load astart 'ff_astart10=astart(ere.N=10)'
   firstflight kernel status
   firstflight kernel unload astart
-  firstflight kernel watch --port 443 --json > connections.jsonl
+  firstflight kernel watch --port 443 --out connections.jsonl
   firstflight kernel what-if connections.jsonl
 
 Needs root, Linux 5.15 or later with BTF, and a build with `--features kernel`; `what-if` needs none

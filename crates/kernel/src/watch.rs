@@ -187,7 +187,7 @@ impl Watch {
     }
 
     /// Takes what has closed since the last time, in order; waits so long for a first one. The
-    /// buffer holds some 5,000 connections.
+    /// buffer holds some 6,000 connections.
     ///
     /// # Errors
     /// libbpf cannot read the buffer.

@@ -207,6 +207,35 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
     }
 }
 
+/// A flood of connections that nobody takes fills the ring: what does not fit is counted, and the
+/// connections go on.
+#[test]
+fn a_full_ring_drops_records_and_counts_them() {
+    if !able() {
+        return;
+    }
+    let Some(cgroup) = cgroup() else { return };
+    let watch = Watch::attach(&cgroup).unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    for _ in 0..FLOOD {
+        let sent = std::net::TcpStream::connect(address).unwrap();
+        drop((listener.accept().unwrap(), sent));
+    }
+    let told = watch.take(Duration::from_secs(5)).unwrap();
+    let counts = watch.counts();
+    println!("{} told, {counts:?}", told.len());
+    // Both ends of each; a MiB holds some 6,000.
+    assert!((5_500..6_500).contains(&told.len()), "{}", told.len());
+    assert!(counts.dropped + told.len() as u64 >= 2 * FLOOD, "{counts:?}");
+    let sent = std::net::TcpStream::connect(address).unwrap();
+    drop((listener.accept().unwrap(), sent));
+    assert!(!watch.take(Duration::from_secs(5)).unwrap().is_empty(), "there is room again");
+}
+
+/// Connections of a flood.
+const FLOOD: u64 = 4_000;
+
 /// Rules give new connections their control before the first data, change while connections go on,
 /// and leave the application its own choice.
 #[test]

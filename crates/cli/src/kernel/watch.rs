@@ -1,18 +1,25 @@
 //! `kernel watch`: how start-up went on this host's connections.
 
+mod served;
 mod summary;
+mod told;
 
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use firstflight_kernel::watch::{Connection, Watch, WatchError, default_cgroup};
+use firstflight_kernel::watch::{Connection, Counts, Watch, WatchError, default_cgroup};
 use firstflight_outside::AtomicFile;
+use firstflight_report::terminal::Screen;
 use firstflight_scenario::Time;
 use ipnet::IpNet;
-use serde::Serialize;
 
+use self::served::Served;
 use self::summary::Summary;
+use self::told::Told;
 use super::Watch as Args;
 use crate::failure::{Failure, Status};
 use crate::{interrupt, output};
@@ -21,6 +28,7 @@ use crate::{interrupt, output};
 pub(super) fn watch(args: &Args) -> Result<Status, Failure> {
     let filter = Filter::read(args)?;
     let period = args.period.as_deref().map(read_period).transpose()?;
+    let mut outlets = Outlets::open(args)?;
     let cgroup = args.cgroup.clone().or_else(default_cgroup);
     let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel watch"))?;
     let stop = interrupt::listen();
@@ -31,32 +39,117 @@ pub(super) fn watch(args: &Args) -> Result<Status, Failure> {
     let is_over = || stop.load(Relaxed) || period.is_some_and(|period| began.elapsed() >= period);
     while !is_over() {
         let left = period.map_or(TICK, |period| period.saturating_sub(began.elapsed()).min(TICK));
-        let closed = watch.take(left)?;
-        let mut lines = String::new();
-        for connection in closed.iter().filter(|it| filter.admits(it)) {
-            summary.add(connection);
-            let told = Told::new(connection);
-            let line = if args.json { serde_json::to_string(&told)? } else { told.line() };
-            lines.push_str(&(line + "\n"));
-        }
-        output::print(&lines)?;
-        if let Some(file) = &args.prometheus {
-            let write = || {
-                let file = AtomicFile::create(file)?;
-                file.write(summary.prometheus(watch.counts()).as_bytes())?;
-                file.finish()
-            };
-            write().map_err(|error| Failure::Lacks(format!("{}: {error}", file.display())))?;
-        }
+        let closed: Vec<Connection> =
+            watch.take(left)?.into_iter().filter(|it| filter.admits(it)).collect();
+        closed.iter().for_each(|connection| summary.add(connection));
+        outlets.tell(&closed)?;
+        outlets.count(&summary, watch.counts())?;
     }
-    let counts = watch.counts();
-    output::print(&match args.json {
-        true => serde_json::to_string(&summary.document(counts))? + "\n",
-        false => summary.text(counts, output::screen()),
-    })?;
+    outlets.end(&summary, watch.counts())?;
     Ok(Status::Done)
 }
 
+/// Where connections and their summary go.
+struct Outlets<'a> {
+    args: &'a Args,
+    recording: Option<(&'a Path, File)>,
+    served: Option<Served>,
+    /// The newest lines of the live table.
+    newest: Vec<String>,
+    drawn: Option<Instant>,
+}
+
+impl<'a> Outlets<'a> {
+    /// Opens what must be there before anything is attached.
+    fn open(args: &'a Args) -> Result<Self, Failure> {
+        if args.live && !io::stdout().is_terminal() {
+            let accepted = "accepted: without --live, or in a terminal";
+            let problem =
+                format!("kernel watch: --live: standard output is no terminal; {accepted}");
+            return Err(Failure::Usage(problem));
+        }
+        let open = |path: &'a Path| {
+            output::check_file("--out", path)?;
+            let file = File::create(path).map_err(|error| unwritten(path, &error))?;
+            Ok::<_, Failure>((path, file))
+        };
+        let recording = args.out.as_deref().map(open).transpose()?;
+        let served = args.listen.as_deref().map(Served::at).transpose()?;
+        if let Some(served) = &served {
+            output::note(&format!("Prometheus: http://{}/metrics", served.address));
+        }
+        Ok(Self { args, recording, served, newest: Vec::new(), drawn: None })
+    }
+
+    /// Tells connections that have closed.
+    fn tell(&mut self, closed: &[Connection]) -> Result<(), Failure> {
+        let (mut json, mut lines) = (String::new(), String::new());
+        for told in closed.iter().map(Told::new) {
+            json.push_str(&(serde_json::to_string(&told)? + "\n"));
+            lines.push_str(&(told.line() + "\n"));
+        }
+        self.record(&json)?;
+        if self.args.live {
+            self.newest.extend(lines.lines().map(str::to_owned));
+            self.newest.drain(..self.newest.len().saturating_sub(NEWEST));
+            return Ok(());
+        }
+        Ok(output::print(if self.args.json { &json } else { &lines })?)
+    }
+
+    fn record(&mut self, lines: &str) -> Result<(), Failure> {
+        let Some((path, file)) = &mut self.recording else { return Ok(()) };
+        file.write_all(lines.as_bytes()).map_err(|error| unwritten(path, &error))
+    }
+
+    /// Shows what was counted, where somebody looks at it.
+    fn count(&mut self, summary: &Summary, counts: Counts) -> Result<(), Failure> {
+        if let Some(file) = &self.args.prometheus {
+            let write = || {
+                let written = AtomicFile::create(file)?;
+                written.write(summary.prometheus(counts).as_bytes())?;
+                written.finish()
+            };
+            write().map_err(|error| unwritten(file, &error))?;
+        }
+        if let Some(served) = &self.served {
+            served.set(summary.prometheus(counts));
+        }
+        if self.args.live && self.drawn.is_none_or(|drawn| drawn.elapsed() >= TICK) {
+            self.drawn = Some(Instant::now());
+            output::print(&self.live(summary, counts, output::screen()))?;
+        }
+        Ok(())
+    }
+
+    /// The screen of `--live`: the summary, and the newest connections.
+    fn live(&self, summary: &Summary, counts: Counts, screen: Screen) -> String {
+        let cut = |line: &String| line.chars().take(screen.width).collect::<String>() + "\n";
+        let newest: String = self.newest.iter().map(cut).collect();
+        format!("{CLEAR}{}\n{newest}", summary.text(counts, screen))
+    }
+
+    fn end(&mut self, summary: &Summary, counts: Counts) -> Result<(), Failure> {
+        let json = serde_json::to_string(&summary.document(counts))? + "\n";
+        self.record(&json)?;
+        if let Some((path, _)) = &self.recording {
+            output::note(&format!("recording: {}", path.display()));
+        }
+        let clear = if self.args.live { CLEAR } else { "" };
+        let text = || clear.to_owned() + &summary.text(counts, output::screen());
+        output::print(&if self.args.json { json } else { text() })?;
+        Ok(())
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    Failure::Lacks(format!("{}: {error}", path.display()))
+}
+
+/// Lines of connections below the live table.
+const NEWEST: usize = 8;
+/// To the upper left, and what was there is gone (ECMA-48, CUP and ED).
+const CLEAR: &str = "\x1b[H\x1b[J";
 /// How long is waited for connections before the files are written again.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -103,95 +196,6 @@ impl Filter {
     }
 }
 
-/// A connection as `--json` prints it.
-#[derive(Serialize)]
-struct Told<'a> {
-    schema: &'static str,
-    /// When the handshake ended, in seconds since 1970, to some milliseconds.
-    began_s: f64,
-    duration_s: f64,
-    local: String,
-    remote: String,
-    /// A listener of this host accepted it.
-    accepted: bool,
-    control: &'a str,
-    /// Why the first slow start ended, or what held the sender back until the close.
-    slow_start_end: &'static str,
-    slow_start_ended: bool,
-    /// The window before the reduction, or a heuristic's threshold; the longest where slow start
-    /// did not end.
-    end_cwnd_packets: u32,
-    /// After the handshake: slow start was seen to go on then, and to be over then.
-    end_after_s: Option<[f64; 2]>,
-    end_rate_bps: Option<u64>,
-    end_srtt_s: Option<f64>,
-    timeouts: u32,
-    acked_bytes: u64,
-    sent_again_bytes: u64,
-    sent_again_packets: u32,
-    lost_packets: u32,
-    marked_packets: u32,
-    mss_bytes: u32,
-    longest_cwnd_packets: u32,
-    cwnd_packets: u32,
-    min_rtt_s: f64,
-    srtt_s: f64,
-}
-
-impl<'a> Told<'a> {
-    fn new(connection: &'a Connection) -> Self {
-        let Connection { slow_start, .. } = connection;
-        let seconds = |time: Duration| time.as_secs_f64();
-        #[expect(clippy::disallowed_methods, reason = "the record of a real connection")]
-        let closed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Self {
-            schema: "firstflight/connection@1",
-            began_s: seconds(closed.saturating_sub(connection.duration)),
-            duration_s: seconds(connection.duration),
-            local: connection.local.to_string(),
-            remote: connection.remote.to_string(),
-            accepted: connection.accepted,
-            control: &connection.control,
-            slow_start_end: slow_start.end.name(),
-            slow_start_ended: slow_start.end.is_left(),
-            end_cwnd_packets: slow_start.cwnd,
-            end_after_s: slow_start.between.map(|(from, to)| [seconds(from), seconds(to)]),
-            end_rate_bps: slow_start.rate.map(|bytes| bytes.saturating_mul(8)),
-            end_srtt_s: slow_start.srtt.map(seconds),
-            timeouts: slow_start.timeouts,
-            acked_bytes: connection.acked,
-            sent_again_bytes: connection.sent_again,
-            sent_again_packets: connection.sent_again_segments,
-            lost_packets: connection.lost,
-            marked_packets: connection.marked,
-            mss_bytes: connection.mss,
-            longest_cwnd_packets: connection.longest_cwnd,
-            cwnd_packets: connection.cwnd,
-            min_rtt_s: seconds(connection.min_rtt),
-            srtt_s: seconds(connection.srtt),
-        }
-    }
-
-    /// A line for people: `cubic 192.0.2.1:443 loss at 294 packets after 0.25 to 0.30 s, ...`.
-    fn line(&self) -> String {
-        let Self { control, remote, slow_start_end: end, end_cwnd_packets: cwnd, .. } = self;
-        let arrow = if self.accepted { "<-" } else { "->" };
-        let end = match (self.slow_start_ended, self.end_after_s) {
-            (false, _) => format!("still in slow start at {cwnd} packets ({end})"),
-            (true, None) => format!("{end} at {cwnd} packets"),
-            (true, Some([from, to])) => {
-                format!("{end} at {cwnd} packets, {from:.3} to {to:.3} s after the handshake")
-            }
-        };
-        let (bytes, again) = (self.acked_bytes, self.sent_again_packets);
-        let (seconds, rtt) = (self.duration_s, self.min_rtt_s * 1e3);
-        format!(
-            "{arrow} {remote} {control}: {end}; {bytes} bytes in {seconds:.3} s, {again} sent \
-             again, RTT {rtt:.3} ms"
-        )
-    }
-}
-
 impl From<WatchError> for Failure {
     fn from(error: WatchError) -> Self {
         match error {
@@ -215,7 +219,10 @@ mod tests {
             port: port.to_vec(),
             period: None,
             json: false,
+            out: None,
+            live: false,
             prometheus: None,
+            listen: None,
         }
     }
 
@@ -231,14 +238,5 @@ mod tests {
         assert!(!admits(&[], &[80]));
         let Err(wrong) = Filter::read(&args(&["192.0.2.0/40"], &[])) else { panic!() };
         assert!(wrong.to_string().contains("accepted: an address or a prefix"), "{wrong}");
-    }
-
-    #[test]
-    fn a_line_says_why_slow_start_ended() {
-        let connection = summary::tests::connection("cubic", 294, 6_000_000);
-        let line = Told::new(&connection).line();
-        let expected = "-> 192.0.2.1:443 cubic: loss at 294 packets, 0.250 to 0.296 s after the \
-                        handshake; 6000000 bytes in 2.000 s, 7 sent again, RTT 40.000 ms";
-        assert_eq!(line, expected);
     }
 }

@@ -20,6 +20,7 @@ struct connection {
     struct watched seen;
     u64 began; /* by CLOCK_MONOTONIC */
     u32 first_prior_cwnd;
+    u32 cwnd_at_timeout; /* at the first, before the kernel cut it */
     u8 losses_ignored; /* a control that stays in slow start in spite of them, as BBR does */
     u8 over;           /* slow start can no longer go on */
 };
@@ -96,8 +97,13 @@ static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 clo
     if (ssthresh < INFINITE_SSTHRESH) {
         if (reduced && !c->losses_ignored) {
             if (prior_ssthresh && prior_ssthresh < INFINITE_SSTHRESH && prior_ssthresh <= prior) {
-                /* The control had left it before this reduction, since the last look. */
-                end(c, tp, END_HEURISTIC, prior_ssthresh, closing);
+                /* It was left before this reduction, since the last look: by a timeout whose
+                 * retransmission did not leave this host, or the control decided.
+                 */
+                if (c->cwnd_at_timeout)
+                    end(c, tp, END_TIMEOUT, c->cwnd_at_timeout, closing);
+                else
+                    end(c, tp, END_HEURISTIC, prior_ssthresh, closing);
                 c->over = 1;
             } else {
                 end(c, tp, why_reduced(tp), prior, closing);
@@ -182,7 +188,8 @@ int ff_watch(struct bpf_sock_ops *ops)
         return 1;
     }
     if (op == RTO_EXPIRED) {
-        c->seen.timeouts++;
+        if (!c->seen.timeouts++)
+            c->cwnd_at_timeout = tp->snd_cwnd;
         return 1;
     }
     look(c, tp, 0);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use firstflight_kernel::watch::{Connection, Counts, End};
+use firstflight_outside::digits;
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Cell, Column, Table};
 use firstflight_terminal::words::count;
@@ -21,13 +22,17 @@ struct Group {
     connections: u64,
     acked: u64,
     sent_again: u64,
-    /// Connections whose window at the end was at most the bound, by [`BOUNDS`]; the last has none.
-    windows: [u64; BOUNDS.len() + 1],
+    /// Connections whose window at the end was at most the bound, by [`BOUNDS`], and their bytes;
+    /// the last has none.
+    windows: [(u64, u64); BOUNDS.len() + 1],
     window_sum: u64,
 }
 
 /// Bounds of the histogram of windows, in packets.
 const BOUNDS: [u32; 10] = [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120];
+
+/// Characters of a bar that is all of them.
+const BAR: f64 = 40.0;
 
 /// What `--json` prints at the end.
 #[derive(Serialize)]
@@ -40,7 +45,23 @@ pub(super) struct Document<'a> {
     closed: u64,
     /// That could not be told, because too many closed at once.
     dropped: u64,
+    /// Connections that never left slow start, and their bytes, over all that were told.
+    never_left_share_of_connections: f64,
+    never_left_share_of_bytes: f64,
     groups: Vec<Row<'a>>,
+    /// The histogram of windows at the end of slow start, of all.
+    windows: Vec<Window>,
+}
+
+/// Connections whose window at the end of slow start, or the longest where it did not end, was
+/// above the bound before and at most this.
+#[derive(Serialize)]
+struct Window {
+    /// None for the last.
+    at_most_packets: Option<u32>,
+    connections: u64,
+    share_of_connections: f64,
+    share_of_bytes: f64,
 }
 
 #[derive(Serialize)]
@@ -64,7 +85,8 @@ impl Summary {
         group.connections += 1;
         group.acked += connection.acked;
         group.sent_again += connection.sent_again;
-        group.windows[BOUNDS.partition_point(|bound| *bound < window)] += 1;
+        let (connections, bytes) = &mut group.windows[BOUNDS.partition_point(|it| *it < window)];
+        (*connections, *bytes) = (*connections + 1, *bytes + connection.acked);
         group.window_sum += u64::from(window);
     }
 
@@ -85,11 +107,57 @@ impl Summary {
         rows.collect()
     }
 
+    /// All connections that were told, and their bytes.
+    fn all(&self) -> (u64, u64) {
+        let groups = self.groups.values();
+        groups.fold((0, 0), |all, group| (all.0 + group.connections, all.1 + group.acked))
+    }
+
+    /// The shares that never left slow start.
+    fn never_left(&self) -> (f64, f64) {
+        let (connections, bytes) = self.all();
+        let stayed = self.groups.iter().filter(|((_, end), _)| !end.is_left());
+        let stayed =
+            stayed.fold((0, 0), |sum, (_, group)| (sum.0 + group.connections, sum.1 + group.acked));
+        (share(stayed.0, connections), share(stayed.1, bytes))
+    }
+
+    /// The histogram of windows, up to the longest.
+    fn windows(&self) -> Vec<Window> {
+        let (all, all_bytes) = self.all();
+        let bounds = BOUNDS.iter().copied().map(Some).chain([None]);
+        let mut windows: Vec<Window> = bounds
+            .enumerate()
+            .map(|(place, at_most_packets)| {
+                let groups = self.groups.values().map(|group| group.windows[place]);
+                let (connections, bytes) =
+                    groups.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                let share_of_connections = share(connections, all);
+                let share_of_bytes = share(bytes, all_bytes);
+                Window { at_most_packets, connections, share_of_connections, share_of_bytes }
+            })
+            .collect();
+        let used = windows.iter().rposition(|window| window.connections > 0);
+        windows.truncate(used.map_or(0, |last| last + 1));
+        windows
+    }
+
     pub(super) fn document(&self, counts: Counts) -> Document<'_> {
         let Counts { began, closed, dropped } = counts;
         let schema = "firstflight/watch@1";
         let version = env!("CARGO_PKG_VERSION");
-        Document { schema, version, began, closed, dropped, groups: self.rows() }
+        let never_left = self.never_left();
+        Document {
+            schema,
+            version,
+            began,
+            closed,
+            dropped,
+            never_left_share_of_connections: never_left.0,
+            never_left_share_of_bytes: never_left.1,
+            groups: self.rows(),
+            windows: self.windows(),
+        }
     }
 
     /// What is printed at the end.
@@ -123,15 +191,50 @@ impl Summary {
                 ]);
             }
             text.push_str(terminal::table(&table, screen).trim_end());
-            text.push('\n');
+            text.push_str("\n\n");
+            text.push_str(terminal::table(&self.histogram(screen), screen).trim_end());
+            text.push_str("\n\n");
         }
-        let told = rows.iter().map(|row| row.connections).sum();
+        let (told, _) = self.all();
         let open = counts.began.saturating_sub(counts.closed);
         let _ = write!(text, "{}; {} still open", count(told, "connection"), open);
+        if told > 0 {
+            let (connections, bytes) = self.never_left();
+            let (of, bytes) = (digits(connections * 100.0, 1), digits(bytes * 100.0, 1));
+            let _ = write!(text, "; {of} % never left slow start, with {bytes} % of the bytes");
+        }
         if counts.dropped > 0 {
             let _ = write!(text, "; {} not told, because too many closed at once", counts.dropped);
         }
         text + "\n"
+    }
+
+    /// The histogram of windows, a bar a bound.
+    fn histogram(&self, screen: Screen) -> Table {
+        let columns = [
+            Column::text("window at the end"),
+            Column::number("of connections", "%"),
+            Column::number("of bytes", "%"),
+            Column::text(""),
+        ];
+        let mut table = Table::new("windows", "Windows at the end of slow start", columns);
+        let mut above = 0;
+        for window in self.windows() {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
+            let length = (window.share_of_connections * BAR).round() as usize;
+            let name = match window.at_most_packets {
+                Some(most) => format!("{} to {most} packets", above + 1),
+                None => format!("above {above} packets"),
+            };
+            above = window.at_most_packets.unwrap_or(above);
+            table.push([
+                name.into(),
+                Cell::number(100. * window.share_of_connections, 1),
+                Cell::number(100. * window.share_of_bytes, 1),
+                (if screen.unicode { "█" } else { "#" }).repeat(length).into(),
+            ]);
+        }
+        table
     }
 
     /// In the text format that Prometheus reads.
@@ -182,7 +285,7 @@ fn histogram((key, group): (&(String, End), &Group)) -> Vec<(String, u64)> {
     let labels = labels(key);
     let mut sum = 0;
     let bounds = BOUNDS.iter().map(u32::to_string).chain(["+Inf".to_owned()]);
-    let buckets = bounds.zip(group.windows).map(|(bound, count)| {
+    let buckets = bounds.zip(group.windows).map(|(bound, (count, _))| {
         sum += count;
         (format!("_bucket{{{labels},le=\"{bound}\"}}"), sum)
     });
@@ -261,11 +364,19 @@ pub(super) mod tests {
         let has = |words: &[&str]| lines.iter().any(|line| line.ends_with(words));
         assert!(has(&["loss", "2", "66.7", "98.0", "300", "0.68"]), "{text}");
         assert!(has(&["application", "1", "33.3", "2.0", "10", "0.00"]), "{text}");
-        let last = "3 connections; 1 still open; 1 not told, because too many closed at once\n";
+        // 60 kB of 3 MB.
+        let last = "3 connections; 1 still open; 33.3 % never left slow start, with 2 % of the \
+                    bytes; 1 not told, because too many closed at once\n";
         assert!(text.ends_with(last), "{text}");
+        let bar = "#".repeat(27);
+        assert!(has(&["161", "to", "320", "packets", "66.7", "98.0", &bar]), "{text}");
         let document = serde_json::to_value(summary.document(counts)).unwrap();
         assert_eq!(document["groups"][0]["connections"], 2, "{document}");
         assert_eq!(document["dropped"], 1, "{document}");
+        assert_eq!(document["never_left_share_of_bytes"], 0.02, "{document}");
+        let windows = document["windows"].as_array().unwrap();
+        assert_eq!((windows.len(), &windows[5]["connections"]), (6, &2.into()), "{document}");
+        assert_eq!(windows[0]["at_most_packets"], 10, "{document}");
     }
 
     #[test]
@@ -283,6 +394,19 @@ pub(super) mod tests {
             "firstflight_dropped_records_total 1".to_owned(),
         ] {
             assert!(text.lines().any(|it| it == line), "{line}: {text}");
+        }
+        // What the board asks for is there.
+        let board = include_str!("../../../../../docs/grafana.json");
+        let board: serde_json::Value = serde_json::from_str(board).unwrap();
+        for panel in board["panels"].as_array().unwrap() {
+            for target in panel["targets"].as_array().unwrap() {
+                let expr = target["expr"].as_str().unwrap();
+                let name = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+                for metric in expr.split(name).filter(|word| word.starts_with("firstflight_")) {
+                    let is_it = |line: &str| line.split(['{', ' ']).next() == Some(metric);
+                    assert!(text.lines().any(is_it), "{metric}: {text}");
+                }
+            }
         }
         let nothing = Summary::default();
         assert!(nothing.text(Counts::default(), Screen::plain(80)).starts_with("0 connections"));
