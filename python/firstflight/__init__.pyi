@@ -50,8 +50,10 @@ class Path(TypedDict, total=False):
     iw: _Quantity
     ssthresh: _Quantity
     receiver_window: _Quantity
+    send_buffer: _Quantity
     recovery: str
     delayed_ack: int | str
+    acks_per_rtt: int | str
     duplicate_acks: int | str
     split_acks: int | str
     syn: bool | str
@@ -73,6 +75,7 @@ class Path(TypedDict, total=False):
     ack_compression: bool | str
     linux_release: str
     quick_acks: bool | str
+    ack_size: _Quantity
     growth_limit: bool | str
     segment_per_ack: bool | str
     ecn: bool | str

@@ -173,8 +173,9 @@ fn carried_panel(report: &Report) -> Option<Panel> {
         return None;
     }
     let scale = Scale::of(report);
-    let bits = wire_bytes as f64 * 8.0;
-    let packets_per_s = resolved.links[resolved.slowest_link()].rate_bps as f64 / bits;
+    let slowest = &resolved.links[resolved.slowest_link()];
+    let bits = slowest.elements.on_link(wire_bytes) as f64 * 8.0;
+    let packets_per_s = slowest.rate_bps as f64 / bits;
     let curves = firsts(report).filter(|run| run.result.transport == "sim").filter_map(|run| {
         let link = run.queues.get(resolved.slowest_link())?;
         let sent = sent_by_link(&points(link, "carried_packets"), packets_per_s);

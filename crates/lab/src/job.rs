@@ -251,7 +251,7 @@ pub(crate) fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
     let bottleneck = LinkSpec::of_bottleneck(resolved, seed);
     // Where data goes both ways ACKs do too, and are charged and lost as in the simulator.
     let both_ways = resolved.flows.iter().any(|flow| flow.reverse);
-    let ack_bytes = both_ways.then_some(firstflight_sim::ACK_BYTES);
+    let ack_bytes = both_ways.then(|| resolved.endpoint.switches.ack_size.bytes());
     let header_bytes = Some(resolved.header_bytes);
     let back_headers = if both_ways { header_bytes } else { bottleneck.backward.header_bytes };
     LinkSpec {

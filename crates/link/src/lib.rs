@@ -32,6 +32,7 @@ pub use distributions::exponential;
 pub use drop_tail::DropTail;
 pub use drop_tail_link::{Buffer, DropTailLink, ROUNDING_NS, Tie, Totals};
 pub use element::delay_schedule::DelaySchedule;
+pub use element::framing::Framing;
 pub use element::jitter::Jitter;
 pub use element::opportunities::Opportunities;
 pub use element::policer::Policer;

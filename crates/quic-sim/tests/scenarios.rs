@@ -116,6 +116,33 @@ fn quic_crosses_every_element_and_one_seed_gives_one_result() {
     }
 }
 
+/// The simulator's QUIC and quinn, where ACKs are few and where the sender keeps little: five paths
+/// each, on which both carry as much, but for a twentieth.
+#[test]
+fn few_acks_and_little_room_slow_the_simulators_quic_and_quinn_alike() {
+    let paths = [
+        ("10Mbps", "40ms", "1bdp"),
+        ("10Mbps", "100ms", "1bdp"),
+        ("20Mbps", "30ms", "2bdp"),
+        ("20Mbps", "80ms", "0.5bdp"),
+        ("40Mbps", "50ms", "1bdp"),
+    ];
+    let keys = ["acks_per_rtt = 4", "acks_per_rtt = 2", "send_buffer = '0.5bdp'"];
+    for (key, (rate, rtt, buffer)) in keys.iter().flat_map(|key| paths.map(|path| (key, path))) {
+        let text = format!(
+            "controls = ['newreno']\nprofile = 'quic'\nduration = '4s'\nheaders = '28B'\n{key}\n\
+             path = {{ rate = '{rate}', rtt = '{rtt}', buffer = '{buffer}' }}"
+        );
+        let scenario = Scenario::parse(&text, "x.toml").unwrap();
+        let carried = [Simulator::TCP, QUIC].map(|on| {
+            let report = on.run(&scenario, &Options::default()).unwrap();
+            report.runs[0].result.total_throughput_bps
+        });
+        let apart = carried[1] / carried[0] - 1.0;
+        assert!(apart.abs() < 0.05, "{key}, {rate}, {rtt}, {buffer}: {carried:?}");
+    }
+}
+
 /// Applications that write by the clock, a window that opens late, and a handshake that is late:
 /// with either transport the transfer takes as long as that and the path make it.
 #[test]

@@ -16,12 +16,25 @@ pub struct Constants {
     pub packet_threshold: Option<u64>,
     /// One ACK for this many packets, which the sender asks for by the ACK-frequency extension.
     pub delayed_ack: Option<u64>,
+    /// An ACK this long after the packet that it is for, however many come meanwhile, by that
+    /// extension too. The stacks hold none back for longer than a round trip or 25 ms.
+    pub ack_delay: Option<Duration>,
+    /// What the sender keeps that is not acknowledged, bytes.
+    pub send_buffer: Option<u64>,
 }
 
 impl Constants {
     /// Sets those of the transport: quinn's or noq's `TransportConfig`.
     pub fn apply(self, transport: &mut impl TransportSettings) {
         transport.set_constants(self);
+    }
+
+    /// How many packets more than one an ACK waits for, and how long.
+    fn ack_frequency(self) -> Option<(u64, Duration)> {
+        let usual = Duration::from_millis(25);
+        let by_packets = |packets: u64| (packets.saturating_sub(1), usual);
+        let by_time = self.ack_delay.map(|delay| (u64::MAX, delay));
+        by_time.or(self.delayed_ack.map(by_packets))
     }
 }
 
@@ -46,14 +59,16 @@ macro_rules! settings {
                 if let Some(threshold) = constants.packet_threshold {
                     self.packet_threshold(u32::try_from(threshold).unwrap_or(u32::MAX).max(1));
                 }
-                if let Some(packets) = constants.delayed_ack {
+                if let Some(bytes) = constants.send_buffer {
+                    self.send_window(bytes);
+                }
+                if let Some((more, delay)) = constants.ack_frequency() {
                     let mut frequency = $stack::AckFrequencyConfig::default();
-                    let more = packets.saturating_sub(1);
                     let more = $stack::VarInt::from_u64(more).unwrap_or($stack::VarInt::MAX);
                     // Out of order is acknowledged at once, as without the extension.
                     let reordering = $stack::VarInt::from_u32(1);
                     frequency.ack_eliciting_threshold(more).reordering_threshold(reordering);
-                    frequency.max_ack_delay(Some(Duration::from_millis(25)));
+                    frequency.max_ack_delay(Some(delay));
                     self.ack_frequency_config(Some(frequency));
                 }
             }

@@ -13,8 +13,8 @@ use firstflight_scenario::{
     Timer as TimerOf,
 };
 use firstflight_sim::{
-    ACK_BYTES, Compression, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow,
-    RecoveryRules, RtoRules, Timer, UNLIMITED_WINDOW, provides,
+    Compression, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow, RecoveryRules,
+    RtoRules, Timer, UNLIMITED_WINDOW, provides,
 };
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
@@ -32,7 +32,8 @@ pub(crate) fn endpoint(
     let quic = recovery == Recovery::Quic;
     let has_segments = !quic && !is_agent(kind);
     let linux_receiver = !quic && set.receiver == Receiver::Linux;
-    let window = flow.receiver_window_bytes.map(|bytes| bytes / resolved.packet_bytes.max(1));
+    let packets = |bytes: Option<u64>| limit(bytes, resolved.packet_bytes);
+    let ack_delay = flow.ack_delay_ns().filter(|_| quic);
     Endpoint {
         // What is asked of the routers travels with the SYN.
         syn: control.startup.asks().is_some() || set.syn && set.fast_open != FastOpen::Cookie,
@@ -42,8 +43,8 @@ pub(crate) fn endpoint(
         fast_open: set.fast_open == FastOpen::On,
         initial_window: Bytes(flow.iw_bytes.value),
         initial_ssthresh: initial_ssthresh(flow, control),
-        receiver_window: window
-            .map_or(UNLIMITED_WINDOW, |packets| packets.clamp(1, UNLIMITED_WINDOW.into()) as u32),
+        receiver_window: packets(flow.receiver_window_bytes),
+        send_buffer: packets(flow.send_buffer_bytes),
         recovery: kind,
         rules: RecoveryRules {
             duplicate_acks: count(
@@ -52,7 +53,7 @@ pub(crate) fn endpoint(
             ..rules(common, recovery, control)
         },
         rto: rto(common, timer(set.timer, recovery, phase)),
-        delayed_ack: count(flow.delayed_ack.value),
+        delayed_ack: ack_delay.map_or(count(flow.delayed_ack.value), |_| UNLIMITED_WINDOW),
         growing_window: linux_receiver
             .then(|| growing_window(resolved.packet_bytes, set.quick_acks)),
         linux_acks: linux_receiver.then(|| LinuxAcks {
@@ -62,11 +63,14 @@ pub(crate) fn endpoint(
             }),
         }),
         split_acks: count(flow.split_acks),
-        delayed_ack_timeout: Span(set.delayed_ack_timer.ns()),
+        delayed_ack_timeout: Span(ack_delay.unwrap_or(set.delayed_ack_timer.ns())),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
         delay_repeated: !quic && set.receiver == Receiver::Ns2,
         overhead_bytes: if quic { overhead_bytes(resolved) } else { 0 },
-        ack_bytes: if quic { QUIC_ACK_BYTES + resolved.header_bytes } else { ACK_BYTES },
+        ack_bytes: match quic {
+            true => QUIC_ACK_BYTES + resolved.header_bytes,
+            false => set.ack_size.bytes(),
+        },
         limit_growth_to_flight: set.growth_limit,
         segment_per_ack: set.segment_per_ack,
         ecn: set.ecn,
@@ -80,6 +84,12 @@ pub(crate) fn endpoint(
         linux_pacing: !quic && set.pacer == Pacer::Linux && !set.pacing,
         tso: recovery == Recovery::Rack && set.tso,
     }
+}
+
+/// A limit in packets of so many bytes, one at least; no limit without one in bytes.
+fn limit(bytes: Option<u64>, packet: u64) -> u32 {
+    let packets = bytes.map(|bytes| bytes / packet.max(1));
+    packets.map_or(UNLIMITED_WINDOW, |packets| packets.clamp(1, UNLIMITED_WINDOW.into()) as u32)
 }
 
 /// The profile's ssthresh does not apply to a start-up that finds its own end.

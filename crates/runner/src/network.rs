@@ -44,15 +44,13 @@ pub(crate) fn build(
 /// that has the same models.
 pub fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
     let Built { elements, delays } = &link.built;
+    let wire = link.elements.on_link(resolved.wire_bytes());
     LinkSpec {
         rate_bps: link.rate_bps,
         delay: delays.as_ref().map_or(Span(link.delay_ns), DelaySchedule::least),
         buffer: link.buffer.into(),
         elements: elements.clone(),
-        queue: link
-            .queue
-            .as_ref()
-            .map(|queue| queue.discipline.build(resolved.wire_bytes(), link.rate_bps)),
+        queue: link.queue.as_ref().map(|queue| queue.discipline.build(wire, link.rate_bps)),
         mark_from: link.ecn_threshold_packets,
         in_service_counts: resolved.endpoint.switches.buffer_counts_in_service,
         loss: losses(link.loss),

@@ -96,7 +96,7 @@ impl Resolved {
         let access = default_access_rate(slowest.rate_bps);
         let ack = self.endpoint.profile.constants().flow.delayed_ack;
         let ns = |ns: u64| Time::from_ns(ns);
-        let each: [(bool, Words<'_>); 8] = [
+        let each: [(bool, Words<'_>); 10] = [
             (self.any(|f| f.size_bytes.is_some()), &|f| match f.size_bytes {
                 Some(size) => format!("size {}", Size::from_bytes(size)),
                 None => "no size".to_owned(),
@@ -115,6 +115,11 @@ impl Resolved {
                 Some(bytes) => format!("receiver window {}", self.window(bytes)),
                 None => "no receiver window".to_owned(),
             }),
+            (self.any(|f| f.send_buffer_bytes.is_some()), &|f| match f.send_buffer_bytes {
+                Some(bytes) => format!("send buffer {}", self.window(bytes)),
+                None => "no limit of the send buffer".to_owned(),
+            }),
+            (self.any(|f| f.acks_per_rtt > 0), &|f| format!("{} ACKs per RTT", f.acks_per_rtt)),
             (self.any(|f| f.access_rate_bps != access), &|f| {
                 format!("access rate {}", Rate::from_bps(f.access_rate_bps))
             }),

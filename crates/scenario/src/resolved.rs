@@ -274,12 +274,19 @@ pub struct ResolvedFlow {
     pub ssthresh_bytes: Setting<Option<u64>>,
     /// Advertised window; `None` is unlimited.
     pub receiver_window_bytes: Option<u64>,
+    /// What its sender keeps that is not acknowledged; `None` is unlimited. Results have the key
+    /// only where there is a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_buffer_bytes: Option<u64>,
     /// Loss recovery.
     pub recovery: Setting<Recovery>,
     /// Duplicate ACKs that mean a loss to Reno and NewReno.
     pub duplicate_acks: Setting<u64>,
     /// Packets per ACK.
     pub delayed_ack: Setting<u64>,
+    /// ACKs per round trip instead; 0 for none. Results have the key only where there are some.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub acks_per_rtt: u64,
     /// The transport; `None` for the run's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Carrier>,
@@ -299,6 +306,10 @@ pub struct ResolvedFlow {
     pub handshake_delay_ns: Option<u64>,
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What an application writes by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -314,6 +325,11 @@ pub struct ResolvedWrite {
 }
 
 impl ResolvedFlow {
+    /// How long an ACK may wait where there are so many per round trip, ns.
+    pub fn ack_delay_ns(&self) -> Option<u64> {
+        self.rtt_ns.checked_div(self.acks_per_rtt)
+    }
+
     /// The first key that is written of those that only simulated networks have.
     pub fn simulated_key(&self) -> Option<&'static str> {
         let written = [
@@ -419,9 +435,10 @@ impl Resolved {
         self.capacity().bottleneck(&all, 0, self.duration_ns)
     }
 
-    /// Whole packets in flight that fill a path of this rate and round trip.
+    /// Whole packets in flight that fill a path of this rate and round trip, at the slowest link.
     pub fn bdp_packets(&self, rate_bps: u64, rtt_ns: u64) -> u64 {
-        bdp_packets(rate_bps, rtt_ns, self.wire_bytes(), 1000)
+        let wire = frame_bytes(&self.links, &[self.slowest_link()], self.wire_bytes());
+        bdp_packets(rate_bps, rtt_ns, wire, 1000)
     }
 
     /// Number of flows over all groups.
@@ -437,6 +454,16 @@ pub(crate) fn rate_bps(links: &[ResolvedLink], number: usize) -> u64 {
         None => links[number].rate_bps,
         Some(of) => back(&links[of]),
     }
+}
+
+/// What a packet of so many bytes takes on the link of a data path where it takes most.
+pub(crate) fn frame_bytes(links: &[ResolvedLink], path: &[usize], bytes: u64) -> u64 {
+    let elements = |number: &usize| match number.checked_sub(links.len()) {
+        None => Some(&links[*number].elements),
+        Some(of) => links[of].back.as_ref().map(|back| &back.elements),
+    };
+    let framed = path.iter().filter_map(elements).map(|elements| elements.on_link(bytes));
+    framed.max().unwrap_or(bytes)
 }
 
 fn in_ppb<S: Serializer>(loss: &Loss, serializer: S) -> Result<S::Ok, S::Error> {

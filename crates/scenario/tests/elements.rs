@@ -150,6 +150,30 @@ const REFUSED: &[(&str, &str)] = &[
          accepted: one of them",
     ),
     (
+        "[path]\nframing = { atm = false }",
+        "x.toml:2: path.framing: it adds nothing; accepted: overhead, mpu or atm",
+    ),
+    (
+        "[path]\nframing = { overhead = '1MB' }",
+        "x.toml:2: path.framing.overhead = \"1MB\": out of range; accepted: 0B to 65535B",
+    ),
+    (
+        "[path]\npolicer = { rate = '1Mbps', bucket = '1040B' }\nframing = { overhead = '42B' }",
+        "x.toml:2: path.policer.bucket = \"1040B\": it holds no packet of 1042 bytes, so that none \
+         would pass; accepted: one packet or more",
+    ),
+    (
+        "delayed_ack = 4\nacks_per_rtt = 4",
+        "x.toml:2: acks_per_rtt = 4: ACKs come by packets or by time; accepted: delayed_ack or \
+         acks_per_rtt",
+    ),
+    (
+        "[[flow]]\nsend_buffer = '999B'",
+        "x.toml:2: flow[0].send_buffer = \"999B\": less than a packet of 1000B; accepted: 1pkt or \
+         more",
+    ),
+    ("ack_size = '0B'", "x.toml:1: ack_size = \"0B\": out of range; accepted: 1B to 65535B"),
+    (
         "[[flow]]\nreverse = true",
         "x.toml:2: flow[0].reverse = true: no link of its path has a rate in that direction; \
          accepted: `back = { rate = \"10Mbps\", buffer = \"100pkt\" }` on one of them",

@@ -242,8 +242,8 @@ const FILES: &[(&str, &str)] = &[
         "[path]\nbuffr = \"1bdp\"",
         "x.toml:2: path.buffr: unknown key, did you mean `buffer`; accepted: rate, rtt, buffer, \
          ecn_threshold, queue, access_delay, access_rate, access_times, loss, drop, jitter, wifi, \
-         policer, rates, rates_period, rate_trace, delays, delays_period, delay_trace, reorder, \
-         release, back",
+         framing, policer, rates, rates_period, rate_trace, delays, delays_period, delay_trace, \
+         reorder, release, back",
     ),
     ("path = 3", "x.toml:1: path = 3: not a table; accepted: keys with values under a [header]"),
     (
@@ -266,8 +266,8 @@ const FILES: &[(&str, &str)] = &[
     (
         "[[link]]\nname='a'\nrat='1Mbps'",
         "x.toml:3: link[0].rat: unknown key, did you mean `rate`; accepted: name, rate, delay, \
-         buffer, ecn_threshold, queue, loss, drop, jitter, wifi, policer, rates, rates_period, \
-         rate_trace, delays, delays_period, delay_trace, reorder, release, back",
+         buffer, ecn_threshold, queue, loss, drop, jitter, wifi, framing, policer, rates, \
+         rates_period, rate_trace, delays, delays_period, delay_trace, reorder, release, back",
     ),
     (
         "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n\

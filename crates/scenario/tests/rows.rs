@@ -139,7 +139,9 @@ fn the_default_that_the_help_names_of_a_flag_is_what_holds_without_it() {
         // Those of other profiles stand behind it; `none` and `unlimited` cannot be written.
         let default = flag.default.split(" (").next().unwrap();
         let is_word = ["none", "unlimited"].contains(&default);
-        if is_word && !["--ssthresh", "--receiver-window"].contains(&flag.name.as_str()) {
+        if is_word
+            && !["--ssthresh", "--receiver-window", "--send-buffer"].contains(&flag.name.as_str())
+        {
             continue;
         }
         let given = with(&PathFlags::from_iter([(flag.name.as_str(), default)]));
@@ -159,6 +161,7 @@ fn other(key: &Key) -> String {
         Kind::Count => vec!["2".to_owned()],
         // Above every smallest RTO, below every largest.
         Kind::Quantity if usual.ends_with('s') => vec!["17s".to_owned()],
+        Kind::Quantity if usual.ends_with('B') => vec!["52B".to_owned()],
         Kind::Quantity => vec!["7pkt".to_owned()],
         Kind::Word(words) => words.iter().map(|word| (*word).to_owned()).collect(),
     };

@@ -121,6 +121,12 @@ impl FlowSpec {
         }
     }
 
+    /// Whether no more than cwnd, which that window caps, limits what is in flight.
+    pub(crate) fn cwnd_is_the_limit(&self) -> bool {
+        let Endpoint { receiver_window, send_buffer, .. } = self.endpoint;
+        self.receiver_window_until.is_none() && receiver_window <= send_buffer
+    }
+
     /// What a full packet carries to the application, in bytes.
     pub fn data_bytes(&self) -> u64 {
         self.payload_bytes.saturating_sub(self.endpoint.overhead_bytes).max(1)

@@ -9,8 +9,8 @@ use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_link::{Crossing, Fate, Jitter};
 use firstflight_sim::{
     Buffer, Compression, Element, FastPaths, FilesSpec, FlowSpec, GrowingWindow, Interrupted,
-    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Pattern, Recovery, Timer, UdpSpec, Uniform,
-    named, run_watched,
+    LinkSpec, LinuxAcks, LossSpec, Network, Outcome, Pattern, Recovery, Timer, UNLIMITED_WINDOW,
+    UdpSpec, Uniform, named, run_watched,
 };
 use proptest::prelude::*;
 use rand_pcg::Pcg64Mcg;
@@ -236,6 +236,7 @@ fn flows(links: usize) -> impl Strategy<Value = Vec<FlowSpec>> {
         flow.endpoint.linux_acks = linux_acks(start);
         flow.endpoint.rto.min = Span::from_millis(least_timeout);
         flow.endpoint.initial_ssthresh = Bytes(1000 * (8 << (back % 8)));
+        flow.endpoint.send_buffer = if back % 9 == 2 { 20 } else { UNLIMITED_WINDOW };
         // So slow that ACKs with SACK blocks hold up those behind them.
         flow.return_rate_bps = if start % 3 == 0 { 100_000 } else { 40_000_000 };
         flow.access_delay = Span::from_millis(access_delay);

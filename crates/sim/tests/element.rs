@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_link::{
-    Crossing, DelaySchedule, Fate, Jitter, Policer, RateSchedule, Release, Reorder, Steps, Wifi,
+    Crossing, DelaySchedule, Fate, Framing, Jitter, Policer, RateSchedule, Release, Reorder, Steps,
+    Wifi,
 };
 use firstflight_sim::{
     Buffer, Element, FastPaths, LinkSpec, LossSpec, Network, Outcome, Recovery, run, run_until,
@@ -211,6 +212,17 @@ fn a_link_that_stays_dead_delivers_nothing_more_and_the_run_ends() {
     assert!((1..60).contains(&flow.delivered_packets), "{}", flow.delivered_packets);
     assert_eq!(flow.finished_at, None);
     assert!(flow.counts.timeouts > 0);
+}
+
+/// 1000 bytes and 250 of framing take as long over 10 Mbit/s as 1000 bytes over 8.
+#[test]
+fn what_a_link_layer_adds_takes_its_time() {
+    let framed = through(Framing { overhead: 250, ..Framing::default() });
+    let mut slower = path(Vec::new());
+    slower.links[0].rate_bps = 8_000_000;
+    let slower = run(&slower);
+    assert_eq!(framed.flows[0].finished_at, slower.flows[0].finished_at);
+    assert_eq!(framed.links[0].totals.bytes, slower.links[0].totals.bytes / 4 * 5);
 }
 
 /// From `first` ms to `then` ms at 100 ms, in both directions.

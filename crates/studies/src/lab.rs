@@ -65,6 +65,8 @@ enum Kind {
     Thinned,
     /// An upload, and a download that begins a second later.
     BothWays,
+    /// Frames of a link layer, and ACKs of their real size.
+    Framed,
 }
 
 #[derive(Clone, PartialEq, serde::Deserialize)]
@@ -79,14 +81,17 @@ struct Route {
     /// Data goes both ways.
     #[serde(default)]
     upload: bool,
+    /// The link layer in both directions, as a scenario has it.
+    framing: Option<String>,
 }
 
 impl Route {
     fn kind(&self) -> Kind {
-        match (self.upload, &self.back) {
-            (true, _) => Kind::BothWays,
-            (false, Some(_)) => Kind::Thinned,
-            (false, None) => Kind::Plain,
+        match (self.upload, &self.framing, &self.back) {
+            (true, ..) => Kind::BothWays,
+            (false, Some(_), _) => Kind::Framed,
+            (false, None, Some(_)) => Kind::Thinned,
+            (false, None, None) => Kind::Plain,
         }
     }
 }
@@ -275,6 +280,6 @@ mod tests {
     fn the_file_of_paths_is_read() {
         let file: File = toml::from_str(include_str!("../../../validation/kernel.toml")).unwrap();
         let paths: Vec<usize> = file.pair.iter().map(|pair| file.paths(pair).len()).collect();
-        assert_eq!(paths, [12, 12, 12, 10, 5]);
+        assert_eq!(paths, [12, 12, 12, 10, 5, 5]);
     }
 }

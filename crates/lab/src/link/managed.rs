@@ -133,6 +133,7 @@ impl Managed {
         let flow = held.flow.map_or(0, |((protocol, from, to), _)| {
             u64::from(protocol) << 32 | u64::from(from) << 16 | u64::from(to)
         });
+        let bytes = crossing.bytes;
         let packet = Packet { id: 0, bytes, flow, ecn, marked: false, at: now };
         let mut out = Vec::new();
         self.server.arrive(packet, (held, crossing), &mut |held, packet, what| {

@@ -127,11 +127,12 @@ impl LinkSpec {
     pub fn of_bottleneck(resolved: &Resolved, seed: u64) -> Self {
         let link = &resolved.links[0];
         let simulated = firstflight_runner::link(resolved, link);
+        let ack_bytes = resolved.endpoint.switches.ack_size.bytes();
         Self {
             forward: DirectionSpec {
                 rate: Some(Rate::from_bps(link.rate_bps)),
                 delay_ns: simulated.delay.0,
-                full_bytes: resolved.wire_bytes(),
+                full_bytes: link.elements.on_link(resolved.wire_bytes()),
                 elements: simulated.elements,
                 place: Some(0),
                 buffer: Some(link.buffer),
@@ -142,7 +143,10 @@ impl LinkSpec {
                 drop_nth: link.drop.clone(),
                 ..DirectionSpec::default()
             },
-            backward: backward(link, simulated.back.as_deref()),
+            backward: DirectionSpec {
+                header_bytes: simulated.back.is_some().then_some(ack_bytes),
+                ..backward(link, simulated.back.as_deref())
+            },
             beyond: link.elements.key(),
             seed,
             mtu: ETHERNET_MTU,
@@ -166,7 +170,6 @@ fn backward(link: &ResolvedLink, back: Option<&firstflight_sim::LinkSpec>) -> Di
         delay_ns: back.delay.0 + own,
         buffer: written.and_then(|back| back.buffer),
         loss: written.map(|back| back.loss).unwrap_or_default(),
-        header_bytes: Some(firstflight_sim::ACK_BYTES),
         elements: back.elements.clone(),
         place: Some(BACK_STREAMS),
         ..DirectionSpec::default()

@@ -6,9 +6,10 @@ use std::thread;
 use std::time::Duration;
 
 use firstflight_control::quantity::Rate;
-use firstflight_lab::Path;
 use firstflight_lab::link::DirectionSpec;
 use firstflight_lab::path::far_address;
+use firstflight_lab::{Namespace, Path};
+use firstflight_link::Framing;
 use firstflight_scenario::ResolvedBuffer;
 
 const MS: u64 = 1_000_000;
@@ -119,4 +120,37 @@ fn known_namespaces(numbers: &[u64]) -> usize {
     let links = processes.filter_map(|entry| of(entry.path()));
     let names: Vec<String> = numbers.iter().map(|number| format!("net:[{number}]")).collect();
     links.filter(|link| names.iter().any(|name| link.as_os_str() == &**name)).count()
+}
+
+/// A datagram of each length through the kernel's own size tables (tc-stab(8)). A table rounds a
+/// length that has no line of its own up by a byte.
+#[test]
+fn the_kernels_size_tables_frame_as_the_link_does() {
+    let Some(end) = crate::granted(Namespace::new("an end")) else { return };
+    end.ip("link set lo up").unwrap();
+    let [sender, receiver] = [(); 2].map(|()| end.run(|| UdpSocket::bind("127.0.0.1:0")));
+    let [sender, receiver] = [sender, receiver].map(|made| made.unwrap().unwrap());
+    let to = receiver.local_addr().unwrap();
+    let sent = || {
+        let said = end.tool("tc", "-s qdisc show dev lo").unwrap();
+        let (_, behind) = said.split_once("Sent ").unwrap();
+        behind.split(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    for (words, framing) in [
+        ("overhead 18 linklayer atm", Framing { overhead: 18, least: 0, atm: true }),
+        ("mpu 84 overhead 24", Framing { overhead: 24, least: 84, atm: false }),
+        ("mpu 120 overhead 4 linklayer atm", Framing { overhead: 4, least: 120, atm: true }),
+    ] {
+        let table = format!("stab mtu 2048 tsize 2048 {words} pfifo");
+        end.tool("tc", &format!("qdisc replace dev lo root {table}")).unwrap();
+        for payload in [1, 10, 27, 28, 29, 75, 76, 77, 500, 1_000, 1_458] {
+            let before = sent();
+            sender.send_to(&vec![0; payload], to).unwrap();
+            // Ethernet, IP and UDP headers.
+            let bytes = payload as u64 + 14 + 20 + 8;
+            let (took, exact) = (sent() - before, framing.bytes(bytes));
+            assert!(took == exact || took == framing.bytes(bytes + 1), "{words}: {bytes}, {took}");
+        }
+        end.tool("tc", "qdisc del dev lo root").unwrap();
+    }
 }

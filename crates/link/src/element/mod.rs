@@ -6,6 +6,7 @@
 //! an event wherever it arrives.
 
 pub(crate) mod delay_schedule;
+pub(crate) mod framing;
 pub(crate) mod jitter;
 pub(crate) mod opportunities;
 pub(crate) mod policer;
@@ -26,6 +27,11 @@ use crate::random::stream;
 ///
 /// What an element need not decide it leaves to the default, which changes nothing.
 pub trait Element: Copied + Debug + Send + Sync {
+    /// What a packet of so many bytes takes on the link. What follows sees that size alone.
+    fn frames(&self, bytes: u64) -> u64 {
+        bytes
+    }
+
     /// A packet arrives at the link, in order of time. Nothing is known yet of whether the buffer
     /// has room.
     fn arrive(&mut self, _packet: &Crossing, _random: &mut Pcg64Mcg) -> Fate {
@@ -132,6 +138,7 @@ impl Elements {
     /// A packet arrives: the first that does not let it pass decides.
     pub fn arrive(&mut self, packet: &mut Crossing) -> Fate {
         let mut fate = Fate::Pass;
+        packet.bytes = self.all.iter().fold(packet.bytes, |bytes, (it, _)| it.frames(bytes));
         for (element, random) in &mut self.all {
             match element.arrive(packet, random) {
                 Fate::Drop => return Fate::Drop,

@@ -36,6 +36,8 @@ pub struct ClientAndServer {
     base: Clock,
     /// The UDP payload of a full packet.
     packet_bytes: u64,
+    /// How many bytes the application writes at a time.
+    piece: usize,
     /// Bytes that the application still has to write; `None` without end.
     to_write: Option<u64>,
     /// Bytes of all that is to be sent; `None` without end.
@@ -127,6 +129,7 @@ impl ClientAndServer {
             controller: None,
             base,
             packet_bytes: setup.packet_bytes,
+            piece: piece(setup),
             to_write: setup
                 .size
                 .map(|size| size.saturating_sub(setup.writes.iter().map(|(_, bytes)| bytes).sum())),
@@ -236,7 +239,7 @@ impl ClientAndServer {
                 }
             };
             self.stream = Some((stream, room));
-            let most = self.to_write.map_or(room, |left| room.min(left as usize)).min(BLOCK.len());
+            let most = self.to_write.map_or(room, |left| room.min(left as usize)).min(self.piece);
             let mut chunks = [Chunk::from_static(&BLOCK[..most])];
             let mut send = connection.send_stream(stream);
             let Some(written) = seam::write(&mut send, &mut chunks) else { return };
@@ -450,5 +453,12 @@ const STREAM: usize = 1 << 20;
 /// When a receiver is looked at again that was not there, in nanoseconds.
 const LATER_NS: u64 = 1_000_000;
 
-/// What the application writes at a time.
+/// The stack keeps a piece that the application wrote until all of it is acknowledged, so that
+/// where the sender keeps little they are as long as a packet.
+fn piece(setup: &Setup) -> usize {
+    let packet = usize::try_from(setup.packet_bytes).unwrap_or(BLOCK.len());
+    setup.send_buffer.map_or(BLOCK.len(), |_| packet.min(BLOCK.len()))
+}
+
+/// The most that the application writes at a time.
 static BLOCK: [u8; 64 * 1024] = [0; 64 * 1024];

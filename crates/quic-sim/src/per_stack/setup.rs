@@ -1,5 +1,7 @@
 //! What one flow is given.
 
+use std::time::Duration;
+
 use super::adapter::{self, Build, Constants, Factory, OfStack};
 use super::proto::{TransportConfig, VarInt};
 use firstflight_control::ControlProblem;
@@ -21,6 +23,10 @@ pub struct Setup {
     /// One ACK for this many packets, by the ACK-frequency extension. With `None` the stack's own
     /// policy holds: every second packet, and 25 ms at most.
     pub delayed_ack: Option<u64>,
+    /// An ACK so long after a packet instead, by that extension too.
+    pub ack_delay: Option<Duration>,
+    /// What the sender keeps that is not acknowledged; with `None` it never limits.
+    pub send_buffer: Option<u64>,
     /// Bytes to send; with `None` it sends until the run ends.
     pub size: Option<u64>,
     /// Parts of it that the application writes later, each with its time in nanoseconds after the
@@ -84,6 +90,8 @@ impl Setup {
             initial_ssthresh: None,
             packet_threshold: None,
             delayed_ack: None,
+            ack_delay: None,
+            send_buffer: None,
             size: None,
             writes: Vec::new(),
             receive_window: None,
@@ -137,6 +145,8 @@ impl Setup {
             packet_bytes: None,
             packet_threshold: self.packet_threshold,
             delayed_ack: self.delayed_ack,
+            ack_delay: self.ack_delay,
+            send_buffer: self.send_buffer,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The stack as a transport of the runner: flows of a scenario become pairs.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use super::adapter::{self, Constants, OWN, OfStack};
 use super::{Itself, NAME, OF_STACK, OVER, VERSION, seam};
@@ -66,6 +67,8 @@ impl OtherStack for Itself {
             initial_ssthresh: constants.initial_ssthresh,
             packet_threshold: constants.packet_threshold,
             delayed_ack: constants.delayed_ack,
+            ack_delay: constants.ack_delay,
+            send_buffer: constants.send_buffer,
             size: group.size_bytes,
             writes: group.each_write().skip(1).collect(),
             receive_window: group.receiver_window_bytes,
@@ -115,6 +118,8 @@ pub fn constants(group: &ResolvedFlow, control: &str) -> Constants {
         packet_bytes: None,
         packet_threshold: Some(group.duplicate_acks.or_own(own)),
         delayed_ack: group.delayed_ack.given.then_some(group.delayed_ack.value),
+        ack_delay: group.ack_delay_ns().map(Duration::from_nanos),
+        send_buffer: group.send_buffer_bytes,
     }
 }
 

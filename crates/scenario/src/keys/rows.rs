@@ -5,7 +5,7 @@
 //! releases what ns-2's own test suites (`tcl/test/test-suite-*.tcl`) say of defaults that changed,
 //! in 2.26 as they were before May 2003. `quic`: RFC 9000 and RFC 9002.
 
-use firstflight_control::quantity::{Threshold, Time, Window};
+use firstflight_control::quantity::{Size, Threshold, Time, Window};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
@@ -43,6 +43,13 @@ keys! {
         [Threshold::None, Threshold::None, Threshold::None, Threshold::None];
         Support::EVERYWHERE;
 
+    /// What senders keep that is not acknowledged, or none for no limit.
+    ///
+    /// A sender whose application always has more fills it again at once.
+    // SO_SNDBUF, by payload; quinn's send_window.
+    send_buffer: Threshold = [Threshold::None, Threshold::None, Threshold::None, Threshold::None];
+        Support::SIMULATED.and(Quinn);
+
     /// Loss recovery.
     ///
     /// With `ns2` also `ns2-linux`, the timer alone (ns-2's TCP/Linux with receivers that report
@@ -54,6 +61,13 @@ keys! {
     // RFC 9000 section 13.2.2.
     delayed_ack: u64 in (1..=1_000) = [1, 1, 1, 2];
         Support::EVERYWHERE;
+
+    /// ACKs per round trip that a sender asks for instead of one for `delayed_ack` packets, or 0.
+    ///
+    /// An ACK waits that part of the round trip without queues (draft-ietf-quic-ack-frequency,
+    /// whose frames ask for a longest delay).
+    acks_per_rtt: u64 in (0..=1_000) = [0, 0, 0, 0];
+        Support::by(&[Quic, Quinn]);
 
     /// Duplicate ACKs that mean a loss, and the packet threshold of QUIC.
     // RFC 5681 section 3.2, RFC 9002 section 6.1.1.
@@ -201,6 +215,12 @@ keys! {
     quick_acks: bool = [true, true, true, true], hidden true;
         Support::TCP.only(DelayedAcks).only(LinuxReceiver).quinn_does("false");
 
+    /// Size of an ACK on a link, without SACK blocks, which take 8 bytes each.
+    ///
+    /// With time stamps it is 52 bytes long (RFC 7323, appendix A).
+    ack_size: Size = [bytes(40), bytes(40), bytes(40), bytes(40)], hidden bytes(40);
+        Support::TCP.and(Kernel);
+
     /// Whether cwnd grows only as far as the largest flight justifies (twice it in start-up).
     // control_increase_.
     growth_limit: bool = [true, true, false, true];
@@ -267,6 +287,10 @@ keys! {
 
 const fn packets(count: u64) -> Window {
     Window::Packets(count)
+}
+
+const fn bytes(count: u64) -> Size {
+    Size::from_bytes(count)
 }
 
 const fn ms(count: u64) -> Time {

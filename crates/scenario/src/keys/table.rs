@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use firstflight_control::quantity::{Threshold, Time, Window};
+use firstflight_control::quantity::{Size, Threshold, Time, Window};
 use serde::Serialize;
 
 use super::Kind;
@@ -15,6 +15,11 @@ pub(crate) trait Typed: Copy + PartialEq + Display + Serialize {
 
     /// The value, if it is a time: results have it in nanoseconds.
     fn time(self) -> Option<Time> {
+        None
+    }
+
+    /// The value, if it is a size: results have it in bytes.
+    fn size(self) -> Option<Size> {
         None
     }
 }
@@ -39,6 +44,14 @@ impl Typed for Time {
     const KIND: Kind = Kind::Quantity;
 
     fn time(self) -> Option<Time> {
+        Some(self)
+    }
+}
+
+impl Typed for Size {
+    const KIND: Kind = Kind::Quantity;
+
+    fn size(self) -> Option<Size> {
         Some(self)
     }
 }
@@ -161,12 +174,16 @@ macro_rules! keys {
                     let is_shown = true
                         $(&& self.$key != $hidden)?
                         $(&& keys!(@differs $usual self.$key, usual.$key))?;
-                    match Typed::time(self.$key) {
+                    match (Typed::time(self.$key), Typed::size(self.$key)) {
                         _ if !is_shown => {}
-                        Some(time) => {
+                        (Some(time), _) => {
                             map.serialize_entry(concat!(stringify!($key), "_ns"), &time.ns())?;
                         }
-                        None => map.serialize_entry(stringify!($key), &self.$key)?,
+                        (_, Some(size)) => {
+                            let key = concat!(stringify!($key), "_bytes");
+                            map.serialize_entry(key, &size.bytes())?;
+                        }
+                        _ => map.serialize_entry(stringify!($key), &self.$key)?,
                     }
                 )+
                 Ok(())

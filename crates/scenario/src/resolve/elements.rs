@@ -3,8 +3,8 @@
 use firstflight_control::quantity::{Buffer, Fraction, Time};
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{
-    DelaySchedule, Element, Jitter, Policer, RateSchedule, Release, Reorder, ScheduleProblem,
-    Steps, Uniform, Wifi,
+    DelaySchedule, Element, Framing, Jitter, Policer, RateSchedule, Release, Reorder,
+    ScheduleProblem, Steps, Uniform, Wifi,
 };
 
 use super::limits::{HALF_DAY, HOUR, NANOSECOND, SHORTEST};
@@ -30,7 +30,9 @@ impl Resolver<'_> {
         let jitter = written.jitter.as_ref().map(|it| self.jitter(&format!("{table}.jitter"), it));
         let jitter = jitter.transpose()?;
         let wifi = span("wifi", written.wifi)?;
-        let policer = written.policer.map(|policer| self.policer(table, policer)).transpose()?;
+        let framing = written.framing.map(|it| self.framing(table, it)).transpose()?;
+        let wire = written.on_link(self.wire_bytes());
+        let policer = written.policer.map(|it| self.policer(table, it, wire)).transpose()?;
         let reorder = written.reorder.map(|it| self.reorder(&format!("{table}.reorder"), it));
         let reorder = reorder.transpose()?;
         let release = span("release", written.release)?;
@@ -38,6 +40,7 @@ impl Resolver<'_> {
         let own_delays = self.delays(table, written)?;
         let delays = own_delays.or_else(|| delays.cloned());
         let mut elements: Vec<Box<dyn Element>> = Vec::new();
+        elements.extend(framing.map(boxed));
         elements.extend(policer.map(boxed));
         elements.extend(rates);
         elements.extend(delays.clone().map(boxed));
@@ -48,8 +51,26 @@ impl Resolver<'_> {
         Ok(Built { elements, delays })
     }
 
-    fn policer(&self, table: &str, policer: scenario::Policer) -> Result<Policer, ScenarioError> {
-        let (wire, bucket) = (self.wire_bytes(), policer.bucket.bytes());
+    fn framing(&self, table: &str, framing: scenario::Framing) -> Result<Framing, ScenarioError> {
+        for (key, size) in [("overhead", framing.overhead), ("mpu", framing.mpu)] {
+            self.size(&format!("{table}.framing.{key}"), size.unwrap_or_default(), 0)?;
+        }
+        let built = framing.built();
+        if built == Framing::default() {
+            let problem = "it adds nothing; accepted: overhead, mpu or atm";
+            return Err(self.error(&format!("{table}.framing"), problem));
+        }
+        Ok(built)
+    }
+
+    /// What takes packets of `wire` bytes.
+    fn policer(
+        &self,
+        table: &str,
+        policer: scenario::Policer,
+        wire: u64,
+    ) -> Result<Policer, ScenarioError> {
+        let bucket = policer.bucket.bytes();
         if bucket < wire {
             let problem = format!("it holds no packet of {wire} bytes, so that none would pass");
             let problem = problem + "; accepted: one packet or more";

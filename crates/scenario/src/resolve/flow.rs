@@ -8,6 +8,7 @@ use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
 use super::limits::{HOUR, NANOSECOND, SHORTEST};
 use super::{MOST_IN_FLIGHT, Resolver, propagation};
 use crate::error::ScenarioError;
+use crate::keys::{FlowKeys, FlowValues};
 use crate::profile::{FastOpen, Profile, Recovery};
 use crate::resolved::{
     ResolvedBuffer, ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting,
@@ -35,10 +36,7 @@ impl Resolver<'_> {
         let (start_from_ns, start_until_ns) = self.start(key, flow)?;
         let set = flow.own.over(&self.scenario.endpoint.flow);
         let values = set.or(&self.constants.flow);
-        self.window(key, "iw", flow.own.iw, set.iw)?;
-        let offered = |window| if let Threshold::At(window) = window { Some(window) } else { None };
-        let own_offer = flow.own.receiver_window.and_then(offered);
-        self.window(key, "receiver_window", own_offer, offered(values.receiver_window))?;
+        self.windows(key, flow, (&set, &values))?;
         self.agent(key, flow, values.recovery)?;
         if values.recovery == Recovery::Quic {
             self.of_quic(key, flow, values.split_acks)?;
@@ -69,8 +67,10 @@ impl Resolver<'_> {
             ),
             ssthresh_bytes: Setting::new(set.ssthresh.map(threshold), threshold(values.ssthresh)),
             receiver_window_bytes: threshold(values.receiver_window),
+            send_buffer_bytes: threshold(values.send_buffer),
             recovery: Setting::new(set.recovery, values.recovery),
             delayed_ack: Setting::new(set.delayed_ack, values.delayed_ack),
+            acks_per_rtt: values.acks_per_rtt,
             transport: flow.transport,
             duplicate_acks: Setting::new(set.duplicate_acks, values.duplicate_acks),
             split_acks: values.split_acks,
@@ -79,6 +79,27 @@ impl Resolver<'_> {
             receiver_window_until_ns: self.window_until(key, flow, values.receiver_window)?,
             handshake_delay_ns: self.handshake_delay(key, flow)?,
         })
+    }
+
+    /// The windows of a flow, and when its ACKs come.
+    fn windows(
+        &self,
+        key: &str,
+        flow: &FlowGroup,
+        (set, values): (&FlowKeys, &FlowValues),
+    ) -> Result<(), ScenarioError> {
+        self.window(key, "iw", flow.own.iw, set.iw)?;
+        let offered = |window| if let Threshold::At(window) = window { Some(window) } else { None };
+        let own_offer = flow.own.receiver_window.and_then(offered);
+        self.window(key, "receiver_window", own_offer, offered(values.receiver_window))?;
+        let own_buffer = flow.own.send_buffer.and_then(offered);
+        self.window(key, "send_buffer", own_buffer, offered(values.send_buffer))?;
+        if values.acks_per_rtt > 0 && set.delayed_ack.is_some() {
+            let own = flow.own.acks_per_rtt.map_or(String::new(), |_| format!("{key}."));
+            let problem = "ACKs come by packets or by time; accepted: delayed_ack or acks_per_rtt";
+            return Err(self.error(&format!("{own}acks_per_rtt"), problem));
+        }
+        Ok(())
     }
 
     /// QUIC's recovery knows one connection and whole ACKs.
@@ -269,14 +290,16 @@ impl Resolver<'_> {
         links: &[ResolvedLink],
     ) -> Result<Vec<usize>, ScenarioError> {
         let key = format!("{key}.reverse");
-        let back = |link: &&usize| links[**link].back.is_some();
-        let Some(link) = path.iter().find(back) else {
+        let has_back = |link: &&usize| links[**link].back.is_some();
+        let Some(link) = path.iter().find(has_back) else {
             let problem = "no link of its path has a rate in that direction; accepted: `back = { \
                            rate = \"10Mbps\", buffer = \"100pkt\" }` on one of them";
             return Err(self.error(&key, problem));
         };
-        let wire = self.wire_bytes();
-        let problem = match links[*link].back.as_ref().and_then(|back| back.buffer) {
+        let back = links[*link].back.as_ref();
+        let bytes = self.wire_bytes();
+        let wire = back.map_or(bytes, |back| back.elements.on_link(bytes));
+        let problem = match back.and_then(|back| back.buffer) {
             None => "`back` has room for all that comes, so that no queue would end".to_owned(),
             Some(ResolvedBuffer::Bytes(bytes)) if bytes < wire => {
                 format!("the buffer of `back` holds no packet of {wire} bytes")

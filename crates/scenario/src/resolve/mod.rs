@@ -16,7 +16,8 @@ use self::limits::{HALF_DAY, HOUR, NANOSECOND, SHORTEST};
 use crate::error::ScenarioError;
 use crate::profile::{Constants, EcnFeedback, FastOpen, Ns2Release, Profile, Recovery};
 use crate::resolved::{
-    Line, Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets, rate_bps,
+    Line, Resolved, ResolvedBuffer, ResolvedEndpoint, ResolvedLink, bdp_packets, frame_bytes,
+    rate_bps,
 };
 use crate::scenario::{Dumbbell, Elements, Link, MOST_FLOWS, Scenario};
 
@@ -143,6 +144,7 @@ impl<'a> Resolver<'a> {
             base.rto_granularity = TICK_OF_NS2_LINUX;
         }
         let switches = own.switches.or(&base);
+        self.size("ack_size", switches.ack_size, 1)?;
         for (key, time) in switches.times() {
             let least = if matches!(key, "rto_min" | "rto_max") { SHORTEST } else { NANOSECOND };
             self.time(key, time, least..=HOUR)?;
@@ -260,7 +262,6 @@ impl<'a> Resolver<'a> {
                 round_trips[*link] = round_trips[*link].max(rtt);
             }
         }
-        let wire = self.wire_bytes();
         for (i, link) in links.iter_mut().enumerate() {
             let (key, written, threshold) = match (self.scenario.links.get(i), &self.scenario.path)
             {
@@ -268,9 +269,9 @@ impl<'a> Resolver<'a> {
                 (None, Some(path)) => ("path".to_owned(), path.buffer, path.ecn_threshold),
                 (None, None) => ("path".to_owned(), None, None),
             };
-            let rate = link.rate_bps;
+            let (rate, wire) = (link.rate_bps, link.elements.on_link(self.wire_bytes()));
             let packets = |ns, milli| bdp_packets(rate, ns, wire, milli).max(1);
-            link.queue = self.queue(&key, i, &|milli| packets(round_trips[i], milli))?;
+            link.queue = self.queue(&key, (i, wire), &|milli| packets(round_trips[i], milli))?;
             link.ecn_threshold_packets = threshold.map(|threshold| match threshold {
                 MarkFrom::Packets(n) => n,
                 MarkFrom::Bdp(milli) => packets(round_trips[i], milli),
@@ -325,7 +326,8 @@ impl<'a> Resolver<'a> {
     fn bytes(&self, window: Window, links: &[ResolvedLink], path: &[usize]) -> u64 {
         let rate = path.iter().map(|i| rate_bps(links, *i)).min().unwrap_or(0);
         let rtt = propagation(links, path);
-        window.bytes(self.packet, |milli| bdp_packets(rate, rtt, self.wire_bytes(), milli))
+        let wire = frame_bytes(links, path, self.wire_bytes());
+        window.bytes(self.packet, |milli| bdp_packets(rate, rtt, wire, milli))
     }
 
     /// Bytes a full packet takes on a link.

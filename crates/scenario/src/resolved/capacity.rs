@@ -10,7 +10,7 @@ use firstflight_control::quantity::Time;
 use firstflight_results::FlowResult;
 use firstflight_results::statistics::{ratio, throughput_bps};
 
-use super::{Resolved, ResolvedLink};
+use super::{Resolved, ResolvedLink, bdp_packets, frame_bytes};
 use crate::scenario::Elements;
 use crate::trace::Rates;
 
@@ -57,7 +57,8 @@ impl Resolved {
     pub fn bdp_bytes(&self, path: &[usize], rate_bps: u64) -> u64 {
         let links = path.iter().filter_map(|link| self.links.get(link % self.links.len().max(1)));
         let rtt_ns = links.map(|link| link.delay_ns + link.return_delay_ns).sum();
-        self.bdp_packets(rate_bps, rtt_ns) * self.packet_bytes
+        let wire = frame_bytes(&self.links, path, self.wire_bytes());
+        bdp_packets(rate_bps, rtt_ns, wire, 1000) * self.packet_bytes
     }
 
     /// The share that flows have of what the network lets pass: of a single one over its own time,

@@ -25,6 +25,9 @@ pub struct Elements {
     /// The mean delay of a busy WiFi cell, in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wifi: Option<Time>,
+    /// What the link layer adds to each packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
     /// What drops packets above a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policer: Option<Policer>,
@@ -63,6 +66,11 @@ impl Elements {
         !self.rates.is_empty() || self.rate_trace.is_some()
     }
 
+    /// What a packet of so many bytes takes on the link.
+    pub fn on_link(&self, bytes: u64) -> u64 {
+        self.framing.map_or(bytes, |framing| framing.built().bytes(bytes))
+    }
+
     /// Whether the delay changes.
     pub fn has_delays(&self) -> bool {
         !self.delays.is_empty() || self.delay_trace.is_some()
@@ -78,6 +86,7 @@ impl Elements {
         let written = [
             (self.jitter.is_some(), "jitter"),
             (self.wifi.is_some(), "wifi"),
+            (self.framing.is_some(), "framing"),
             (self.policer.is_some(), "policer"),
             (!self.rates.is_empty(), "rates"),
             (self.rate_trace.is_some(), "rate_trace"),
@@ -104,6 +113,7 @@ impl Elements {
         [
             jitter,
             self.wifi.map(|mean| format!("WiFi of {mean}")),
+            self.framing.map(Framing::words),
             self.policer.map(|it| format!("policer of {} and {}", it.rate, it.bucket)),
             in_turn(self.rates.len(), "rates"),
             in_turn(self.delays.len(), "delays"),
@@ -141,6 +151,7 @@ impl Elements {
         let list = |list: Vec<Value>| (!list.is_empty()).then_some(Value::Array(list));
         let others = [
             ("wifi_ns", ns(self.wifi)),
+            ("framing", self.framing.map(Framing::in_results)),
             ("policer", policer),
             ("rates", list(self.rates.iter().map(rate).collect())),
             ("rates_period_ns", ns(self.rates_period)),
@@ -211,6 +222,48 @@ pub struct Back {
     pub elements: Elements,
 }
 
+/// What the link layer adds to each packet, as Linux's size tables have it (tc-stab(8)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Framing {
+    /// Bytes of headers and trailers beside the packet's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Size>,
+    /// The least that a frame takes with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mpu: Option<Size>,
+    /// Whether frames are cut into the cells of ATM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atm: Option<bool>,
+}
+
+impl Framing {
+    /// The element of it.
+    pub(crate) fn built(self) -> firstflight_link::Framing {
+        let bytes = |size: Option<Size>| size.map_or(0, Size::bytes);
+        firstflight_link::Framing {
+            overhead: bytes(self.overhead),
+            least: bytes(self.mpu),
+            atm: self.atm == Some(true),
+        }
+    }
+
+    fn words(self) -> String {
+        let built = self.built();
+        let mut said = vec![format!("{} of framing", Size::from_bytes(built.overhead))];
+        said.extend(
+            (built.least > 0).then(|| format!("at least {}", Size::from_bytes(built.least))),
+        );
+        said.extend(built.atm.then(|| "ATM cells".to_owned()));
+        said.join(" and ")
+    }
+
+    fn in_results(self) -> Value {
+        let built = self.built();
+        json!({ "overhead_bytes": built.overhead, "mpu_bytes": built.least, "atm": built.atm })
+    }
+}
+
 /// A token bucket that drops what finds too little in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -271,6 +324,7 @@ impl Elements {
         Ok(Self {
             jitter: fields.read("jitter")?,
             wifi: fields.read("wifi")?,
+            framing: fields.read("framing")?,
             policer: fields.read("policer")?,
             rates: fields.list("rates")?,
             rates_period: fields.read("rates_period")?,
@@ -353,6 +407,19 @@ const RECORDED: &str = "recorded:";
 /// Forms of [`Jitter`].
 const JITTERS: &str =
     "2ms (up to), uniform:1ms,3ms, normal:20ms,5ms (mean, deviation) or recorded:FILE";
+
+impl Read for Framing {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let framing = Self {
+            overhead: fields.read("overhead")?,
+            mpu: fields.read("mpu")?,
+            atm: fields.read("atm")?,
+        };
+        fields.finish()?;
+        Ok(framing)
+    }
+}
 
 impl Read for Policer {
     fn read(node: &Node) -> Result<Self, ScenarioError> {

@@ -26,7 +26,9 @@ use crate::profile::{Carrier, Ns2Release, Profile};
 use crate::read::Read;
 
 pub use catalogue::{Catalogue, Rule, SafeBy};
-pub use elements::{Back, DelayStep, Elements, Jitter, Policer, RateOrNone, RateStep, Reorder};
+pub use elements::{
+    Back, DelayStep, Elements, Framing, Jitter, Policer, RateOrNone, RateStep, Reorder,
+};
 pub use files::{Between, Files};
 pub use matrix::Matrix;
 pub use queue::QueueSpec;

@@ -30,6 +30,8 @@ pub struct Endpoint {
     pub initial_ssthresh: Bytes,
     /// Receiver's advertised window, in packets.
     pub receiver_window: u32,
+    /// Packets sent and not acknowledged that the sender has room for.
+    pub send_buffer: u32,
     /// How lost packets are found and repaired.
     pub recovery: Recovery,
     /// Details of Tahoe, Reno and NewReno recovery.
@@ -155,6 +157,7 @@ impl Endpoint {
             initial_window: mss,
             initial_ssthresh: Bytes::MAX,
             receiver_window: UNLIMITED_WINDOW,
+            send_buffer: UNLIMITED_WINDOW,
             recovery: Recovery::NewReno,
             rules: RecoveryRules::RFC,
             rto: RtoRules::RFC,

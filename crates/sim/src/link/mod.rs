@@ -178,9 +178,9 @@ impl Link {
         tie: Tie,
         is_handshake_ack: bool,
     ) -> Option<(Instant, bool)> {
-        let Crossing { at, bytes, .. } = packet;
+        let at = packet.at;
         if self.is_open {
-            return Some((self.carry(at, bytes), false));
+            return Some((self.carry(at, packet.bytes), false));
         }
         let mut fate = Fate::Pass;
         if self.has_elements() {
@@ -194,6 +194,7 @@ impl Link {
             self.element_drops += 1;
             return None;
         }
+        let bytes = packet.bytes;
         let far_end = match is_handshake_ack {
             true => self.arrive_handshake_ack(at, bytes, tie)?,
             false => self.arrive(at, bytes, tie)?,

@@ -160,7 +160,7 @@ impl Tcp {
     #[cold]
     pub(crate) fn open_window(&mut self, now: Instant, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
-        tcb.receiver_window = GREEDY;
+        tcb.receiver_window = tcb.endpoint.send_buffer.min(GREEDY);
         if tcb.una >= tcb.first_data {
             repair.send(tcb, now, wire);
         }

@@ -51,6 +51,7 @@ fn points(page: &mut String, table: &Table, file: &File) {
         Kind::Plain => ("", ""),
         Kind::Thinned => (", ACKs thinned", THINNED),
         Kind::BothWays => (", data both ways", BOTH_WAYS),
+        Kind::Framed => (", packets in frames", FRAMED),
     };
     let _ = writeln!(page, "\n### `{sim}` simulated, `{linux}` in the kernel{what}\n{about}");
     let head = "| path | simulator, Mbit/s | kernel | difference | drops | 99 % late by | |";
@@ -93,6 +94,11 @@ const BOTH_WAYS: &str = "
 An upload over the way back, and a download that begins a second later, whose ACKs wait behind the
 upload's data. The throughputs are the download's and the upload's, and the difference is that of
 the one that differs more.
+";
+
+const FRAMED: &str = "
+Headers and cells of a link layer in both directions, packets of 1500 bytes and ACKs of 52. ACKs
+fill the way back.
 ";
 
 #[cfg(test)]

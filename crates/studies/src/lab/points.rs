@@ -31,21 +31,27 @@ impl Route {
         if let Some(Back { rate, buffer }) = &self.back {
             parts.push(format!("back {rate} {buffer}"));
         }
+        parts.extend(self.framing.clone());
         parts.extend(self.upload.then(|| "upload".to_owned()));
         parts.join(between)
     }
 
     /// The path under a control, with what real receivers do and a full packet of an Ethernet.
     fn scenario(&self, control: &str) -> Result<Scenario, Stop> {
-        let Self { rate, rtt, buffer, duration, back, upload } = self;
+        let Self { rate, rtt, buffer, duration, back, upload, framing } = self;
         let back = back.as_ref().map_or(String::new(), |Back { rate, buffer }| {
-            format!("back = {{ rate = '{rate}', buffer = '{buffer}' }}\n")
+            let framing = framing.as_ref().map_or(String::new(), |it| format!(", framing = {it}"));
+            format!("back = {{ rate = '{rate}', buffer = '{buffer}'{framing} }}\n")
         });
+        let (sizes, framing) = match framing {
+            None => ("", String::new()),
+            Some(framing) => (REAL_SIZES, format!("framing = {framing}\n")),
+        };
         let flows = if *upload { UPLOAD } else { "" };
         let text = format!(
             "controls = ['{control}']\nduration = '{duration}'\ndelayed_ack = 2\n\
-             packet = '1448B'\n[path]\nrate = '{rate}'\nrtt = '{rtt}'\nbuffer = '{buffer}'\n\
-             {back}{flows}"
+             packet = '1448B'\n{sizes}[path]\nrate = '{rate}'\nrtt = '{rtt}'\nbuffer = '{buffer}'\n\
+             {back}{framing}{flows}"
         );
         let scenario = Scenario::parse(&text, &self.name(" "));
         scenario.map_err(|error| Stop::failed(&error.to_string()))
@@ -161,6 +167,9 @@ fn on_linux(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Run>, St
     }
     Ok(None)
 }
+
+/// IP and TCP with time stamps.
+const REAL_SIZES: &str = "headers = '52B'\nack_size = '52B'\n";
 
 /// An upload, and a download that begins a second later.
 const UPLOAD: &str = "[[flow]]\nstart = '1s'\n[[flow]]\nreverse = true\n";

@@ -11,9 +11,8 @@ use firstflight_runner::{Report, Run};
 /// noted.
 pub(super) fn add(folder: &Path, report: &mut Report) {
     let link = &report.resolved.links[0];
-    let rtt_ns = link.delay_ns + link.return_delay_ns;
     let packet = report.resolved.packet_bytes.max(1);
-    let bdp = report.resolved.bdp_packets(link.rate_bps, rtt_ns) * packet;
+    let bdp = report.resolved.bdp_bytes(&[0], link.rate_bps);
     let Some((run, path)) = report.runs.first_mut().zip(largest(folder)) else { return };
     match Log::open(&path, None) {
         Ok(log) => tell(&log.connection, run, packet, bdp),

@@ -1,0 +1,54 @@
+//! Framing: what a packet takes on the wire beside its own bytes. A frame has a header of its own,
+//! it is no shorter than a least size, and on ATM it is cut into cells of 48 bytes with 5 of
+//! header, of which the last is filled up. In this order, as Linux's size tables and CAKE have it
+//! (tc-stab(8), `__qdisc_calculate_pkt_len`; ITU-T I.361 and I.363.5, RFC 2684).
+//!
+//! Whatever counts bytes on the link counts these: its rate, a buffer in bytes, a policer.
+
+use super::Element;
+
+/// What a link layer adds to each packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Framing {
+    /// Bytes of headers and trailers.
+    pub overhead: u64,
+    /// The least that a frame takes with them, in bytes.
+    pub least: u64,
+    /// It goes in cells.
+    pub atm: bool,
+}
+
+impl Framing {
+    /// What a packet of so many bytes takes.
+    pub fn bytes(self, packet: u64) -> u64 {
+        let frame = packet.saturating_add(self.overhead).max(self.least);
+        if self.atm { frame.div_ceil(CELL_PAYLOAD).saturating_mul(CELL) } else { frame }
+    }
+}
+
+impl Element for Framing {
+    fn frames(&self, bytes: u64) -> u64 {
+        self.bytes(bytes)
+    }
+}
+
+/// ITU-T I.361.
+const CELL_PAYLOAD: u64 = 48;
+const CELL: u64 = 53;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of tc-stab(8), and an ACK over PPPoE on ATM: 40 bytes and 32 of headers.
+    #[test]
+    fn frames_are_as_long_as_tc_says() {
+        let atm = Framing { atm: true, ..Framing::default() };
+        assert_eq!([1, 48, 49, 100].map(|bytes| atm.bytes(bytes)), [53, 53, 106, 159]);
+        let pppoe = Framing { overhead: 32, ..atm };
+        assert_eq!([40, 1_492].map(|bytes| pppoe.bytes(bytes)), [106, 1_696]);
+        // Ethernet with preamble and gap: no frame is below 84 bytes.
+        let ethernet = Framing { overhead: 38, least: 84, atm: false };
+        assert_eq!([1, 46, 47, 1_500].map(|bytes| ethernet.bytes(bytes)), [84, 84, 85, 1_538]);
+    }
+}
