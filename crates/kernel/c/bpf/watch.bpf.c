@@ -188,13 +188,14 @@ int ff_watch(struct bpf_sock_ops *ops)
         return 1;
     }
     if (op == RTO_EXPIRED) {
-        if (!c->seen.timeouts++)
+        if (!c->over && !c->seen.timeouts++)
             c->cwnd_at_timeout = tp->snd_cwnd;
         return 1;
     }
     look(c, tp, 0);
     if (c->over) {
-        flags &= ~(CALL_AT_RETRANSMISSION | CALL_AT_RTO);
+        /* All programs of the socket share the flags: trial.bpf.c counts timeouts to the end. */
+        flags &= ~CALL_AT_RETRANSMISSION;
         bpf_sock_ops_cb_flags_set(ops, flags);
     }
     return 1;
