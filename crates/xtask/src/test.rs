@@ -59,8 +59,8 @@ pub(crate) fn quick(root: &Path) -> Result<(), Stop> {
 const QUICK: [&str; 4] =
     ["firstflight-core", "firstflight-sim", "firstflight-scenario", "firstflight-cli"];
 /// Modules of the command's tests that take root, the running kernel, qemu or real time.
-const SLOW: [&str; 6] =
-    ["kernel::", "lab::", "pins::", "programs::", "virtual_time::", "transfer::"];
+const SLOW: [&str; 7] =
+    ["kernel::", "lab::", "pins::", "programs::", "trial::", "virtual_time::", "transfer::"];
 
 /// The tests of the Python package alone.
 pub(crate) fn python(root: &Path) -> Result<(), Stop> {
