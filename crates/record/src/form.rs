@@ -65,6 +65,12 @@ fn json(text: &str) -> Result<Form, Other> {
         return Ok(Form::Iperf);
     }
     let other = |found: &str, way: &str| Err((found.to_owned(), way.to_owned()));
+    if text.contains("\"firstflight/connection@") {
+        return other(
+            "connections that kernel watch told, whose lines have no curve to draw",
+            "firstflight kernel what-if FILE, or a capture of one connection",
+        );
+    }
     if has(&["constants", "logEventTypes"]) {
         return other(
             "Chrome's netlog",

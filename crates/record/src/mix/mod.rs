@@ -350,6 +350,9 @@ mod tests {
         assert_eq!(held.rate, Some(Rate { at_least: 6.4e6, at_most: None }));
         assert_eq!((held.left, held.held), (Some(false), true));
         assert_eq!(held.control.as_deref(), Some("ff_scout"));
+        // Of one of them there is nothing to draw.
+        let told = crate::read("x", Cursor::new(WATCH), None).unwrap_err().to_string();
+        assert!(told.contains("accepted: firstflight kernel what-if FILE"), "{told}");
     }
 
     #[test]
