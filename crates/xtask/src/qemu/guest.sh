@@ -19,12 +19,13 @@ cgroup() {
     mkdir /cgroup && mount -t cgroup2 none /cgroup &&
         FIRSTFLIGHT_REQUIRE_BPF=1 running --exact --nocapture --test-threads 1 \
             a_watched_connection_ends_slow_start_as_its_control_did \
-            rules_steer_new_connections_and_are_undone
+            rules_steer_new_connections_and_are_undone \
+            a_rule_may_be_for_a_cgroup_and_those_below
 }
 
-# Into a file first: on the console the command would draw its progress.
-lab() {
-    firstflight run /scenario.toml --on linux --link "$1" > /tmp/said 2>&1
+# Into a file first: on the console a command would draw its progress.
+quietly() {
+    "$@" > /tmp/said 2>&1
     local code=$?
     cat /tmp/said
     return $code
@@ -66,8 +67,9 @@ else
     if [ "$mode" != short ]; then
         step parity parity
         step cgroup cgroup
-        step netem lab netem
-        step tun lab tun
+        step trial quietly firstflight kernel trial --control reno --against cubic --for 1s
+        step netem quietly firstflight run /scenario.toml --on linux --link netem
+        step tun quietly firstflight run /scenario.toml --on linux --link tun
         step gone-again unnamed ff_
     fi
 fi
