@@ -321,11 +321,11 @@ fn a_start_up_that_took_far_longer_than_the_references_is_slow() {
     assert_eq!(shown["judged"]["findings"][0]["finding"], "slow", "{shown}");
 }
 
-/// What comes through a pipe is kept in the folder for temporary files.
+/// What comes through a pipe and is long is kept in the folder for temporary files.
 #[test]
 fn a_full_disk_is_told_where_a_pipe_is_kept() {
     let place = Place::new();
-    let script = "head -c 1000000 /dev/zero | TMPDIR=small \"$0\" show -";
+    let script = "head -c 20000000 /dev/zero | TMPDIR=small \"$0\" show -";
     let Some(outcome) = on_small_disk(&place, "64k", script) else { return };
     let Outcome { code, stderr, .. } = outcome;
     assert_eq!(code, 3, "{stderr}");
