@@ -1,4 +1,4 @@
-//! What people download, in `target/dist`: the command as a static program, the Python package's
+//! What people download, in `target/downloads`: the command as a static program, the Python package's
 //! wheel for any Linux, checksums, and what is inside. Each is tried where nothing else is.
 //!
 //! The Debian package is `cargo xtask deb`'s.
@@ -15,9 +15,9 @@ use crate::step::{announce, cargo, has_tools, output, run, succeed, target, unab
 /// Makes and tries all of it.
 pub(crate) fn dist(root: &Path) -> Result<(), Stop> {
     has_tools("dist", &["musl-gcc", "xz", "unshare", "strip"], "musl-tools xz-utils util-linux")?;
-    let folder = target(root).join("dist");
+    let folder = target(root).join("downloads");
     let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).map_err(|error| unable("target/dist", &error))?;
+    fs::create_dir_all(&folder).map_err(|error| unable("target/downloads", &error))?;
     let archive = archive(root, &folder)?;
     let mut alone = Command::new("unshare");
     alone.args(["--user", "--map-root-user", "--mount", "sh", "-c", include_str!("dist/alone.sh")]);
@@ -31,7 +31,7 @@ pub(crate) fn dist(root: &Path) -> Result<(), Stop> {
     contents(root, &folder)?;
     let mut sums = Command::new("sh");
     sums.args(["-c", "sha256sum -- *.* > SHA256SUMS && cat SHA256SUMS"]).current_dir(&folder);
-    run("checksums, in target/dist/SHA256SUMS", &mut sums)
+    run("checksums, in target/downloads/SHA256SUMS", &mut sums)
 }
 
 /// The static program with its manual, completions and licences.
@@ -57,7 +57,7 @@ fn archive(root: &Path, folder: &Path) -> Result<PathBuf, Stop> {
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime"]);
     tar.arg(format!("@{}", stage::time(root)?)).arg("-cJf").arg(&archive);
     succeed("tar", tar.arg("-C").arg(folder).arg(&name))?;
-    fs::remove_dir_all(&inside).map_err(|error| unable("target/dist", &error))?;
+    fs::remove_dir_all(&inside).map_err(|error| unable("target/downloads", &error))?;
     Ok(archive)
 }
 
@@ -78,7 +78,7 @@ fn wheel(root: &Path, folder: &Path) -> Result<PathBuf, Stop> {
         "maturin",
         maturin.env("PATH", path).env("CARGO_TARGET_DIR", target(root).join("zig")),
     )?;
-    let files = fs::read_dir(folder).map_err(|error| unable("target/dist", &error))?;
+    let files = fs::read_dir(folder).map_err(|error| unable("target/downloads", &error))?;
     let mut wheels = files.filter_map(|file| Some(file.ok()?.path()));
     wheels
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
