@@ -1,5 +1,6 @@
-//! What people download, in `target/downloads`: the command as a static program, the Python package's
-//! wheel for any Linux, checksums, and what is inside. Each is tried where nothing else is.
+//! What people download, in `target/downloads`: the command as a static program, the Python
+//! package's wheel for any Linux, checksums, and what is inside. Each is tried where nothing else
+//! is.
 //!
 //! The Debian package is `cargo xtask deb`'s.
 

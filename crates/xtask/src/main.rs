@@ -92,8 +92,8 @@ enum Task {
         #[arg(long)]
         release: bool,
     },
-    /// What people download, in target/downloads: a static program, a wheel for any Linux, checksums and
-    /// a bill of materials, each tried where nothing else is (musl-gcc)
+    /// What people download, in target/downloads: a static program, a wheel for any Linux,
+    /// checksums and a bill of materials, each tried where nothing else is (musl-gcc)
     Dist,
     /// Makes a crate of your own with a start-up to change, a copy of examples/own-startup
     Own {
