@@ -83,7 +83,8 @@ pub(super) fn trial(args: &Args) -> Result<Status, Failure> {
     })
 }
 
-/// Takes what was told, writes it down, and judges.
+/// Takes what was told, writes each connection down before it leaves the kernel's buffer, and
+/// judges.
 fn take(
     dealing: &Dealing,
     patience: Duration,
@@ -92,12 +93,18 @@ fn take(
     record: &mut Record,
     elapsed: impl Fn() -> Duration,
 ) -> Result<(), Failure> {
-    for told in dealing.take(patience)? {
+    let mut outcome = Ok(());
+    dealing.take(patience, |told| {
         let line = Line::new(&told, plan, elapsed());
-        judge.take(&line.outcome());
-        record.write(&line)?;
-    }
-    Ok(())
+        match record.add(&line) {
+            Ok(true) => judge.take(&line.outcome()),
+            // A command that was killed had written it down.
+            Ok(false) => {}
+            Err(failure) => outcome = Err(failure),
+        }
+        outcome.is_ok()
+    })?;
+    outcome
 }
 
 /// How long is waited for connections before the kernel is told that this program lives.

@@ -133,14 +133,16 @@ fn a_trial_that_is_killed_deals_no_more_and_goes_on_when_it_is_asked_again() {
     // SIGKILL, and connections that nobody reads until the next command.
     child.kill().unwrap();
     child.wait().unwrap();
+    let killed = Instant::now();
     connect(20);
+    let in_time = killed.elapsed() < LEASE / 2;
     thread::sleep(LEASE + Duration::from_secs(1));
     connect(20);
     let (code, found) = end(begin(&place, &words("1s")));
     assert_eq!(code, 0, "{found:#}");
     let told: u64 = [0, 1].map(|arm| found["connections"][arm].as_u64().unwrap()).iter().sum();
-    // The lease may end among the second twenty on a machine that is very busy.
-    assert!((31..=50).contains(&told), "{found:#}");
+    // Where a busy machine takes so long that the lease ends among the second twenty, some are not.
+    assert!(if in_time { told == 50 } else { (31..=50).contains(&told) }, "{found:#}");
     assert_eq!((&found["matched"], lines() as u64), (&told.into(), told + 1), "{found:#}");
     assert_eq!(found["dropped"], 0);
 }

@@ -112,25 +112,30 @@ impl Dealing {
         Ok(self.until.update(&[0; 4], &nanos.to_ne_bytes(), MapFlags::ANY)?)
     }
 
-    /// Takes what was told since the last time, in order; waits so long for a first one. The
-    /// buffer holds some 20,000 connections.
+    /// Hands on what was told since the last time, in order; waits so long for a first one. The
+    /// buffer holds some 20,000 connections. One leaves it when `take` has returned, so that a
+    /// program that is killed meanwhile finds it again; `take` returns whether it wants more.
     ///
     /// # Errors
     /// libbpf cannot read the buffer.
-    pub fn take(&self, patience: Duration) -> Result<Vec<Told>, SteerError> {
-        let mut found = Vec::new();
+    pub fn take(
+        &self,
+        patience: Duration,
+        mut take: impl FnMut(Told) -> bool,
+    ) -> Result<(), SteerError> {
+        let mut goes_on = true;
         let mut builder = RingBufferBuilder::new();
         builder.add(&self.outcomes, |bytes| {
-            found.extend(Told::read(bytes));
-            0
+            goes_on = Told::read(bytes).is_none_or(&mut take);
+            if goes_on { 0 } else { -1 }
         })?;
         let ring = builder.build()?;
         let polled = ring.poll(patience);
         drop(ring);
         match polled {
             // A signal, such as that of Ctrl-C.
-            Err(error) if error.kind() != ErrorKind::Interrupted => Err(error.into()),
-            _ => Ok(found),
+            Err(error) if goes_on && error.kind() != ErrorKind::Interrupted => Err(error.into()),
+            _ => Ok(()),
         }
     }
 

@@ -117,6 +117,9 @@ pub(super) const fn by_word(by: By) -> &'static str {
 #[derive(Debug)]
 pub(super) struct Record {
     file: Option<(File, PathBuf)>,
+    /// The last connection of a recording that goes on. It may still be in the kernel's buffer: a
+    /// command can be killed between writing it down and taking it out.
+    last: Option<Line>,
 }
 
 impl Record {
@@ -127,39 +130,52 @@ impl Record {
         plan: &mut Plan,
         tell: impl FnMut(&Line),
     ) -> Result<(Self, Duration), Failure> {
-        let Some(path) = path else { return Ok((Self { file: None }, Duration::ZERO)) };
-        let options = || OpenOptions::new().append(true).create(true).open(path);
-        let (whole, lasted) = match path.exists() {
-            true => read(path, plan, tell)?,
-            false => (0, Duration::ZERO),
+        let Some(path) = path else {
+            return Ok((Self { file: None, last: None }, Duration::ZERO));
         };
+        let options = || OpenOptions::new().append(true).create(true).open(path);
+        let (whole, last) = match path.exists() {
+            true => read(path, plan, tell)?,
+            false => (0, None),
+        };
+        let lasted = last.as_ref().map_or(0., |line| line.after_s);
+        let lasted = Duration::try_from_secs_f64(lasted).unwrap_or_default();
         let file = options().map_err(|error| failed(path, &error))?;
         // The last line may be of a program that was killed while it wrote.
         file.set_len(whole).map_err(|error| failed(path, &error))?;
-        let mut record = Self { file: Some((file, path.to_owned())) };
+        let mut record = Self { file: Some((file, path.to_owned())), last };
         if whole == 0 {
             record.write(&Head::of(plan))?;
         }
         Ok((record, lasted))
     }
 
-    pub(super) fn write(&mut self, line: &impl Serialize) -> Result<(), Failure> {
+    /// Writes a connection down, if that has not been done; whether it was new.
+    pub(super) fn add(&mut self, line: &Line) -> Result<bool, Failure> {
+        if self.last.take().is_some_and(|last| line == &Line { after_s: line.after_s, ..last }) {
+            return Ok(false);
+        }
+        self.write(line)?;
+        Ok(true)
+    }
+
+    fn write(&mut self, line: &impl Serialize) -> Result<(), Failure> {
         let Some((file, path)) = &mut self.file else { return Ok(()) };
         let text = serde_json::to_string(line)? + "\n";
         file.write_all(text.as_bytes()).map_err(|error| failed(path, &error))
     }
 }
 
-/// Reads a recording: how many bytes of it are whole lines, and how long the trial had lasted.
+/// Reads a recording: how many bytes of it are whole lines, and its last connection.
 fn read(
     path: &Path,
     plan: &mut Plan,
     mut tell: impl FnMut(&Line),
-) -> Result<(u64, Duration), Failure> {
+) -> Result<(u64, Option<Line>), Failure> {
     let file = firstflight_outside::open(path, MOST)
         .map_err(|problem| wrong(path, &problem.to_string()))?;
     let mut file = BufReader::new(file);
-    let (mut whole, mut lasted, mut text) = (0, 0., Vec::new());
+    let (mut whole, mut last, mut text) = (0, None, Vec::new());
     loop {
         text.clear();
         let read = (&mut file).take(LONGEST).read_until(b'\n', &mut text);
@@ -184,11 +200,11 @@ fn read(
             let line: Line = serde_json::from_slice(&text)
                 .map_err(|error| wrong(path, &format!("after {whole} bytes: {error}")))?;
             tell(&line);
-            lasted = line.after_s;
+            last = Some(line);
         }
         whole += read as u64;
     }
-    Ok((whole, Duration::try_from_secs_f64(lasted).unwrap_or_default()))
+    Ok((whole, last))
 }
 
 fn failed(path: &Path, error: &io::Error) -> Failure {
@@ -203,9 +219,9 @@ fn wrong(path: &Path, problem: &str) -> Failure {
     ))
 }
 
-/// A recording has at most so many bytes: a hundred million connections.
+/// Largest recording that is read, in bytes: that of a hundred million connections.
 const MOST: u64 = 1 << 35;
-/// A line has at most so many.
+/// Longest line of a recording, in bytes.
 const LONGEST: u64 = 1 << 16;
 
 #[cfg(test)]
@@ -264,6 +280,21 @@ pub(super) mod tests {
         assert_eq!((found[0].treated, found[0].minute), (true, 7));
         record.write(&line(2.5)).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), whole);
+    }
+
+    /// The command was killed after it had written the connection and before the buffer was rid of
+    /// it, so that the kernel tells it once more.
+    #[test]
+    fn a_connection_that_is_told_again_after_a_kill_is_written_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trial.jsonl");
+        let (mut record, _) = Record::open(Some(&path), &mut plan(5), |_| panic!()).unwrap();
+        assert!(record.add(&line(1.5)).unwrap());
+        let whole = std::fs::read(&path).unwrap();
+        let (mut record, _) = Record::open(Some(&path), &mut plan(6), |_| ()).unwrap();
+        assert!(!record.add(&line(7.5)).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), whole);
+        assert!(record.add(&Line { minute: 8, ..line(8.5) }).unwrap());
     }
 
     #[test]
