@@ -16,6 +16,7 @@ use firstflight_core::view::Window;
 use super::adapter::{Build, Built, Event, Factory, OfStack, PROVIDES, Watch, Watched};
 use super::proto::congestion::{Controller, ControllerFactory};
 use super::stack::{ClientAndServer, QuicControl, Setup};
+use super::{ON_THE_WIRE, PACED};
 
 /// What the stack said to the controller, summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,7 +112,7 @@ fn on_a_path_without_loss_everything_promised_arrives() {
     assert_eq!(report.acked, report.credited);
     // The stacks always pace.
     assert_eq!(report.paced_ack_parts, report.ack_parts);
-    assert!(totals.apart > 30, "{} by the pacer", totals.apart);
+    assert!(totals.apart > PACED, "{} by the pacer", totals.apart);
 }
 
 #[test]
@@ -173,9 +174,8 @@ fn packets_leave_at_the_rate_that_is_set() {
         let occasion = QUIET | Facilities::PACING;
         assert_eq!(report.check(occasion), Ok(()), "{rate} bytes per second");
         same_totals(&report, totals);
-        // Nor does the stack's own pace hold it back: a megabyte takes what the rate
-        // says, of which headers are a twentieth at most.
-        let most = Span::from_millis(1_050_000_000 / rate + 200);
+        // Nor does the stack's own pace hold it back: a megabyte takes what the rate says.
+        let most = Span::from_millis(ON_THE_WIRE * 1000 / rate + 200);
         assert!(totals.finished.unwrap() < Instant(0) + most, "{rate}: {:?}", totals.finished);
     }
 }
