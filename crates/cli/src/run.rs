@@ -58,7 +58,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
                        elsewhere: --trace";
         return Err(Failure::Usage(problem.to_owned()));
     }
-    let document = Document::load(&args.scenario)?;
+    let document = match args.scenario.as_os_str() == "-" {
+        true => Document::from_standard_input()?,
+        false => Document::load(&args.scenario)?,
+    };
     let scenario = scenario(document, &args.common.path.0, &*transport)?;
     args.common.check_directories()?;
     if let Some(directory) = &args.qlog {

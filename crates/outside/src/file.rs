@@ -74,15 +74,23 @@ fn whole(mut from: impl Read, most: u64) -> Result<Vec<u8>, Unread> {
     }
 }
 
-/// The text of a regular file of at most `most` bytes; of `-`, that of standard input.
+/// The text of a regular file of at most `most` bytes.
 ///
 /// # Errors
 /// As [`read`], and a line that is not UTF-8.
 pub fn text(path: &Path, most: u64) -> Result<String, Unread> {
-    let bytes = match path.as_os_str() == "-" {
-        true => whole(io::stdin().lock().take(most.saturating_add(1)), most)?,
-        false => read(path, most)?,
-    };
+    utf8(read(path, most)?)
+}
+
+/// The text that comes through standard input, at most `most` bytes.
+///
+/// # Errors
+/// More than that, a line that is not UTF-8, and what reading says.
+pub fn standard_input(most: u64) -> Result<String, Unread> {
+    utf8(whole(io::stdin().lock().take(most.saturating_add(1)), most)?)
+}
+
+fn utf8(bytes: Vec<u8>) -> Result<String, Unread> {
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         Unread::NotText { line: before.iter().filter(|byte| **byte == b'\n').count() + 1 }

@@ -13,7 +13,7 @@ mod words;
 
 pub use atomic::{AtomicFile, is_unfinished, is_written_through};
 pub use digits::{count, digits, short};
-pub use file::{Unread, open, read, text};
+pub use file::{Unread, open, read, standard_input, text};
 pub use hash::content_name;
 pub use room::{MAKE_ROOM, is_full};
 pub use shelf::{FileFault, Index, Shelf, number};

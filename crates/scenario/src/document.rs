@@ -84,19 +84,28 @@ impl Document {
         Self { file: file.to_owned(), files, root }
     }
 
-    /// Reads a file, or standard input where the path is `-`.
+    /// Reads a file.
     ///
     /// # Errors
     /// A file that is missing, a directory, empty, too large, not UTF-8 or not TOML.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
-        let file = match path.as_os_str() == "-" {
-            true => "standard input".to_owned(),
-            false => path.display().to_string(),
-        };
+        let file = path.display().to_string();
         let text = Self::text(path)
             .map_err(|problem| ScenarioError::Unreadable { file: file.clone(), problem })?;
         Self::parse(&text, &file)
+    }
+
+    /// Reads standard input.
+    ///
+    /// # Errors
+    /// As [`Document::load`].
+    pub fn from_standard_input() -> Result<Self, ScenarioError> {
+        let file = "standard input";
+        let text = firstflight_outside::standard_input(MOST_BYTES).map_err(|unread| {
+            ScenarioError::Unreadable { file: file.to_owned(), problem: unread.to_string() }
+        })?;
+        Self::parse(&text, file)
     }
 
     /// The text of a file, at most 4 MiB of UTF-8, or in words why there is none.
