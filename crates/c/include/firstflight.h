@@ -234,12 +234,12 @@ typedef struct firstflight_config {
    */
   uint32_t abi;
   /**
-   * What the stack provides: `FIRSTFLIGHT_TIMES` and its neighbours, joined by `|`. What is
+   * What the stack provides: facilities such as `FIRSTFLIGHT_TIMES`, joined by `|`. What is
    * declared must arrive.
    */
   uint32_t provides;
   /**
-   * The rules of the endpoint: `FIRSTFLIGHT_LIMITS_GROWTH` and its neighbours.
+   * Rules of the endpoint such as `FIRSTFLIGHT_LIMITS_GROWTH`, joined by `|`.
    */
   uint32_t rules;
   /**
@@ -387,7 +387,7 @@ typedef struct firstflight_ack {
    */
   uint64_t snd_nxt;
   /**
-   * RTT of the newest packet acknowledged, in nanoseconds; 0 without one (Karn).
+   * RTT of the newest packet acknowledged, in nanoseconds; 0 without a sample (Karn).
    */
   uint64_t rtt;
   /**
@@ -431,7 +431,7 @@ typedef struct firstflight_loss {
    */
   uint32_t kind;
   /**
-   * `FIRSTFLIGHT_AGAIN` and its neighbours, joined by `|`.
+   * What is known of the loss, such as `FIRSTFLIGHT_AGAIN`, joined by `|`.
    */
   uint32_t flags;
   /**
@@ -671,8 +671,8 @@ enum firstflight_error firstflight_set_mss(struct firstflight_sender *sender, ui
 uint64_t firstflight_cwnd(const struct firstflight_sender *sender);
 
 /**
- * The slow-start threshold, in bytes, `FIRSTFLIGHT_NEVER` while nothing has set it; 0 if there is
- * no sender.
+ * The slow-start threshold, in bytes: `FIRSTFLIGHT_NEVER` while nothing has set it, 0 if `sender`
+ * is null.
  */
 uint64_t firstflight_ssthresh(const struct firstflight_sender *sender);
 
@@ -705,7 +705,7 @@ int32_t firstflight_sets_recovery_window(const struct firstflight_sender *sender
 int32_t firstflight_repeats(const struct firstflight_sender *sender);
 
 /**
- * What the control needs of a stack, required or wanted: `FIRSTFLIGHT_TIMES` and its neighbours.
+ * What the control needs of a stack, required or wanted: facilities such as `FIRSTFLIGHT_TIMES`.
  */
 uint32_t firstflight_needs(const struct firstflight_sender *sender);
 

@@ -130,10 +130,10 @@ pub(crate) const ALL_RULES: u32 = (1 << 6) - 1;
 pub struct Config {
     /// `FIRSTFLIGHT_ABI`.
     pub abi: u32,
-    /// What the stack provides: `FIRSTFLIGHT_TIMES` and its neighbours, joined by `|`. What is
+    /// What the stack provides: facilities such as `FIRSTFLIGHT_TIMES`, joined by `|`. What is
     /// declared must arrive.
     pub provides: u32,
-    /// The rules of the endpoint: `FIRSTFLIGHT_LIMITS_GROWTH` and its neighbours.
+    /// Rules of the endpoint such as `FIRSTFLIGHT_LIMITS_GROWTH`, joined by `|`.
     pub rules: u32,
     /// A pacer of the stack's own that nothing turns off, in hundredths of a window per RTT; 0
     /// without one.
@@ -199,7 +199,7 @@ pub struct Ack {
     pub in_flight: u64,
     /// SND.NXT as an offset from the first byte of the connection; 0 for `firstflight_on_frame`.
     pub snd_nxt: u64,
-    /// RTT of the newest packet acknowledged, in nanoseconds; 0 without one (Karn).
+    /// RTT of the newest packet acknowledged, in nanoseconds; 0 without a sample (Karn).
     pub rtt: u64,
     /// Payload newly reported as marked, in bytes.
     pub marked: u64,
@@ -240,7 +240,7 @@ pub struct Loss {
     pub now: u64,
     /// `FIRSTFLIGHT_RECOVERY`, `FIRSTFLIGHT_TIMEOUT` or `FIRSTFLIGHT_MARK`.
     pub kind: u32,
-    /// `FIRSTFLIGHT_AGAIN` and its neighbours, joined by `|`.
+    /// What is known of the loss, such as `FIRSTFLIGHT_AGAIN`, joined by `|`.
     pub flags: u32,
     /// Payload newly found lost, in bytes.
     pub lost: u64,

@@ -370,8 +370,8 @@ pub unsafe extern "C" fn firstflight_cwnd(sender: *const Sender) -> u64 {
     unsafe { read(sender) }.map_or(0, |it| it.sender().cwnd().0)
 }
 
-/// The slow-start threshold, in bytes, `FIRSTFLIGHT_NEVER` while nothing has set it; 0 if there is
-/// no sender.
+/// The slow-start threshold, in bytes: `FIRSTFLIGHT_NEVER` while nothing has set it, 0 if `sender`
+/// is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_ssthresh(sender: *const Sender) -> u64 {
     unsafe { read(sender) }.map_or(0, |it| it.sender().ssthresh().0)
@@ -423,7 +423,7 @@ pub unsafe extern "C" fn firstflight_repeats(sender: *const Sender) -> i32 {
     unsafe { read(sender) }.is_ok_and(|it| it.sender().repeats()).into()
 }
 
-/// What the control needs of a stack, required or wanted: `FIRSTFLIGHT_TIMES` and its neighbours.
+/// What the control needs of a stack, required or wanted: facilities such as `FIRSTFLIGHT_TIMES`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_needs(sender: *const Sender) -> u32 {
     unsafe { read(sender) }.map_or(0, |it| it.sender().needs().all().bits())

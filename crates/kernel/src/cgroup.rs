@@ -1,4 +1,5 @@
-//! A cgroup as programs know it, and who else has programs of cgroups on this host.
+//! Cgroups by number, as BPF programs name them, and the BPF programs of others that are attached
+//! to cgroups of this host.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

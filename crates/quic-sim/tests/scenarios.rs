@@ -26,7 +26,8 @@ fn every_scenario_of_the_repository_resolves_with_all_its_controls() {
     assert!(seen >= 8, "{seen} scenarios");
 }
 
-/// As over simulated TCP (`crates/runner/tests/scenarios.rs`).
+/// The scenarios of BBR's test cases hold over quinn, too. Over simulated TCP
+/// `crates/runner/tests/scenarios.rs` runs them.
 #[test]
 fn quinn_s_ends_meet_what_the_cases_of_bbr_expect() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/bbr");

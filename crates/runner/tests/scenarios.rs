@@ -16,7 +16,8 @@ fn every_case_of_bbr_that_shows_from_outside_meets_its_expectations() {
     meets_expectations("scenarios/bbr", "papers/modern/deviations.md", 10);
 }
 
-/// Every file of a folder, of which there are so many or more, and which the page tells of.
+/// Runs every scenario of a folder and checks its `[expect]`. There are `least` files or more, and
+/// `page` names each of them.
 fn meets_expectations(folder: &str, page: &str, least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let readme = fs::read_to_string(root.join(page)).unwrap();

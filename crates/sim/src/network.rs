@@ -149,7 +149,7 @@ impl Network {
         self.direction(number).unwrap_or_else(link).rate_bps
     }
 
-    /// Whether data and ACKs of different flows meet on a link.
+    /// Whether some flow sends its data over a reverse path, where it queues with others' ACKs.
     pub(crate) fn has_traffic_both_ways(&self) -> bool {
         let count = self.links.len();
         let other_way = |flow: &FlowSpec| {

@@ -64,7 +64,7 @@ enum Task {
     /// The page that simulates in a browser: target/web, a folder for a server and
     /// firstflight.html, one file that opens from disk (wasm32-unknown-unknown, npm)
     Web {
-        /// Tests it in a browser instead (part of test; chromium)
+        /// Builds the page quickly and tests it in Chromium (part of test)
         #[arg(long)]
         test: bool,
     },

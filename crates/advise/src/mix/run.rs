@@ -35,7 +35,7 @@ impl Mix<'_> {
         }
     }
 
-    /// The plan for the groups that there are, and the packets of its runs.
+    /// How each simulated group of transfers will run, and how many packets all of these runs send.
     fn plan_of_groups(&self) -> Result<(Plan, u64), RunError> {
         let finalists = if self.named { self.candidates.len() } else { FINALISTS };
         let mut sizes = Vec::new();

@@ -10,10 +10,10 @@
 //! then:  slow start, not paced: its packets leave as the ACKs of the spread window come
 //! ```
 //!
-//! Published: that the increase of the initial window and the space between its packets are one
-//! mechanism, meant for short transfers and for satellites, and that TCP is unchanged after it (the
-//! abstract). The text was not at hand beyond that; the distance of RTT / IW and the ten packets of
-//! RFC 6928 are from memory.
+//! Published (the abstract, all of the text that was at hand): one mechanism enlarges the initial
+//! window and spaces its packets; it is meant for short transfers and for satellite links; after it
+//! TCP is unchanged. The spacing of RTT / IW and the ten packets of RFC 6928 are not in the
+//! abstract and were not checked.
 //!
 //! Inferred: what is still to leave of the first window when its first ACK comes keeps its
 //! distance. An endpoint that goes on pacing what was paced once, as Linux does, makes it `paced`

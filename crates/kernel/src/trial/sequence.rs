@@ -186,8 +186,8 @@ mod tests {
         assert_eq!((mean, (high - low) < 1e-6), (3., true));
     }
 
-    /// `beta_binomial_log_mixture` of confseq 0.0.11 with g = p, h = 1 - p and the `v_opt` that
-    /// gives the prior its weight.
+    /// The values are of `beta_binomial_log_mixture` of Python's confseq 0.0.11, with g the share,
+    /// h = 1 - g, and `v_opt` chosen so that the prior weighs as many connections as `WEIGHT`.
     #[test]
     fn the_evidence_against_a_share_is_the_one_of_their_program() {
         for (share, treated, all, evidence) in [

@@ -125,7 +125,7 @@ impl Clone for Built {
 }
 
 impl<W: Watch> Watched<W> {
-    /// A controller whose events `watch` sees from now on.
+    /// Wraps a controller: `watch` is told every event that the controller is told from now on.
     pub fn new(controller: Built, watch: W) -> Self {
         Self(Arc::new(Mutex::new(Seen { controller, watch })))
     }
