@@ -1,7 +1,9 @@
 //! `judge`: a control on the catalogue of paths, with a verdict for every rule.
 
+mod ci;
 mod programs;
 mod rows;
+mod sarif;
 mod text;
 
 use std::path::PathBuf;
@@ -51,6 +53,8 @@ pub(crate) struct Args {
     /// Write a row per scenario and control here, as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    #[command(flatten)]
+    ci: ci::CiFlags,
     /// Write report.html, its figures and data and judgement.json here, and keep finished runs here
     /// [default: no report, and the runs in firstflight-out/judge]
     #[arg(long, value_name = "DIR")]
@@ -62,12 +66,14 @@ The rules: R1 fast, at most 2 % longer than the better of HyStart and HyStart++,
 published bound. R2 gentle, no more loss and no longer a queue than slow start. R3 safe, others keep
 20 to 80 % and take at most 1.1 times as long as beside slow start. R4 never stuck, at most 1.5
 times slow start's time. R5, no reference is as good in time, loss and queue and better in one.
-The exit code is 1 if one does not hold. docs/judge.md has more; `firstflight scenarios` the paths.
+The exit code is 1 if one does not hold, with --baseline if one ranks lower than there.
+docs/judge.md has more; `firstflight scenarios` the paths.
 
 Examples:
   firstflight judge hystart-pp
   firstflight judge scout --against bbr,search --only C,F
   firstflight judge cubic --on quic --quick --json | jq .summary
+  firstflight judge cubic --quick --baseline stored.json --markdown summary.md
   firstflight judge linux-bbr --on linux --virtual-time --references sim --only A
   firstflight judge --on linux --virtual-time --only A1 --server 'iperf3 -s -1 -p {port}' \\
       --client 'iperf3 -c {address} -p {port} -C cubic -R -n {bytes}'";
@@ -102,6 +108,7 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     if let Some(file) = &args.csv {
         output::check_file("--csv", file)?;
     }
+    let baseline = args.ci.check()?;
     let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
     let who = who(args, &transports)?;
     let keep = shelf.as_ref().map(|shelf| Keep { shelf, who });
@@ -133,7 +140,7 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
         write_file(file, text)?;
         output::note(&format!("table: {}", file.display()));
     }
-    Ok(if judgement.fails() { Status::Unmet } else { Status::Done })
+    args.ci.end(&judgement, baseline)
 }
 
 /// Where finished runs are kept. Nobody asked for that without --out, so a folder in which nothing

@@ -184,7 +184,7 @@ impl Question {
             tally.fail += usize::from(*verdict == Verdict::Fail);
         }
         Ok(Judgement {
-            schema: "firstflight/judgement@1",
+            schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             control: self.control.text.clone(),
             on: transports.judged.name().to_owned(),
@@ -270,6 +270,16 @@ impl Question {
     }
 }
 
+impl Judged {
+    /// The rules that do not hold, with the numbers.
+    pub fn failed(&self) -> impl Iterator<Item = (Rule, &str)> {
+        let fails = |rule: &Rule| self.verdicts.get(rule.name()) == Some(&Verdict::Fail);
+        Rule::ALL.into_iter().filter(fails).map(|rule| {
+            (rule, self.reasons.get(rule.name()).map(String::as_str).unwrap_or_default())
+        })
+    }
+}
+
 /// What the flows of a scenario send in all, as far as they have an end.
 fn bytes(entry: &Entry) -> u64 {
     let groups = entry.scenario.groups();
@@ -280,6 +290,8 @@ fn bytes(entry: &Entry) -> u64 {
     each.sum()
 }
 
+/// What the document says it is.
+pub(crate) const SCHEMA: &str = "firstflight/judgement@1";
 /// Seeds of a quick judgement.
 const QUICK_SEEDS: u64 = 3;
 /// The longest transfers of a quick judgement.

@@ -15,6 +15,7 @@
 //! ```
 
 mod asked;
+mod baseline;
 mod catalogue;
 pub mod findings;
 mod jobs;
@@ -31,6 +32,7 @@ pub mod rules;
 mod stills;
 
 pub use asked::{Asked, MOST_SEEDS, found};
+pub use baseline::{Baseline, Change, Changes};
 pub use catalogue::{Entry, GROUPS, Group, select, whole};
 pub use jobs::{Keep, Transports};
 pub use judgement::{Judged, Judgement, Question, Tally};

@@ -5,12 +5,12 @@
 
 use firstflight_outside::digits;
 use firstflight_scenario::{Catalogue, Rule, SafeBy};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::measured::Measured;
 
 /// What a rule says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
     /// It holds.
     #[serde(rename = "pass")]

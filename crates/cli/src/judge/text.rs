@@ -2,19 +2,16 @@
 
 use std::fmt::Write as _;
 
-use firstflight_judge::{Judged, Judgement, Verdict};
+use firstflight_judge::{Baseline, Change, Changes, Judged, Judgement, Verdict};
 use firstflight_report::terminal::{self, Screen};
-use firstflight_report::{Cell, Column, Table, wrapped};
+use firstflight_report::{Cell, Column, Table, markdown, wrapped};
 use firstflight_scenario::Rule;
 
 use crate::words::count;
 
 /// What the command prints.
 pub(super) fn judgement(judgement: &Judgement, screen: Screen) -> String {
-    let scenarios = count(judgement.scenarios.len() as u64, "scenario");
-    let sums =
-        format!("{} on {}, {scenarios}: {}.", judgement.control, judgement.on, judgement.sums());
-    let mut text = wrapped(&sums, screen.width, "  ");
+    let mut text = wrapped(&sums(judgement), screen.width, "  ");
     let _ = write!(text, "\n{}", terminal::table(&table(judgement, screen), screen));
     for judged in &judgement.scenarios {
         for line in complaints(judged, &judgement.on) {
@@ -26,6 +23,51 @@ pub(super) fn judgement(judgement: &Judgement, screen: Screen) -> String {
     text
 }
 
+/// How often each rule holds, in a sentence.
+fn sums(judgement: &Judgement) -> String {
+    let scenarios = count(judgement.scenarios.len() as u64, "scenario");
+    format!("{} on {}, {scenarios}: {}.", judgement.control, judgement.on, judgement.sums())
+}
+
+/// The judgement as a summary in Markdown, with what changed since the stored one.
+pub(super) fn markdown(judgement: &Judgement, since: Option<&(Baseline, Changes)>) -> String {
+    let screen = Screen { unicode: true, ..Screen::plain(80) };
+    let table = table(judgement, screen);
+    let said = |lines: Vec<String>| -> String {
+        let lines = lines.iter().map(|line| format!("- {}\n", markdown::cell(line)));
+        lines.collect()
+    };
+    let mut text = format!("### {}\n\n", markdown::cell(&sums(judgement)));
+    if let Some((baseline, changes)) = since {
+        let all = changes.worse.iter().chain(&changes.better).map(ToString::to_string);
+        let head = format!("Since {baseline}: {}", told(changes));
+        let _ = writeln!(text, "{}\n\n{}", markdown::cell(&head), said(all.collect()));
+    }
+    let _ = write!(text, "{}.\n\n", table.title);
+    text.push_str(&markdown::table(&table));
+    let scenarios = judgement.scenarios.iter();
+    let why: Vec<String> = scenarios.flat_map(|it| complaints(it, &judgement.on)).collect();
+    if !why.is_empty() {
+        let head = "<details><summary>What does not hold, and by which numbers</summary>";
+        let _ = write!(text, "\n{head}\n\n{}\n</details>\n", said(why));
+    }
+    text
+}
+
+/// `2 rules are worse, 1 is better`, and what was left out.
+pub(super) fn told(changes: &Changes) -> String {
+    let are = |many: &[Change]| match many.len() {
+        1 => "1 rule is".to_owned(),
+        many => format!("{many} rules are"),
+    };
+    let mut told = format!("{} worse, {} better", are(&changes.worse), are(&changes.better));
+    if changes.left_out > 0 {
+        let left_out = count(changes.left_out as u64, "scenario");
+        let _ = write!(told, "; {left_out} of it not judged now");
+    }
+    told
+}
+
 /// Which rules do not hold, with the numbers, and whether these are in doubt; or why there is no
 /// result.
 fn complaints(judged: &Judged, on: &str) -> Vec<String> {
@@ -35,12 +77,9 @@ fn complaints(judged: &Judged, on: &str) -> Vec<String> {
     if let Some(why) = &judged.broken {
         return vec![format!("{}: it came to nothing: {why}", judged.name)];
     }
-    let failed = judged.reasons.iter();
-    let failed = failed.filter(|(rule, _)| judged.verdicts.get(*rule) == Some(&Verdict::Fail));
-    let title = |name: &str| Rule::ALL.iter().find(|rule| rule.name() == name).map(|it| it.title());
-    let failed = failed.map(|(rule, why)| {
-        format!("{} {rule} {}: {why}", judged.name, title(rule).unwrap_or_default())
-    });
+    let failed = judged.failed();
+    let failed =
+        failed.map(|(rule, why)| format!("{} {rule} {}: {why}", judged.name, rule.title()));
     let doubt = judged.in_doubt.iter().map(|why| format!("{} is in doubt: {why}", judged.name));
     failed.chain(doubt).collect()
 }

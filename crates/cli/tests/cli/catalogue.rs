@@ -173,6 +173,68 @@ fn a_judgement_is_a_table_too() {
     assert!(lines[2].ends_with(",,,,,"), "{}", lines[2]);
 }
 
+/// HyStart++ loses packets on A1 where HyStart does not.
+#[test]
+fn a_stored_judgement_decides_what_is_worse() {
+    let place = Place::new();
+    for (control, file) in [("hystart", "good.json"), ("hystart-pp", "bad.json")] {
+        place.write(file, place.run(&["judge", control, "--only", "A1,A3", "--json"]).stdout);
+    }
+    let judge = |control: &str, stored: &str| {
+        let words = ["judge", control, "--only", "A1", "--baseline", stored];
+        place.run(&[&words[..], &["--markdown", "it.md", "--sarif", "it.sarif"]].concat())
+    };
+    let same = judge("hystart-pp", "bad.json");
+    assert_eq!(same.code, 0, "nothing is worse: {}", same.stderr);
+    let since = "since hystart-pp on sim, version 0.1.0: 0 rules are worse, 0 rules are better; ";
+    assert!(same.stderr.contains(since), "{}", same.stderr);
+    assert!(same.stderr.contains("2 scenarios of it not judged now"), "{}", same.stderr);
+    let worse = judge("hystart-pp", "good.json");
+    assert_eq!(worse.code, 1, "{}", worse.stderr);
+    let told = "worse: A1-one-flow R5 not dominated: pass before, now fail";
+    assert!(worse.stderr.contains(told), "{}", worse.stderr);
+    let better = judge("hystart", "bad.json");
+    assert_eq!(better.code, 0, "{}", better.stderr);
+    assert!(better.stderr.contains("better: A1-one-flow R5 not dominated"), "{}", better.stderr);
+    let lost = place.run(&["judge", "hystart", "--only", "A1", "--baseline", "none.json"]);
+    assert_eq!((lost.code, lost.stdout.as_str()), (2, ""));
+    assert!(lost.stderr.contains("--baseline none.json: no such file; accepted: "), "{lost:?}");
+}
+
+/// What the standard requires (SARIF 2.1.0), and what forges do beside it.
+#[test]
+fn what_does_not_hold_is_sarif_and_markdown_too() {
+    let place = Place::new();
+    let words = ["judge", "hystart-pp", "--only", "A1", "--markdown", "it.md"];
+    let judged = place.run(&[&words[..], &["--sarif", "it.sarif", "--json"]].concat());
+    let verdicts = document(&judged.stdout)["scenarios"][0]["verdicts"].clone();
+    let failed: Vec<&str> = ["R1", "R2", "R3", "R4", "R5"]
+        .into_iter()
+        .filter(|rule| verdicts[rule] == "fail")
+        .collect();
+    let log = document(&std::fs::read_to_string(place.path("it.sarif")).unwrap());
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["tool"]["driver"]["name"], "firstflight judge");
+    let results = run["results"].as_array().unwrap();
+    let found: Vec<_> = results.iter().map(|one| one["ruleId"].as_str().unwrap()).collect();
+    assert!(!failed.is_empty() && found == failed, "{found:?}");
+    let file = include_str!("../../../../scenarios/catalogue/A1-one-flow.toml");
+    for one in results {
+        let rule = &run["tool"]["driver"]["rules"][one["ruleIndex"].as_u64().unwrap() as usize];
+        assert_eq!(rule["id"], one["ruleId"]);
+        assert!(one["message"]["text"].as_str().unwrap().contains("One flow"), "{one}");
+        let place = &one["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "scenarios/catalogue/A1-one-flow.toml");
+        let line = place["region"]["startLine"].as_u64().unwrap() as usize;
+        assert!(file.lines().nth(line - 1).unwrap().starts_with("rules"), "line {line}");
+    }
+    let summary = std::fs::read_to_string(place.path("it.md")).unwrap();
+    assert!(summary.starts_with("### hystart-pp on sim, 1 scenario: R1 fast in "), "{summary}");
+    assert!(summary.contains("\n| A1-one-flow | ✓ | ✓ | ✗ |"), "{summary}");
+    assert!(summary.contains("\n- A1-one-flow R5 not dominated: 4.497 s, "), "{summary}");
+}
+
 #[test]
 fn what_cannot_be_judged_is_refused_before_anything_runs() {
     for (words, problem) in [
