@@ -29,8 +29,9 @@ pub(crate) fn check_keys(scenario: &Scenario, on: Simulator<'_>) -> Result<(), S
                 _ => endpoint::stack(resolved.endpoint.profile, flow, control),
             };
             let keeps_alive = flow.files.is_some_and(|files| files.keep_alive);
+            let rests = keeps_alive || !flow.writes.is_empty();
             let (delayed_ack, switches) = (flow.delayed_ack.value, resolved.endpoint.switches);
-            runs.push(StackInUse { group, stack, delayed_ack, keeps_alive, switches });
+            runs.push(StackInUse { group, stack, delayed_ack, rests, switches });
         }
     }
     scenario.check_support(&runs)

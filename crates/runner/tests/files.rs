@@ -1,7 +1,7 @@
 //! Sources of files from a scenario to the results.
 
 use firstflight_results::{FilesResult, RunResult};
-use firstflight_runner::{Options, run};
+use firstflight_runner::{Options, Simulator, Transport as _, run};
 use firstflight_scenario::Scenario;
 
 const SCENARIO: &str = "controls = ['stcp']\nprofile = 'rfc'\nduration = '30s'\n\
@@ -36,4 +36,22 @@ fn a_flow_without_files_reports_none() {
     let run = result("controls = ['newreno']\nduration = '1s'");
     assert_eq!(run.flows[0].files, None);
     assert!(!serde_json::to_string(&run).unwrap().contains("files"));
+}
+
+#[test]
+fn an_application_that_rests_between_writes_keeps_its_window_where_it_is_told_to() {
+    let finishes = |keeps: &str| {
+        let writes = "writes = [{ size = '500KB' }, { at = '5s', size = '500KB' }]";
+        let run = result(&format!("controls = ['newreno']\n{keeps}\n[[flow]]\n{writes}"));
+        run.flows[0].completion_time_s.unwrap()
+    };
+    let (decays, keeps) = (finishes(""), finishes("slow_start_after_idle = false"));
+    assert!(keeps < decays - 0.1, "{keeps} {decays}");
+    let checked = |more: &str| {
+        let text = format!("controls = ['newreno']\nslow_start_after_idle = false\n{more}");
+        Simulator::TCP.check_keys(&Scenario::parse(&text, "x.toml").unwrap())
+    };
+    checked("[[flow]]\nwrites = [{ size = '1KB' }, { at = '5s', size = '1KB' }]").unwrap();
+    let refused = checked("").unwrap_err().to_string();
+    assert!(refused.ends_with("where there are writes, or files with keep_alive"), "{refused}");
 }

@@ -233,7 +233,7 @@ fn as_many_tables_of_flows_as_may_be_take_their_number_and_not_its_square() {
             group,
             stack: Stack::Rack,
             delayed_ack: 1,
-            keeps_alive: false,
+            rests: false,
             switches: resolved.endpoint.switches,
         })
         .collect();

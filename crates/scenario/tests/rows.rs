@@ -237,7 +237,7 @@ fn a_key_says_who_heeds_it() {
 fn a_key_is_refused_where_no_flow_heeds_it_and_a_profiles_value_never_is() {
     let runs = |group, stack| {
         let switches = Profile::Linux.constants().switches;
-        StackInUse { group, stack, delayed_ack: 1, keeps_alive: false, switches }
+        StackInUse { group, stack, delayed_ack: 1, rests: false, switches }
     };
     let rack = [runs(0, Stack::Rack)];
     let both = [runs(0, Stack::Rack), runs(1, Stack::NewReno)];

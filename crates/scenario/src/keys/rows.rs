@@ -9,7 +9,7 @@ use firstflight_control::quantity::{Size, Threshold, Time, Window};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use super::support::Condition::{DelayedAcks, KeepAlive, LinuxReceiver, NoPacing, Syn};
+use super::support::Condition::{DelayedAcks, LinuxReceiver, NoPacing, Rest, Syn};
 use super::support::Stack::{Kernel, NewReno, Ns2Sack, Quic, Quinn, Rack, Reno, Sack, Tahoe};
 use super::table::keys;
 use super::{Key, Support, Typed};
@@ -257,7 +257,7 @@ keys! {
     /// As Linux has it: the window is halved for every timeout without data, down to `iw`, and
     /// falls halfway to the part that was used.
     slow_start_after_idle: bool = [true, true, true, true], hidden true;
-        Support::TCP.and(Kernel).only(KeepAlive);
+        Support::TCP.and(Kernel).only(Rest);
 
     /// Whether packets are paced where the control does not pace them.
     ///

@@ -43,8 +43,8 @@ pub struct StackInUse {
     pub stack: Stack,
     /// Packets per ACK.
     pub delayed_ack: u64,
-    /// One connection carries files, and rests between them.
-    pub keeps_alive: bool,
+    /// Its application rests at times: between files on one connection, or between writes.
+    pub rests: bool,
     /// The constants of the endpoints.
     pub switches: Switches,
 }
@@ -69,7 +69,7 @@ pub enum Condition {
     /// Receivers delay ACKs.
     DelayedAcks,
     /// Connections rest.
-    KeepAlive,
+    Rest,
     /// Receivers are Linux's.
     LinuxReceiver,
     /// Only controls that say so are paced.
@@ -124,7 +124,7 @@ impl Stack {
 
 impl Condition {
     const ALL: [Self; 5] =
-        [Self::DelayedAcks, Self::KeepAlive, Self::LinuxReceiver, Self::NoPacing, Self::Syn];
+        [Self::DelayedAcks, Self::Rest, Self::LinuxReceiver, Self::NoPacing, Self::Syn];
 
     fn holds(self, runs: &StackInUse) -> bool {
         match self {
@@ -133,7 +133,7 @@ impl Condition {
             Self::DelayedAcks => {
                 runs.delayed_ack > 1 || matches!(runs.stack, Stack::Quic | Stack::Kernel)
             }
-            Self::KeepAlive => runs.keeps_alive,
+            Self::Rest => runs.rests,
             Self::LinuxReceiver => {
                 runs.switches.receiver == Receiver::Linux || runs.stack == Stack::Kernel
             }
@@ -145,7 +145,7 @@ impl Condition {
     const fn words(self) -> &'static str {
         match self {
             Self::DelayedAcks => "`delayed_ack` is 2 or more",
-            Self::KeepAlive => "`files` have `keep_alive`",
+            Self::Rest => "there are `writes`, or `files` with `keep_alive`",
             Self::LinuxReceiver => "`receiver` is `linux`",
             Self::NoPacing => "`pacing` is `false`",
             Self::Syn => "`syn` is `true`",
