@@ -88,7 +88,11 @@ pub fn resolve(scenario: &Scenario) -> Result<Resolved, RunError> {
 
 /// Refuses a key that the kernel cannot be told, set to another value than the kernel's own.
 fn check_keys(scenario: &Scenario) -> Result<(), RunError> {
-    let kernels = |key: &Key| key.value(Profile::Linux.constants());
+    // Its release is known where it runs.
+    let kernels = |key: &Key| match key.name {
+        "linux_release" => "that of the kernel that runs".to_owned(),
+        _ => key.value(Profile::Linux.constants()),
+    };
     let mut not_told = scenario.set().filter(|set| !set.key.support.includes(Stack::Kernel));
     match not_told.find(|set| set.text != kernels(set.key)) {
         Some(set) => Err(RunError::Input(format!(
@@ -310,6 +314,15 @@ mod tests {
         assert_eq!((group.iw_packets, group.ssthresh_packets, job.sack), (10, None, true));
         assert!(group.quickack && job.ack_compression);
         assert_eq!(job.link.mtu, 1_500);
+    }
+
+    #[test]
+    fn the_release_of_a_kernel_is_its_own_whichever_is_written() {
+        for release in ["6.18", "6.19"] {
+            let problem = resolved(&format!("linux_release = '{release}'")).unwrap_err();
+            let own = "linux_release is that of the kernel that runs, which no scenario changes";
+            assert!(problem.contains(own) && problem.ends_with(release), "{problem}");
+        }
     }
 
     #[test]
