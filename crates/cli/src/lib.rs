@@ -7,6 +7,7 @@ use std::process::ExitCode;
 mod advise;
 mod args;
 pub mod calls;
+mod captures;
 mod compare;
 mod completions;
 mod failure;

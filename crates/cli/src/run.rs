@@ -9,9 +9,10 @@ use firstflight_results::RunResult;
 use firstflight_runner::Logs;
 use firstflight_scenario::Document;
 
+use crate::captures::Captures;
 use crate::failure::{Failure, Status};
 use crate::page::About;
-use crate::shared::{Common, carry_out};
+use crate::shared::{Beside, Common, carry_out};
 use crate::{output, summary};
 
 /// Run a scenario file
@@ -26,6 +27,9 @@ pub(crate) struct Args {
     /// Write quinn's own qlog of every flow over QUIC here, packet by packet, for qvis and `show`
     #[arg(long, value_name = "DIR")]
     qlog: Option<PathBuf>,
+    /// Write what passes the senders of each run here, as pcap, for tcpdump, Wireshark and `show`
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -39,6 +43,7 @@ Examples:
   sed s/40Mbps/80Mbps/ scenario.toml | firstflight run -
   firstflight run scenario.toml --on quic --qlog logs
   firstflight show logs/astart.flow-0.quinn.sqlog
+  firstflight run scenario.toml --pcap captures && tcpdump -r captures/astart.pcap
 
 A small scenario:
   controls = [\"newreno\", \"astart\"]
@@ -64,11 +69,18 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let scenario = scenario(document, &args.common.path.0, &*transport)?;
     args.common.check_directories()?;
-    if let Some(directory) = &args.qlog {
-        output::check_directory("--qlog", directory)?;
+    for (flag, directory) in [("--qlog", &args.qlog), ("--pcap", &args.pcap)] {
+        if let Some(directory) = directory {
+            output::check_directory(flag, directory)?;
+        }
+    }
+    let captures = args.pcap.as_deref().map(Captures::new);
+    if captures.is_some() {
+        Captures::check(transport.name(), &transport.resolve(&scenario)?)?;
     }
     let _held = args.common.hold()?;
-    let report = carry_out(&scenario, &*transport, args.common.purpose(false), logs.as_ref());
+    let beside = Beside { logs: logs.as_ref(), captures: captures.as_ref() };
+    let report = carry_out(&scenario, &*transport, args.common.purpose(false), beside);
     let has_room = || logs.as_ref().map_or(Ok(()), |logs| Ok(logs.check_room()?));
     let report = report.or_else(|failure| has_room().and(Err(failure)))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
@@ -101,6 +113,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     )?;
     if let Some(logs) = &logs {
         output::note(&logs.summary());
+    }
+    if let Some(captures) = &captures {
+        output::note(&captures.summary());
     }
     has_room()?;
     Ok(match (report.interrupted, failed) {

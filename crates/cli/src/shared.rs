@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use firstflight_report::{Width, write_file};
-use firstflight_results::Partial;
-use firstflight_runner::{Logs, Options, Report};
-use firstflight_scenario::Scenario;
+use firstflight_results::{Partial, RunResult};
+use firstflight_runner::{Logs, Options, Passed, Report};
+use firstflight_scenario::{Resolved, Scenario};
 use firstflight_transports::{On, Transport};
 
+use crate::captures::Captures;
 use crate::failure::Failure;
 use crate::page::{self, About};
 use crate::path_args::PathArgs;
@@ -144,12 +145,20 @@ pub(crate) enum Use {
     Traces,
 }
 
+/// What is written while a scenario runs.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Beside<'a> {
+    /// The qlogs of a QUIC stack.
+    pub(crate) logs: Option<&'a Logs>,
+    pub(crate) captures: Option<&'a Captures>,
+}
+
 /// Runs the scenario with a bar on standard error, and stops at Ctrl-C.
 pub(crate) fn carry_out(
     scenario: &Scenario,
     transport: &dyn Transport,
     purpose: Use,
-    logs: Option<&Logs>,
+    beside: Beside<'_>,
 ) -> Result<Report, Failure> {
     let resolved = transport.resolve(scenario)?;
     let runs = scenario.plans()?.len() * resolved.seeds().count();
@@ -157,7 +166,12 @@ pub(crate) fn carry_out(
     let names: Vec<String> = scenario.plans()?.into_iter().map(|plan| plan.name).collect();
     progress.say(&names.join(", "));
     let (done, say) = (|done, total| progress.set(done, total), |words: &str| progress.say(words));
+    let Beside { logs, captures } = beside;
+    let packets = |resolved: &Resolved, result: &RunResult, passed: &[Vec<Passed>]| {
+        captures.map_or(Ok(()), |captures| captures.write(resolved, result, passed))
+    };
     let options = Options {
+        on_packets: captures.is_some().then_some(&packets),
         samples: samples(purpose, resolved.flow_count(), runs as u64),
         stop: Some(interrupt::listen()),
         on_done: Some(&done),

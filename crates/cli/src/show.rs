@@ -15,7 +15,7 @@ use firstflight_scenario::Time;
 use firstflight_transports::SIM;
 
 use crate::failure::{Failure, Status};
-use crate::shared::{Use, carry_out};
+use crate::shared::{Beside, Use, carry_out};
 use crate::words::whole;
 use crate::{command_line, output};
 
@@ -173,7 +173,7 @@ fn list(args: &Args) -> Result<Status, Failure> {
 fn judge(args: &Args, file: &str, recorded: &Recorded) -> Result<Option<Judged>, Failure> {
     let (Some(rate), Some(rtt)) = (&args.rate, &args.rtt) else { return Ok(None) };
     let path = KnownPath { rate, rtt, buffer: args.buffer.as_deref() };
-    let run = |scenario: &_| carry_out(scenario, &SIM, Use::Numbers, None);
+    let run = |scenario: &_| carry_out(scenario, &SIM, Use::Numbers, Beside::default());
     let judged = path.judge(file, recorded, &SIM, run)?;
     judged.caution.iter().for_each(|caution| output::complain(caution));
     Ok(Some(judged))

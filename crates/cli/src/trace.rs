@@ -2,10 +2,10 @@
 
 mod qlog;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use firstflight_answers::measure::conditions;
+use firstflight_outside::Names;
 use firstflight_report::write_file;
 use firstflight_results::Series;
 use firstflight_runner::{Report, Run};
@@ -29,16 +29,14 @@ pub(crate) fn samples(traces: u64, wanted: u32) -> u32 {
 
 /// Writes the traces of all runs under `out`; returns the number of files.
 pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
-    let mut names = BTreeSet::new();
+    let names = Names::default();
     let mut files = 0;
     for run in &report.runs {
         let mut name = file_name(&run.result.alias);
         if report.resolved.runs > 1 {
             name = format!("{name}.seed-{}", run.result.seed);
         }
-        while !names.insert(name.clone()) {
-            name.push('_');
-        }
+        name = names.take(&name, "");
         for (id, flow) in run.flows.iter().enumerate() {
             put(out, &format!("{name}.flow-{id}.csv"), flow)?;
             put_qlog(out, &format!("{name}.flow-{id}.sqlog"), report, run, id)?;

@@ -4,6 +4,8 @@
 mod advise;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/captures.rs"]
+mod captures;
 #[path = "cli/catalogue.rs"]
 mod catalogue;
 #[path = "cli/commands.rs"]

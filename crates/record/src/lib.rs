@@ -12,6 +12,7 @@
 //!
 //! Each may be packed as .gz or .zst, and come through a pipe. What a record cannot show of a
 //! connection's start-up it says in [`Connection::hidden`]. [`mix`] reads many connections at once.
+//! [`Pcap`] writes a capture.
 
 mod capture;
 mod error;
@@ -26,6 +27,7 @@ use std::path::Path;
 
 use firstflight_qlog::{Connection, Listed, Log, Skipped};
 
+pub use capture::{Pcap, Segment};
 pub use error::RecordError;
 pub use form::Form;
 

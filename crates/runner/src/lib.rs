@@ -39,7 +39,7 @@ use serde::Serialize;
 pub use endpoint::own_recovery;
 pub use error::RunError;
 pub use firstflight_control::{Control, ControlProblem, accepted};
-pub use firstflight_sim::Ends;
+pub use firstflight_sim::{Ends, Passed, Segment};
 pub use logs::{LogFile, Logs};
 pub use network::{files, link, losses, start};
 pub use other_stack::{OtherFlow, OtherStack};
@@ -58,12 +58,19 @@ pub struct Options<'a> {
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
     /// Where a QUIC stack writes the qlog of each flow.
     pub logs: Option<&'a Logs>,
+    /// Has what passed the sender of each flow of a run, packet by packet; the simulator's TCP
+    /// alone has it. It may be called from several threads.
+    pub on_packets: Option<&'a OnPackets<'a>>,
     /// Is called with a few words on what the run does now, such as booting a kernel.
     pub say: Option<&'a (dyn Fn(&str) + Sync)>,
     /// Run one after the other, the simulator in this thread: for callers that spread work
     /// themselves, and for children of a fork, which have none of the threads of rayon's pool.
     pub serial: bool,
 }
+
+/// What takes the packets of a run: of the scenario, with that result, flow by flow.
+pub type OnPackets<'a> =
+    dyn Fn(&Resolved, &RunResult, &[Vec<Passed>]) -> Result<(), RunError> + Sync + 'a;
 
 /// What running a scenario yields.
 #[derive(Clone, Debug)]

@@ -1,14 +1,13 @@
 //! Files for the log that another stack writes of every flow of every run.
 
-use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use firstflight_outside::{MAKE_ROOM, file_name, is_full};
+use firstflight_outside::{MAKE_ROOM, Names, file_name, is_full};
 
 use crate::{OtherFlow, RunError};
 
@@ -16,7 +15,7 @@ use crate::{OtherFlow, RunError};
 #[derive(Debug)]
 pub struct Logs {
     directory: PathBuf,
-    names: Mutex<BTreeSet<String>>,
+    names: Names,
     /// Whether a file had no room.
     full: Arc<AtomicBool>,
 }
@@ -33,7 +32,7 @@ pub type LogFile = Box<dyn Write + Send + Sync>;
 impl Logs {
     /// Logs in a directory, which is made when the first is opened.
     pub fn new(directory: PathBuf) -> Self {
-        Self { directory, names: Mutex::default(), full: Arc::default() }
+        Self { directory, names: Names::default(), full: Arc::default() }
     }
 
     /// The file of a flow: `astart.flow-0.quinn.sqlog`, with the seed where there are several.
@@ -76,12 +75,8 @@ impl Logs {
         if let Some(seed) = seed {
             name = format!("{name}.seed-{seed}");
         }
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |name: &str| format!("{name}.flow-{flow}.quinn.sqlog");
-        while !names.insert(full(&name)) {
-            name.push('_');
-        }
-        let path = self.directory.join(full(&name));
+        let name = self.names.take(&name, &format!(".flow-{flow}.quinn.sqlog"));
+        let path = self.directory.join(name);
         fs::create_dir_all(&self.directory)
             .map_err(|error| format!("--qlog {}: {error}", self.directory.display()))?;
         Ok(path)
@@ -89,10 +84,9 @@ impl Logs {
 
     /// What to tell the user of them.
     pub fn summary(&self) -> String {
-        let files = self.names.lock().unwrap_or_else(PoisonError::into_inner).len();
-        match files {
+        match self.names.count() {
             0 => "qlogs: none, because no flow goes over QUIC (--on quic)".to_owned(),
-            _ => format!("qlogs: {files} in {}", self.directory.display()),
+            files => format!("qlogs: {files} in {}", self.directory.display()),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use firstflight_control::Control;
 use firstflight_core::units::Span;
 use firstflight_scenario::{ControlSpec, Plan, Profile, Recovery, Resolved, Scenario};
-use firstflight_sim::{FastPaths, Interrupted, run_with};
+use firstflight_sim::{FastPaths, Interrupted, run_recorded, run_with};
 use rayon::prelude::*;
 
 use crate::other_stack::{self, OtherStack};
@@ -47,14 +47,19 @@ impl Simulator<'_> {
         let never = AtomicBool::new(false);
         // A page in a browser has no clock of the machine.
         let before = (!cfg!(target_family = "wasm")).then(Instant::now);
-        let outcome = run_with(&network, ends, FastPaths::On, options.stop.unwrap_or(&never))
-            .map_err(|Interrupted| RunError::Interrupted)?;
+        let stop = options.stop.unwrap_or(&never);
+        let ran = match options.on_packets {
+            None => run_with(&network, ends, FastPaths::On, stop).map(|ran| (ran, Vec::new())),
+            Some(_) => run_recorded(&network, ends, stop),
+        };
+        let (outcome, passed) = ran.map_err(|Interrupted| RunError::Interrupted)?;
         let wall = before.map_or(Duration::ZERO, |before| before.elapsed());
         let mut result = outcome::result(resolved, plan, controls, &network, &outcome, wall);
         result.transport = transport;
         let notes =
             [result.note.take(), other_stack::cautions(&plan.controls, &resolved.flows, *self)];
         result.note = notes.into_iter().flatten().reduce(|all, more| format!("{all}; {more}"));
+        options.on_packets.map_or(Ok(()), |take| take(resolved, &result, &passed))?;
         let Some(every) = sample_every else { return Ok(Run::new(result, Vec::new(), Vec::new())) };
         let (flows, queues) = (trace::flows(&network, &outcome), trace::queues(&outcome));
         let moments = outcome.flows.iter().map(|flow| trace::moments(flow, every)).collect();

@@ -17,6 +17,7 @@ use crate::net::{self, Net, Reached};
 use crate::network::Network;
 use crate::other_stack::{Ends, OtherFlow};
 use crate::outcome::Outcome;
+use crate::passed::Passed;
 use crate::topology::{lay_out, other_path};
 use crate::udp::UdpSource;
 
@@ -74,6 +75,23 @@ pub fn run_watched(
     let mut engine = Engine::new(network, Vec::new(), fast_paths);
     engine.run(go_on)?;
     Ok(engine.outcome())
+}
+
+/// Runs `network` like [`run_with`], and keeps what passes the sender of each flow of our TCP. No
+/// flow takes a fast path.
+///
+/// # Errors
+/// As of [`run_until`].
+pub fn run_recorded<'a>(
+    network: &'a Network,
+    others: Vec<(usize, Box<dyn Ends + 'a>)>,
+    stop: &AtomicBool,
+) -> Result<(Outcome, Vec<Vec<Passed>>), Interrupted> {
+    let mut engine = Engine::new(network, others, FastPaths::Off);
+    engine.flows.iter_mut().for_each(|flow| flow.path.record = Some(Box::default()));
+    engine.run(&mut || !stop.load(Ordering::Relaxed))?;
+    let passed = engine.passed();
+    Ok((engine.outcome(), passed))
 }
 
 struct Engine<'a> {
@@ -223,6 +241,14 @@ impl<'a> Engine<'a> {
             Some(place) => &mut others[place - udp.len()],
         };
         (end, net)
+    }
+
+    fn passed(&mut self) -> Vec<Vec<Passed>> {
+        let records = self.flows.iter_mut().map(|flow| flow.path.record.take());
+        let mut passed: Vec<_> = records.map(|it| it.map_or(Vec::new(), |it| it.passed)).collect();
+        self.others.sort_unstable_by_key(|flow| flow.flow);
+        self.others.iter().for_each(|flow| passed.insert(flow.flow, Vec::new()));
+        passed
     }
 
     fn outcome(mut self) -> Outcome {

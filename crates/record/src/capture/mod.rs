@@ -10,6 +10,7 @@ mod packet;
 mod place;
 mod sent;
 mod tcp;
+mod write;
 
 use std::io::{Read, Seek};
 
@@ -21,6 +22,7 @@ use crate::{Form, RecordError, Recorded};
 use flows::Flows;
 use packet::{KNOWN, Packet, is_known, packet};
 use tcp::Direction;
+pub use write::{Pcap, Segment};
 
 /// Reads the connection of this number, from 1; without one that with the most bytes.
 pub(crate) fn read<R: Read + Seek + Send>(

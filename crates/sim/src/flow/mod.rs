@@ -13,6 +13,7 @@ use firstflight_results::FlowOutcome;
 
 use crate::control::Wants;
 use crate::end::End;
+use crate::endpoint::UNLIMITED_WINDOW;
 use crate::event::timer::{Timer, timer};
 use crate::net::Net;
 use crate::network::{FlowSpec, Network};
@@ -69,6 +70,7 @@ impl<'a> Flow<'a> {
             path: FlowPath {
                 id,
                 route,
+                record: None,
                 signals: Signals::of(Wants::of(&spec.control), spec.endpoint.feedback()),
                 watch: Watch::new(spec.bdp_bytes, network.sample_every),
             },
@@ -231,8 +233,15 @@ impl End for Flow<'_> {
             return;
         }
         self.path.signals.iter_mut().for_each(|signals| signals.note(report.as_deref()));
+        let record = self.path.record.as_mut();
+        let place = record.map(|record| record.acked(now, packet.connection, &ack));
         let mut wire = FlowWire { now, path: &mut self.path, net };
         self.tcp.on_ack(now, ack.next, ack.cause, &mut wire);
+        if let (Some(record), Some(place)) = (&mut self.path.record, place) {
+            let is_open = |after| now >= self.spec.start + after;
+            let is_open = self.spec.receiver_window_until.is_some_and(is_open);
+            record.offered(place, if is_open { UNLIMITED_WINDOW } else { self.tcp.offered() });
+        }
         self.after_event(now, net);
         if self.ends && self.tcp.is_done() {
             self.end(now, net);

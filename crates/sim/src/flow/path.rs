@@ -8,6 +8,7 @@ use crate::fast::LATER;
 use crate::flow::route::Route;
 use crate::net::{Net, Wait};
 use crate::packet::{AckOut, HOME, Kind, Label, PART, Packet, Report, Way};
+use crate::passed::Record;
 use crate::signals::Signals;
 use crate::watch::Watch;
 
@@ -20,6 +21,8 @@ pub(crate) struct FlowPath {
     pub(crate) id: u16,
     /// Its links, access links and receiver.
     pub(crate) route: Route,
+    /// What passes the sender, where that is kept.
+    pub(crate) record: Option<Box<Record>>,
 }
 
 /// A packet that reaches the receiver.
@@ -34,6 +37,9 @@ pub(crate) struct Arrived {
 impl FlowPath {
     /// A packet leaves the sender.
     pub(crate) fn send(&mut self, net: &mut Net, now: Instant, kind: Kind, label: Label) {
+        if let Some(record) = &mut self.record {
+            record.sent(now, self.route.connection, &kind);
+        }
         let is_syn = matches!(kind, Kind::Syn | Kind::HandshakeAck);
         let bytes = self.route.bytes(is_syn);
         let at = self.route.enter(now, is_syn, self.route.access.is_exact());

@@ -75,6 +75,11 @@ impl Tcp {
         self.tcb.una >= self.tcb.end
     }
 
+    /// The window that the receiver offers, in packets.
+    pub(crate) fn offered(&self) -> u32 {
+        self.tcb.offered()
+    }
+
     /// Opens the connection.
     pub(crate) fn start(&mut self, now: Instant, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;

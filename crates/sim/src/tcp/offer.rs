@@ -48,6 +48,13 @@ impl Tcb {
             false => self.end,
         };
     }
+
+    /// The window that the receiver offers, in packets.
+    pub(super) fn offered(&self) -> u32 {
+        let taken = (self.una + self.ahead).saturating_sub(self.first_data);
+        let growing = (taken < self.offer.packets).then(|| self.offer.packets(taken));
+        growing.unwrap_or(u32::MAX).min(self.endpoint.receiver_window)
+    }
 }
 
 /// One packet.
