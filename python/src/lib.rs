@@ -6,6 +6,7 @@ mod error;
 mod flags;
 mod parquet;
 mod result;
+mod sender;
 mod startup;
 mod sweep;
 mod table;
@@ -148,6 +149,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add_class::<Ran>()?;
     module.add_class::<Reproduced>()?;
+    module.add_class::<sender::Left>()?;
+    module.add_class::<sender::Sender>()?;
     module.add_class::<sweep::Work>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<view::View>()?;
