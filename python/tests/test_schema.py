@@ -31,6 +31,30 @@ def test_every_file_of_the_repository_fits_its_schema(command):
     assert count["scenario"] > 100 and count["sweep"] > 5, count
 
 
+def test_documents_and_the_files_of_papers_fit_theirs(command):
+    def validator(name):
+        schema = json.loads(command("schema", name).stdout)
+        Draft202012Validator.check_schema(schema)
+        return Draft202012Validator(schema)
+
+    judged = command("judge", "hystart", "--only", "A1", "--quick", "--json").stdout
+    validator("judgement").validate(json.loads(judged))
+    validator("list").validate(json.loads(command("list", "--json").stdout))
+    papers = validator("papers")
+    count = 0
+    for file in (ROOT / "papers").glob("*/*.toml"):
+        content = tomllib.loads(file.read_text())
+        if {"grid", "side"}.isdisjoint(content):
+            papers.validate(content)
+            count += 1
+    assert count > 50
+    claim = {"id": "x", "what": "x", "class": "tigt", "expected": 1}
+    wrong = {"title": "x", "text": [], "claim": [claim]}
+    assert list(papers.iter_errors(wrong))
+    claim["class"] = "tight"
+    assert not list(papers.iter_errors(wrong))
+
+
 def test_a_wrong_key_and_a_wrong_word_are_found(command):
     validator = Draft202012Validator(json.loads(command("schema", "scenario").stdout))
     wrong = [

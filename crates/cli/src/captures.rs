@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use firstflight_outside::{MAKE_ROOM, Names, file_name, is_full};
+use firstflight_outside::{MAKE_ROOM, Names, is_full};
 use firstflight_record::Pcap;
 use firstflight_report::{ReportError, write_file};
 use firstflight_results::RunResult;
@@ -12,6 +12,7 @@ use firstflight_scenario::resolved::ResolvedFlow;
 use firstflight_scenario::{Recovery, Resolved};
 
 use crate::failure::Failure;
+use crate::trace::run_name;
 
 /// A folder of captures.
 pub(crate) struct Captures {
@@ -55,10 +56,7 @@ impl Captures {
         result: &RunResult,
         passed: &[Vec<Passed>],
     ) -> Result<(), RunError> {
-        let mut name = file_name(&result.alias);
-        if resolved.runs > 1 {
-            name = format!("{name}.seed-{}", result.seed);
-        }
+        let name = run_name(resolved, result);
         let path = self.folder.join(self.names.take(&name, ".pcap"));
         let content = capture(resolved, passed);
         let content = content.map_err(|source| ReportError::Write { path: path.clone(), source });

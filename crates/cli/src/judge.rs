@@ -57,7 +57,7 @@ pub(crate) struct Args {
     ci: ci::CiFlags,
     /// Write report.html, its figures and data and judgement.json here, and keep finished runs here
     /// [default: no report, and the runs in firstflight-out/judge]
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 

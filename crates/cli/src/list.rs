@@ -55,6 +55,37 @@ pub(crate) fn catalogue(name: Option<&str>) -> Result<Catalogue, Failure> {
     Ok(catalogue)
 }
 
+/// Names that a shell can suggest, each with what it is.
+pub(crate) struct Names {
+    pub(crate) all: Vec<Name>,
+    pub(crate) controls: Vec<Name>,
+}
+
+/// A name and what it is.
+pub(crate) type Name = (String, String);
+
+/// All names that there are.
+pub(crate) fn names() -> Names {
+    let groups = groups(&Catalogue::new());
+    let is_control = |title: &str| CONTROLS.iter().any(|of| title.starts_with(of));
+    let controls = groups.iter().filter(|(title, _)| is_control(title));
+    let controls = controls.flat_map(|(_, names)| names.clone()).collect();
+    // Bash would expand what else there is.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+    let mut all: Vec<Name> = groups.into_iter().flat_map(|(_, names)| names).collect();
+    all.retain(|(name, _)| name.chars().all(is_plain));
+    Names { all, controls }
+}
+
+/// The groups whose names are controls.
+const CONTROLS: [&str; 5] =
+    ["Start-ups", "Aliases", "The kernel's own", "quinn's own", "noq's own"];
+
+/// The JSON Schema of the document.
+pub(crate) fn schema() -> serde_json::Value {
+    schemars::schema_for!(Catalogue).to_value()
+}
+
 /// A line for each name; what a line has no room for is in `list NAME`.
 fn overview(catalogue: &Catalogue) -> String {
     let width = output::screen().width;

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     /// Write report.html, figures, data and results.json here
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     common: Common,

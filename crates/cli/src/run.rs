@@ -7,13 +7,14 @@ use firstflight_answers::{Checked, check, scenario};
 use firstflight_report::{Column, Table, Verdict, terminal};
 use firstflight_results::RunResult;
 use firstflight_runner::Logs;
-use firstflight_scenario::Document;
+use firstflight_scenario::{Document, Scenario};
+use firstflight_transports::Transport;
 
 use crate::captures::Captures;
 use crate::failure::{Failure, Status};
 use crate::page::About;
-use crate::shared::{Beside, Common, carry_out};
-use crate::{output, summary};
+use crate::shared::{Beside, Common, Use, carry_out};
+use crate::{output, summary, trace};
 
 /// Run a scenario file
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     /// Write what passes the senders of each run here, as pcap, for tcpdump, Wireshark and `show`
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
+    /// Write a data file of flent for each run here: what flows deliver, cwnd and RTT over time
+    #[arg(long, value_name = "DIR")]
+    flent: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -58,29 +62,20 @@ A small scenario:
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let transport = args.common.on.transport()?;
     let logs = args.qlog.clone().map(Logs::new);
-    if logs.is_some() && transport.name() == "linux" {
-        let problem = "--qlog belongs to `--on quic`, and to flows that name QUIC; accepted \
-                       elsewhere: --trace";
-        return Err(Failure::Usage(problem.to_owned()));
-    }
     let document = match args.scenario.as_os_str() == "-" {
         true => Document::from_standard_input()?,
         false => Document::load(&args.scenario)?,
     };
     let scenario = scenario(document, &args.common.path.0, &*transport)?;
-    args.common.check_directories()?;
-    for (flag, directory) in [("--qlog", &args.qlog), ("--pcap", &args.pcap)] {
-        if let Some(directory) = directory {
-            output::check_directory(flag, directory)?;
-        }
-    }
+    check_folders(args, &*transport, &scenario)?;
     let captures = args.pcap.as_deref().map(Captures::new);
-    if captures.is_some() {
-        Captures::check(transport.name(), &transport.resolve(&scenario)?)?;
-    }
     let _held = args.common.hold()?;
+    let purpose = match args.flent {
+        Some(_) => Use::Traces,
+        None => args.common.purpose(false),
+    };
     let beside = Beside { logs: logs.as_ref(), captures: captures.as_ref() };
-    let report = carry_out(&scenario, &*transport, args.common.purpose(false), beside);
+    let report = carry_out(&scenario, &*transport, purpose, beside);
     let has_room = || logs.as_ref().map_or(Ok(()), |logs| Ok(logs.check_room()?));
     let report = report.or_else(|failure| has_room().and(Err(failure)))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
@@ -114,6 +109,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(logs) = &logs {
         output::note(&logs.summary());
     }
+    if let Some(folder) = &args.flent {
+        let files = trace::flent::write(folder, &report)?;
+        output::note(&format!("flent: {files} files in {}", folder.display()));
+    }
     if let Some(captures) = &captures {
         output::note(&captures.summary());
     }
@@ -123,6 +122,30 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         (false, true) => Status::Unmet,
         (false, false) => Status::Done,
     })
+}
+
+/// Finds out before anything runs whether all files can be had and written.
+fn check_folders(
+    args: &Args,
+    transport: &dyn Transport,
+    scenario: &Scenario,
+) -> Result<(), Failure> {
+    args.common.check_directories()?;
+    if args.qlog.is_some() && transport.name() == "linux" {
+        let problem = "--qlog belongs to `--on quic`, and to flows that name QUIC; accepted \
+                       elsewhere: --trace";
+        return Err(Failure::Usage(problem.to_owned()));
+    }
+    if args.pcap.is_some() {
+        Captures::check(transport.name(), &transport.resolve(scenario)?)?;
+    }
+    let folders = [("--qlog", &args.qlog), ("--pcap", &args.pcap), ("--flent", &args.flent)];
+    for (flag, folder) in folders {
+        if let Some(folder) = folder {
+            output::check_directory(flag, folder)?;
+        }
+    }
+    Ok(())
 }
 
 /// The conditions, a row each.

@@ -4,13 +4,13 @@ use firstflight_answers::json;
 use firstflight_results::table;
 
 use crate::failure::{Failure, Status};
-use crate::output;
+use crate::{list, output};
 
-/// Print the JSON Schema of scenario files, grid files or results
+/// Print the JSON Schema of files that firstflight reads, or of documents that it prints
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What the files are
+    /// What the files or documents are
     of: Of,
 }
 
@@ -20,8 +20,14 @@ enum Of {
     Scenario,
     /// A grid file, as `sweep` reads it
     Sweep,
+    /// A file of papers/: `paper.toml`, or an experiment with its claims
+    Papers,
     /// The tables of results, as docs/results.md describes them
     Results,
+    /// What `judge --json` prints
+    Judgement,
+    /// What `list --json` prints
+    List,
 }
 
 const EXAMPLES: &str = "\
@@ -33,6 +39,7 @@ where they know TOML (taplo; VS Code with Even Better TOML). What keys mean toge
 Examples:
   firstflight schema scenario > scenario.schema.json
   firstflight schema sweep > sweep.schema.json
+  firstflight schema judgement | jq '.properties | keys'
   firstflight schema results | jq '.[\"$defs\"].flows.items.required'";
 
 /// Runs the command.
@@ -40,7 +47,10 @@ pub(crate) fn schema(args: &Args) -> Result<Status, Failure> {
     output::print(&match args.of {
         Of::Scenario => json(&firstflight_scenario::schema())?,
         Of::Sweep => json(&firstflight_sweep::schema())?,
+        Of::Papers => json(&firstflight_reproduce::schema())?,
         Of::Results => table::json_schema(),
+        Of::Judgement => json(&firstflight_judge::Judgement::schema())?,
+        Of::List => json(&list::schema())?,
     })?;
     Ok(Status::Done)
 }

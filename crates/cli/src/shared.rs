@@ -24,7 +24,7 @@ pub(crate) struct Common {
     #[arg(long)]
     pub(crate) json: bool,
     /// Write report.html, figures, data and results.json here
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Width of the figures that --out writes, as SVG and PDF, such as 88mm for a column [default:
     /// 720px]

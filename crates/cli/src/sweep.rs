@@ -27,7 +27,7 @@ pub(crate) struct Args {
     on: On,
     /// Keep finished chunks here, and write the table flows.csv or flows.parquet [default:
     /// firstflight-out/sweep/ and the file's name]
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Run only the I-th of N parts, for job arrays; --merge makes one table of all
     #[arg(long, value_name = "I/N", conflicts_with = "merge")]

@@ -1,5 +1,6 @@
 //! Traces as files: one CSV per flow and per link of every run, and a qlog per flow.
 
+pub(crate) mod flent;
 mod qlog;
 
 use std::path::Path;
@@ -7,8 +8,9 @@ use std::path::Path;
 use firstflight_answers::measure::conditions;
 use firstflight_outside::Names;
 use firstflight_report::write_file;
-use firstflight_results::Series;
+use firstflight_results::{RunResult, Series};
 use firstflight_runner::{Report, Run};
+use firstflight_scenario::Resolved;
 
 use crate::failure::Failure;
 use crate::output::file_name;
@@ -32,11 +34,7 @@ pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
     let names = Names::default();
     let mut files = 0;
     for run in &report.runs {
-        let mut name = file_name(&run.result.alias);
-        if report.resolved.runs > 1 {
-            name = format!("{name}.seed-{}", run.result.seed);
-        }
-        name = names.take(&name, "");
+        let name = names.take(&run_name(&report.resolved, &run.result), "");
         for (id, flow) in run.flows.iter().enumerate() {
             put(out, &format!("{name}.flow-{id}.csv"), flow)?;
             put_qlog(out, &format!("{name}.flow-{id}.sqlog"), report, run, id)?;
@@ -47,6 +45,15 @@ pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
         files += 2 * run.flows.len() + run.queues.len().min(report.resolved.links.len());
     }
     Ok(files)
+}
+
+/// What the files of a run are called: by its control, and its seed where there are several.
+pub(crate) fn run_name(resolved: &Resolved, run: &RunResult) -> String {
+    let name = file_name(&run.alias);
+    match resolved.runs {
+        1 => name,
+        _ => format!("{name}.seed-{}", run.seed),
+    }
 }
 
 fn put_qlog(out: &Path, name: &str, report: &Report, run: &Run, id: usize) -> Result<(), Failure> {

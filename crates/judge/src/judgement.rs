@@ -27,6 +27,7 @@ pub struct Question {
 
 /// The document of `judge --json`.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Judgement {
     /// `firstflight/judgement@1`.
@@ -60,6 +61,7 @@ impl Judgement {
 
 /// How often a rule held and did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tally {
     /// Scenarios in which it held.
     pub pass: usize,
@@ -69,6 +71,7 @@ pub struct Tally {
 
 /// One scenario.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Judged {
     /// Its code, `A3b`.
@@ -323,6 +326,12 @@ impl Judgement {
     /// Whether any rule does not hold.
     pub fn fails(&self) -> bool {
         self.summary.values().any(|tally| tally.fail > 0)
+    }
+
+    /// The JSON Schema of the document.
+    #[cfg(feature = "schema")]
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
     }
 
     /// The document as indented JSON with a final newline.

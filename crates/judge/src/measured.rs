@@ -11,6 +11,7 @@ macro_rules! measures {
         /// What was measured, a mean over the seeds; `None` is "did not happen in every run", or
         /// "there is none".
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default)]
         #[non_exhaustive]
         pub struct Measured {

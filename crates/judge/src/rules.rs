@@ -11,6 +11,7 @@ use crate::measured::Measured;
 
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Verdict {
     /// It holds.
     #[serde(rename = "pass")]

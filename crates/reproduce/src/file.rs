@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 
 use firstflight_results::{ClaimValue, Class};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 
 use crate::measure::Measure;
 
 /// `paper.toml`: the paper as a whole and what all of its experiments share.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
     /// Short name of the paper: `astart`.
@@ -32,11 +33,12 @@ pub(crate) struct Head {
     pub order: Vec<String>,
     /// Scenario keys for every experiment, which may replace them.
     #[serde(default)]
+    #[schemars(with = "Keys")]
     pub scenario: toml::Table,
 }
 
 /// One figure, table or passage.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Experiment {
     /// The title as in the paper: `Table 1: NewReno over RTT`.
@@ -48,6 +50,7 @@ pub(crate) struct Experiment {
     pub findings: Vec<String>,
     /// The scenario, with the keys of a scenario file.
     #[serde(default)]
+    #[schemars(with = "Keys")]
     pub scenario: toml::Table,
     /// How many seeds a run has, from 1 on; measures are means over them.
     #[serde(default = "one")]
@@ -74,7 +77,7 @@ pub(crate) struct Experiment {
 }
 
 /// The scenario with some keys replaced.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
     /// The name by which checks and plots refer to it.
@@ -97,7 +100,7 @@ pub(crate) struct Case {
 }
 
 /// One case per value of a key, named by the value, its number the place on the x axis.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sweep {
     /// The key that varies.
@@ -123,7 +126,7 @@ pub(crate) struct Sweep {
 }
 
 /// What carries the flows of a case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum On {
     /// The packet simulator.
@@ -134,7 +137,7 @@ pub(crate) enum On {
 }
 
 /// A value for a key.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Setting {
     /// `true` or `false`.
@@ -146,7 +149,7 @@ pub(crate) enum Setting {
 }
 
 /// One claim of the paper.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     /// The claim's id, such as `S0-T1a`.
@@ -178,13 +181,14 @@ pub(crate) struct Claim {
 }
 
 /// A measured quantity and what it must be.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Check {
     /// What is measured, in words; a single check takes the claim's words.
     #[serde(default)]
     pub what: String,
     /// What is measured.
+    #[schemars(with = "String")]
     pub measure: Measure,
     /// The case in which it is measured.
     pub case: Option<String>,
@@ -239,7 +243,7 @@ pub(crate) struct Check {
 }
 
 /// How the values of several cases become one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reduce {
     /// The smallest value.
@@ -265,7 +269,7 @@ pub(crate) enum Reduce {
 }
 
 /// A picture.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plot {
     /// File name and anchor: `figure02`.
@@ -288,6 +292,7 @@ pub(crate) struct Plot {
     /// The y axis of a plot over cases; the measure's own words when not written.
     pub y: Option<Named>,
     /// What is drawn over cases, one line per control.
+    #[schemars(with = "Option<String>")]
     pub measure: Option<Measure>,
     /// The cases drawn; all when not written.
     pub cases: Option<Vec<String>>,
@@ -305,7 +310,7 @@ pub(crate) struct Plot {
 }
 
 /// A run drawn over time.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Line {
     /// Its name in the legend.
@@ -320,7 +325,7 @@ pub(crate) struct Line {
 }
 
 /// What can be drawn over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
     /// Congestion window.
@@ -340,7 +345,7 @@ pub(crate) enum Quantity {
 }
 
 /// An axis.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Named {
     /// The quantity.
@@ -351,7 +356,7 @@ pub(crate) struct Named {
 }
 
 /// Values the paper, or another source, publishes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Published {
     /// In the legend; says where the values come from.
@@ -363,7 +368,7 @@ pub(crate) struct Published {
 }
 
 /// A horizontal line.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mark {
     /// In the legend.
@@ -392,6 +397,22 @@ impl Setting {
         }
     }
 }
+
+/// The JSON Schema of the files: of `paper.toml`, or of an experiment.
+pub fn schema() -> serde_json::Value {
+    let mut made = SchemaGenerator::default();
+    let files = [made.subschema_for::<Head>(), made.subschema_for::<Experiment>()];
+    serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "firstflight/papers",
+        "title": "A paper's file in papers/ of firstflight",
+        "anyOf": files,
+        "$defs": made.take_definitions(true),
+    })
+}
+
+/// Keys of a scenario file, as the schema knows them.
+type Keys = serde_json::Map<String, serde_json::Value>;
 
 fn one() -> u64 {
     1

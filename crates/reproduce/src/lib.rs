@@ -67,6 +67,7 @@ use select::{Chosen, choose};
 
 pub use error::ReproduceError;
 pub use execute::Progress;
+pub use file::schema;
 pub use line::{Line, RowKind};
 pub use markdown::markdown;
 pub use page::sign;

@@ -89,6 +89,7 @@ pub struct CheckRow {
 
 /// What is compared: a number, a property that holds or not, or words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ClaimValue {
     /// Whether a property holds.
@@ -101,6 +102,7 @@ pub enum ClaimValue {
 
 /// How closely a result must agree, by the kind of claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// The values are equal.

@@ -18,13 +18,14 @@ use firstflight_quic::{noq, quinn};
 use firstflight_runner::accepted;
 use firstflight_scenario::{ControlSpec, PathFlags, Profile as Named, hint};
 use firstflight_transports::{PROVIDED, transports_of, transports_of_control};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::named::{NAMED, PaperName};
 use crate::failure::Failure;
 
 /// The document of `list --json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Catalogue {
     schema: &'static str,
     version: &'static str,
@@ -55,7 +56,7 @@ pub(crate) struct Catalogue {
 }
 
 /// A start-up or avoidance.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Policy {
     /// The name as users write it.
     pub(crate) name: &'static str,
@@ -88,7 +89,7 @@ pub(crate) struct Policy {
 }
 
 /// A policy in a few sentences.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AboutIt {
     /// What it looks at.
     pub(crate) watches: &'static str,
@@ -99,7 +100,7 @@ pub(crate) struct AboutIt {
 }
 
 /// A parameter of a policy.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Knob {
     /// The name as users write it.
     pub(crate) name: &'static str,
@@ -114,7 +115,7 @@ pub(crate) struct Knob {
 }
 
 /// What can be written around a start-up and changes it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Around {
     /// The word.
     pub(crate) name: &'static str,
@@ -129,7 +130,7 @@ pub(crate) struct Around {
 }
 
 /// A short name for a pair of policies.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Alias {
     /// The name as users write it.
     pub(crate) name: &'static str,
@@ -142,7 +143,7 @@ pub(crate) struct Alias {
 }
 
 /// A control of the kernel's own.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct KernelsOwn {
     /// The name as users write it.
     pub(crate) name: &'static str,
@@ -155,7 +156,7 @@ pub(crate) struct KernelsOwn {
 }
 
 /// A facility, in the words of `requires` and `wants`, and the transports that provide it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Provided {
     /// In words.
     pub(crate) facility: &'static str,
@@ -164,7 +165,7 @@ pub(crate) struct Provided {
 }
 
 /// A controller that comes with a QUIC stack.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StacksOwn {
     /// The name as users write it.
     pub(crate) name: &'static str,
@@ -175,7 +176,7 @@ pub(crate) struct StacksOwn {
 }
 
 /// A queue discipline.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Queue {
     /// The name as users write it, which is that of `tc`.
     pub(crate) name: &'static str,
@@ -188,7 +189,7 @@ pub(crate) struct Queue {
 }
 
 /// A set of endpoint constants.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Profile {
     /// The name as users write it.
     pub(crate) name: String,
@@ -197,7 +198,7 @@ pub(crate) struct Profile {
 }
 
 /// One endpoint constant, by the key that sets it alone.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Constant {
     /// The scenario key.
     pub(crate) name: &'static str,
@@ -206,7 +207,7 @@ pub(crate) struct Constant {
 }
 
 /// A flag of `compare` and `run`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Flag {
     /// With its dashes.
     pub(crate) name: &'static str,

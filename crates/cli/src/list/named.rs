@@ -1,10 +1,11 @@
 //! The names that the four papers print for a system, in their text, related work and references,
 //! and what each is called here.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A name that a paper prints.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(crate) struct PaperName {
     /// The name as printed; of two spellings the more usual one.
     pub(crate) name: &'static str,

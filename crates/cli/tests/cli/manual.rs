@@ -34,3 +34,32 @@ fn a_folder_that_cannot_be_is_refused() {
     assert_eq!(outcome.code, 2, "{outcome:?}");
     assert!(outcome.stderr.contains("FOLDER file/man1: file is not a directory"), "{outcome:?}");
 }
+
+#[test]
+fn a_shell_completes_the_names_of_controls_and_the_words_of_keys() {
+    let place = Place::new();
+    place.write("completions", place.run(&["completions", "bash"]).stdout);
+    for (typed, wanted) in [
+        (&["judge", "hystart-"][..], "hystart-pp"),
+        (&["run", "x.toml", "--recovery", "ra"], "rack"),
+        (&["scenarios", "C1"], "C1-wifi"),
+        (&["compare", "--on", "no"], "noq"),
+        (&["list", "pi"], "pie"),
+    ] {
+        let [.., before, last] = typed else { unreachable!("two words at least") };
+        let script = format!(
+            ". ./completions; COMP_WORDS=(firstflight {}); COMP_CWORD={}; \
+             _firstflight firstflight '{last}' '{before}'; printf '%s\n' \"${{COMPREPLY[@]}}\"",
+            typed.join(" "),
+            typed.len()
+        );
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", &script]).current_dir(place.path(""));
+        let Ok(said) = bash.output() else {
+            println!("skipped: no bash");
+            return;
+        };
+        let said = String::from_utf8(said.stdout).unwrap();
+        assert!(said.lines().any(|line| line == wanted), "{typed:?}: {said}");
+    }
+}

@@ -30,7 +30,7 @@ pub struct Args {
     tables: bool,
     /// Write report.html, figures, data, scenarios and rows.json here [default:
     /// firstflight-out/reproduce, and below it for a selection]
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Width of the figures beside the report, as SVG and PDF, such as 88mm for a column [default:
     /// 720px]
