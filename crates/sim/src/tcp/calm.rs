@@ -47,7 +47,8 @@ impl Tcb {
 
     /// Notes whether calm ACKs may take the fastest path.
     fn note_plain(&mut self) {
-        let is_plain = self.samples.is_none() && !self.closes && self.limit == self.end;
+        let sends_data = self.samples.is_none() && !self.closes && self.limit == self.end;
+        let is_plain = sends_data && !self.rto.ticks();
         self.calm_plain = if is_plain { self.calm_packets } else { 0 };
     }
 
@@ -60,7 +61,7 @@ impl Tcb {
     /// Handles the ACK of so many packets, caused by the newest of them, if it is calm; otherwise
     /// returns false and has changed nothing. A calm one fills no gap and is no part. With
     /// `EXTRAS` it also serves controls that need rate samples, connections that end with a FIN,
-    /// and receivers whose window still grows.
+    /// receivers whose window still grows, and ns-2's timer, which times a segment.
     #[inline(always)]
     pub(super) fn on_calm_ack<const EXTRAS: bool>(
         &mut self,
@@ -84,13 +85,19 @@ impl Tcb {
         }
         self.una = next;
         let rtt = Span(now.0 - sent_at.0);
+        if EXTRAS && self.rto.ticks() {
+            self.rto.on_acked(next, now, Some(rtt));
+        }
         match EXTRAS {
             false => self.core.on_new_data(now, newly, rtt, in_flight),
             true => self.tell_sampled(now, newly, rtt, in_flight),
         }
         self.send_calm::<EXTRAS>(now, wire);
         if next < self.max {
-            self.rto.restart_calm(now);
+            match EXTRAS {
+                false => self.rto.restart_calm(now),
+                true => self.rto.restart(now),
+            }
         } else {
             self.rto.cancel();
         }
@@ -154,7 +161,12 @@ impl Tcb {
                     samples.on_app_limited(in_flight);
                 }
             }
-            wire.transmit_data(seq);
+            if EXTRAS && self.rto.ticks() {
+                self.rto.on_sent(seq, now);
+                wire.transmit(seq);
+            } else {
+                wire.transmit_data(seq);
+            }
         }
     }
 }

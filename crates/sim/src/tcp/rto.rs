@@ -63,6 +63,12 @@ impl Rto {
         }
     }
 
+    /// Whether it is ns-2's timer, which ticks and times one segment at once.
+    #[inline]
+    pub(super) fn ticks(&self) -> bool {
+        self.rules.timer.ticks()
+    }
+
     /// Whether the timer runs.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {

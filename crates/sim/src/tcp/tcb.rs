@@ -35,7 +35,8 @@ pub(super) struct Tcb {
     /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
     /// How many packets the next calm ACK may cover that takes the fastest path: 0 if the control
-    /// needs rate samples, the connection ends with a FIN, or the receiver's window still grows.
+    /// needs rate samples, the connection ends with a FIN, the receiver's window still grows, or the
+    /// timer is ns-2's.
     pub(super) calm_plain: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
@@ -112,8 +113,7 @@ impl Tcb {
         let tso = endpoint.tso;
         let core = core(spec);
         let repeats = wants.repeats() && endpoint.recovery == Recovery::Rack;
-        // ns-2's timer times a segment, and every ACK may be that segment's.
-        let always_slow = listens || repeats || tso || endpoint.rto.timer.ticks();
+        let always_slow = listens || repeats || tso;
         let ends = spec.packets.is_some() || spec.files.is_some();
         Self {
             core,
