@@ -141,16 +141,15 @@ pub(crate) fn wrong(problem: &str) -> RunError {
 }
 
 /// A page has one thread for it.
-pub(crate) const ALONE: Options<'static> =
-    Options {
-        samples: None,
-        stop: None,
-        on_done: None,
-        on_packets: None,
-        logs: None,
-        say: None,
-        serial: true,
-    };
+pub(crate) const ALONE: Options<'static> = Options {
+    samples: None,
+    stop: None,
+    on_done: None,
+    on_packets: None,
+    logs: None,
+    say: None,
+    serial: true,
+};
 
 /// quinn's own controllers are not in the module.
 const STACKS: [Stack; 2] = [Stack::Linux, Stack::Quic];

@@ -11,7 +11,8 @@ use std::process::Command;
 use crate::Stop;
 use crate::deb::stage;
 use crate::notes::VERSION;
-use crate::step::{announce, cargo, has_tools, output, run, succeed, target, unable};
+use crate::step::{announce, cargo, has_tools, output, run, succeed, target, unable, which};
+use crate::steps::user_is_root;
 
 /// Makes and tries all of it.
 pub(crate) fn dist(root: &Path) -> Result<(), Stop> {
@@ -23,6 +24,7 @@ pub(crate) fn dist(root: &Path) -> Result<(), Stop> {
     let mut alone = Command::new("unshare");
     alone.args(["--user", "--map-root-user", "--mount", "sh", "-c", include_str!("dist/alone.sh")]);
     run("the program in an empty root", alone.arg("dist").arg(&archive).arg(VERSION))?;
+    debian(&archive)?;
     let wheel = wheel(root, &folder)?;
     let mut tried = Command::new("sh");
     run(
@@ -33,6 +35,17 @@ pub(crate) fn dist(root: &Path) -> Result<(), Stop> {
     let mut sums = Command::new("sh");
     sums.args(["-c", "sha256sum -- *.* > SHA256SUMS && cat SHA256SUMS"]).current_dir(&folder);
     run("checksums, in target/downloads/SHA256SUMS", &mut sums)
+}
+
+/// The program in empty roots of Debian's releases, where this machine can make them.
+fn debian(archive: &Path) -> Result<(), Stop> {
+    if which("debootstrap").is_none() || !user_is_root() {
+        println!("skipped: to try it in empty Debian roots takes root and debootstrap");
+        return Ok(());
+    }
+    let mut tried = Command::new("sh");
+    tried.args(["-c", include_str!("dist/debian.sh"), "dist"]).arg(archive);
+    run("the program in empty Debian roots", tried.arg(VERSION).args(RELEASES))
 }
 
 /// The static program with its manual, completions and licences.
@@ -102,6 +115,8 @@ fn contents(root: &Path, folder: &Path) -> Result<(), Stop> {
     fs::rename(made, kept).map_err(|error| unable("cyclonedx", &error))
 }
 
+/// Debian 12 and the one after it.
+const RELEASES: [&str; 2] = ["bookworm", "trixie"];
 /// Without a C library of the system's.
 const TARGET: &str = "x86_64-unknown-linux-musl";
 /// glibc 2.28: Debian 10, RHEL 8, Ubuntu 18.10 and later.

@@ -173,7 +173,7 @@ fn skipped(root: &Path, kernel: bool, tests: bool) -> Vec<String> {
     skipped
 }
 
-fn user_is_root() -> bool {
+pub(crate) fn user_is_root() -> bool {
     let output = Command::new("id").arg("-u").stderr(Stdio::null()).output();
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
