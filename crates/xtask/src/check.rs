@@ -12,13 +12,12 @@ pub(crate) fn check(root: &Path) -> Result<(), Stop> {
     let features = kernel_features()?;
     let mut steps = Steps::announce(Task::Check, root, !features.is_empty());
     sources(root, features, &mut steps)?;
-    outcome(root, features, false, &mut steps)?;
+    outcome(root, features, &mut steps)?;
     steps.finish(root);
     Ok(())
 }
 
-/// What a look at the sources shows, the cheapest first. The C of the kernel's controls is compiled
-/// where it is linked (`FIRSTFLIGHT_CHECK_ONLY` of its build scripts), which clippy does not.
+/// What a look at the sources shows, the cheapest first.
 pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
     let step = steps.begin();
     for manifest in MANIFESTS {
@@ -28,16 +27,19 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
     tidy::run(root)?;
     steps.begin();
     deny(root)?;
-    let mut run =
-        |command: &mut Command| succeed(steps.begin(), command.env("FIRSTFLIGHT_CHECK_ONLY", "1"));
+    let mut run = |command: &mut Command| {
+        let variable = steps.variable();
+        succeed(steps.begin(), command.envs(variable))
+    };
     let mut clippy = cargo(root, &["clippy", "--workspace", "--all-targets"]);
     run(clippy.args(features).args(["--", "--deny", "warnings"]))?;
     if !features.is_empty() {
         // What only a build without them has.
         let plain = ["clippy", "--package", "firstflight-cli", "--all-targets"];
-        run(cargo(root, &plain).args(["--", "--deny", "warnings"]))?;
+        run(cargo(root, &plain).args(SHARED).args(["--", "--deny", "warnings"]))?;
     }
-    run(example::command(root, "clippy")?.args(["--all-targets", "--", "--deny", "warnings"]))?;
+    let mut example = example::command(root, "clippy")?;
+    run(example.args(["--all-targets", "--", "--deny", "warnings"]))?;
     let step = steps.begin();
     if !web::has_target() {
         println!("skipped: {}", web::NO_TARGET);
@@ -49,19 +51,10 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
     succeed(step, cargo(root, &bare).args(["--target", web::TARGET]))
 }
 
-/// What is made of the sources for others: the documentation and the packages. `tested` is whether
-/// the tests have compiled the C, so that this need not show that it compiles.
-pub(crate) fn outcome(
-    root: &Path,
-    features: &[&str],
-    tested: bool,
-    steps: &mut Steps,
-) -> Result<(), Stop> {
+/// What is made of the sources for others: the documentation and the packages.
+pub(crate) fn outcome(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
     let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);
-    rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings");
-    if tested {
-        rustdoc.env("FIRSTFLIGHT_CHECK_ONLY", "1");
-    }
+    rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings").envs(steps.variable());
     succeed(steps.begin(), &mut rustdoc)?;
     steps.begin();
     package::package(root)
@@ -83,6 +76,10 @@ fn deny(root: &Path) -> Result<(), Stop> {
     }
     Ok(())
 }
+
+/// What the tests of other crates ask of the core: without it the core and all that depends on it
+/// would be built once more.
+pub(crate) const SHARED: [&str; 2] = ["--features", "firstflight-core/conformance"];
 
 /// The manifests of all workspaces.
 const MANIFESTS: [&str; 4] =

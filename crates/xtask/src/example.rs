@@ -8,8 +8,8 @@ use std::process::Command;
 use toml::Table;
 use walkdir::WalkDir;
 
-use crate::Stop;
 use crate::step::{cargo, read_toml, target, unable};
+use crate::{Stop, check};
 
 /// Its manifest, from the root.
 pub(crate) const MANIFEST: &str = "examples/own-startup/Cargo.toml";
@@ -94,6 +94,7 @@ pub(crate) fn command_in_a_copy(root: &Path, word: &str) -> Result<Command, Stop
 
 fn within(root: &Path, folder: &Path, word: &str) -> Command {
     let mut command = cargo(folder, &[word, "--locked"]);
+    command.args(check::SHARED);
     command.env("CARGO_TARGET_DIR", target(root));
     command
 }

@@ -2,7 +2,7 @@
 //! which would take a nightly compiler; there is no unsafe code here.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use clap::value_parser;
@@ -22,22 +22,30 @@ pub(crate) struct Asked {
     /// One target alone
     #[arg(long, value_name = "TARGET", value_parser = PossibleValuesParser::new(TARGETS))]
     only: Option<String>,
+    /// Builds the targets and runs none
+    #[arg(long)]
+    build: bool,
 }
 
 /// Builds the targets and runs each for the time asked for.
 pub(crate) fn fuzz(root: &Path, asked: &Asked) -> Result<(), Stop> {
     has_tools("fuzz", &["cargo-fuzz", "c++"], "g++, and cargo install --locked cargo-fuzz")?;
-    let folder = target(root).join("fuzz");
+    let only = asked.only.as_deref();
+    let of_cargo = |word: &str, target: Option<&str>| {
+        let mut fuzz = cargo(root, &["fuzz", word, "--fuzz-dir", "crates/fuzz"]);
+        fuzz.args(["--sanitizer", "none", "--features", "engine", "--target-dir"]);
+        fuzz.arg(folder(root)).args(target.map(|name| format!("fuzz-{name}")));
+        fuzz
+    };
+    // All in one go, which takes both processors.
+    run("build the targets", &mut of_cargo("build", only))?;
     let seeds = root.join("crates/fuzz/seeds");
-    for name in TARGETS {
-        if asked.only.as_ref().is_some_and(|only| only != name) {
-            continue;
-        }
-        let found = folder.join("found").join(name);
+    let asked_for = |name: &&str| !asked.build && only.is_none_or(|only| only == *name);
+    for name in TARGETS.into_iter().filter(asked_for) {
+        let found = folder(root).join("found").join(name);
         fs::create_dir_all(&found).map_err(|error| unable("fuzz", &error))?;
-        let mut fuzz = cargo(root, &["fuzz", "run", "--fuzz-dir", "crates/fuzz"]);
-        fuzz.args(["--sanitizer", "none", "--features", "engine", "--target-dir"]).arg(&folder);
-        fuzz.arg(format!("fuzz-{name}")).arg(found).arg(seeds.join(name)).arg("--");
+        let mut fuzz = of_cargo("run", Some(name));
+        fuzz.arg(found).arg(seeds.join(name)).arg("--");
         let words = seeds.join(format!("{name}.dict"));
         fuzz.args(words.exists().then(|| format!("-dict={}", words.display())));
         fuzz.arg(format!("-max_total_time={}", asked.seconds));
@@ -45,6 +53,11 @@ pub(crate) fn fuzz(root: &Path, asked: &Asked) -> Result<(), Stop> {
         run(&format!("{name} for {} s", asked.seconds), &mut fuzz)?;
     }
     Ok(())
+}
+
+/// Where cargo-fuzz builds, and where it keeps what it finds.
+fn folder(root: &Path) -> PathBuf {
+    target(root).join("fuzz")
 }
 
 /// What an input may take before it counts as a failure: seconds, MB of memory, with what the

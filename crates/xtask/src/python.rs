@@ -13,13 +13,9 @@ use crate::step::{announce, cargo, read_toml, succeed, target, unable};
 
 /// Makes the environment and the wheel, installs it there, and returns the command of its tests.
 ///
-/// The wheel is of the profile `dev`, in which the workspace's tests have built nearly all of it.
+/// The wheel is of the profile `dev`, in which the workspace's tests have built much of it.
 pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     check_lock(root)?;
-    announce("clippy");
-    let mut clippy = cargo(root, &["clippy", "--locked", "--manifest-path", MANIFEST]);
-    clippy.arg("--target-dir").arg(target(root)).args(["--all-targets", "--"]);
-    succeed("clippy", clippy.args(["--deny", "warnings"]))?;
     let python = installed(root)?;
     for words in [&["check", "--quiet"][..], &["format", "--quiet", "--check"]] {
         succeed("ruff", Command::new(python.with_file_name("ruff")).args(words).current_dir(root))?;
@@ -63,6 +59,8 @@ fn installed(root: &Path) -> Result<PathBuf, Stop> {
     let mut build = pip(&python, "wheel");
     build.args(["--no-deps", "--no-build-isolation", "--wheel-dir"]).arg(&wheels).arg(".");
     build.env("MATURIN_PEP517_ARGS", "--profile dev").env("CARGO_TARGET_DIR", target(root));
+    // Clippy compiles the package's own crate, so that it needs no look of its own at the others.
+    build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", DENY);
     succeed("the wheel", build.env("PATH", first_on_the_path(&python)).current_dir(root))?;
     let mut install = pip(&python, "install");
     install.args(["--force-reinstall", "--no-deps", "--no-index", "--find-links"]).arg(&wheels);
@@ -145,6 +143,8 @@ fn packages(project: &Table) -> Vec<String> {
 }
 
 const PYTHON: &str = "python3";
+/// `--deny warnings`, as cargo hands it to clippy.
+const DENY: &str = "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 /// The workspace of the package, from the root.
 pub(crate) const MANIFEST: &str = "python/Cargo.toml";
 

@@ -17,7 +17,6 @@ pub(crate) fn run(root: &Path, points: &[String]) -> Result<(), Stop> {
 
 fn command(root: &Path) -> Command {
     let mut command = cargo(root, &["run", "--locked", "--quiet", "--manifest-path", MANIFEST]);
-    // Apart from the workspace's, whose features and profiles differ.
-    command.arg("--").env("CARGO_TARGET_DIR", target(root).join("readings"));
+    command.arg("--").env("CARGO_TARGET_DIR", target(root));
     command
 }

@@ -87,6 +87,13 @@ impl Steps {
         Self { task, names, begun: Vec::new() }
     }
 
+    /// What build scripts are told. Where no test follows, the C of the kernel's controls is not
+    /// compiled, as nothing is linked. Before tests it is: all that depends on it would be looked
+    /// at again after them.
+    pub(crate) fn variable(&self) -> Option<(&'static str, &'static str)> {
+        (self.task == Task::Check).then_some(("FIRSTFLIGHT_CHECK_ONLY", "1"))
+    }
+
     /// Says which step begins, and hands out its name.
     pub(crate) fn begin(&mut self) -> &'static str {
         let name = self.names.get(self.begun.len()).copied().unwrap_or("more");

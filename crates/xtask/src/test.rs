@@ -36,7 +36,7 @@ pub(crate) fn whole(root: &Path) -> Result<(), Stop> {
     count.add(of_page(root)?);
     steps.begin();
     readings::run(root, &[])?;
-    check::outcome(root, features, true, &mut steps)?;
+    check::outcome(root, features, &mut steps)?;
     steps.begin();
     count.add(of_python(root)?);
     steps.finish(root);
