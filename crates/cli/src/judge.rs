@@ -9,7 +9,7 @@ mod text;
 use std::path::PathBuf;
 
 use firstflight_judge::{Asked, Judgement, Keep, MOST_SEEDS, Question, REFERENCES, Transports};
-use firstflight_outside::{Shelf, content_name};
+use firstflight_outside::{FileStore, content_name};
 use firstflight_report::{write_dir, write_file};
 use firstflight_runner::Options;
 use firstflight_sweep::VERSION;
@@ -104,19 +104,19 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
         linux: &*transport,
     };
     let question = asked.question(&transports)?;
-    let shelf = shelf(args)?;
+    let store = store(args)?;
     if let Some(file) = &args.csv {
         output::check_file("--csv", file)?;
     }
     let baseline = args.ci.check()?;
     let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
     let who = who(args, &transports)?;
-    let keep = shelf.as_ref().map(|shelf| Keep { shelf, who });
+    let keep = store.as_ref().map(|store| Keep { store, who });
     let judgement = match with_progress(&question, &transports, keep.as_ref()) {
         Err(Failure::Interrupted) => {
-            output::complain(&match &shelf {
-                Some(shelf) => {
-                    format!("interrupted: {} has what was finished", shelf.dir().display())
+            output::complain(&match &store {
+                Some(store) => {
+                    format!("interrupted: {} has what was finished", store.dir().display())
                 }
                 None => "interrupted: nothing was kept".to_owned(),
             });
@@ -148,11 +148,11 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
 ///
 /// # Errors
 /// The folder of --out cannot be written.
-fn shelf(args: &Args) -> Result<Option<Shelf>, Failure> {
+fn store(args: &Args) -> Result<Option<FileStore>, Failure> {
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("firstflight-out/judge"));
     let runs = out.join("runs");
     match output::check_directory("--out", &out) {
-        Ok(()) => Ok(Some(Shelf::new(runs, "json"))),
+        Ok(()) => Ok(Some(FileStore::new(runs, "json"))),
         Err(failure) if args.out.is_some() => Err(failure.into()),
         Err(_) => {
             output::note(&format!("finished runs are not kept: {} cannot be made", runs.display()));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use firstflight_lab::link::{DirectionSpec, ETHERNET_MTU, LinkSpec, SPIN_NS};
-use firstflight_lab::tool::{self, Carried, Ends, Prints};
+use firstflight_lab::tool::{self, Carried, LinkEnds, Prints};
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
 use firstflight_scenario::trace::Rates;
@@ -184,16 +184,16 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
     })
 }
 
-fn ends(args: &Args) -> Result<Ends, Failure> {
+fn ends(args: &Args) -> Result<LinkEnds, Failure> {
     let duration = args.duration.as_ref().map(|text| time("--duration", text)).transpose()?;
     let sh = |line: &String| vec!["sh".to_owned(), "-c".to_owned(), line.clone()];
-    Ok(Ends {
+    Ok(LinkEnds {
         namespaces: args.near.clone().zip(args.far.clone()),
         near: args.command.clone(),
         far: args.serve.as_ref().map(sh).unwrap_or_default(),
         duration: duration.map(Duration::from_nanos),
         prints: if args.json { Prints::StandardError } else { Prints::Here },
-        ..Ends::default()
+        ..LinkEnds::default()
     })
 }
 

@@ -12,7 +12,7 @@ use crate::pacing::Pacing;
 use crate::policy::{Avoidance, Entry, Exit, Pace, Startup, Step};
 use crate::startup::slow_start::double;
 use crate::units::{Bytes, Instant, Rate, Span};
-use crate::view::{Paced, Phase, Rtt, View, Window};
+use crate::view::{Phase, View, Window};
 use loss::Losses;
 use recovery::InCharge;
 
@@ -41,7 +41,8 @@ pub struct Mechanism {
     pub(crate) config: Config,
     /// Whether packets are paced at the default rate where no policy sets a pacing.
     paces: bool,
-    /// The rate of a pacer of the endpoint's own ([`Paced::ByEndpoint`]); 0 without one.
+    /// The rate of a pacer of the endpoint's own ([`crate::view::Paced::ByEndpoint`]);
+    /// 0 without one.
     own_pacer: u16,
     /// The default rate is Linux's ([`Mechanism::pace_as_linux`]).
     by_linux: bool,
@@ -64,26 +65,8 @@ impl Mechanism {
     /// The mechanism of a connection that begins with the window `first`.
     pub(crate) fn new(first: Window, config: Config) -> Self {
         let window = Window { cwnd: first.cwnd.clamp(config.mss, config.max_cwnd), ..first };
-        let view = View {
-            now: Instant(0),
-            window,
-            mss: config.mss,
-            rtt: Rtt::UNKNOWN,
-            in_flight: Bytes(0),
-            acked: Bytes(0),
-            snd_nxt: Bytes(0),
-            sent: Bytes(0),
-            delivered: Bytes(0),
-            phase: Phase::Startup,
-            plain_slow_start: false,
-            eligible: None,
-            paced: Paced::No,
-            recovering: false,
-            beta: 0,
-            round: 0,
-            round_start: false,
-            segment_per_ack: config.segment_per_ack,
-        };
+        let view =
+            View { segment_per_ack: config.segment_per_ack, ..View::new(window, config.mss) };
         let mut mechanism = Self {
             view,
             config,

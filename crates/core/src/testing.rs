@@ -2,8 +2,8 @@
 
 use crate::event::Ack;
 use crate::policy::Observer;
-use crate::units::{Bytes, Instant, Span};
-use crate::view::{Paced, Phase, Rtt, View, Window};
+use crate::units::{Bytes, Span};
+use crate::view::{Rtt, View, Window};
 
 /// The segment of all tests.
 pub(crate) const MSS: Bytes = Bytes(1_000);
@@ -11,25 +11,13 @@ pub(crate) const MSS: Bytes = Bytes(1_000);
 /// A window of `cwnd` segments, 100 ms, no queue.
 pub(crate) fn view(cwnd: u64, ssthresh: Bytes) -> View {
     let rtt = Span::from_millis(100);
+    let window = Window { cwnd: MSS * cwnd, ssthresh };
     View {
-        now: Instant(0),
-        window: Window { cwnd: MSS * cwnd, ssthresh },
-        mss: MSS,
         rtt: Rtt { latest: rtt, smoothed: rtt, variation: Span(0), min: rtt, first: rtt },
         in_flight: MSS * cwnd,
-        acked: Bytes(0),
         snd_nxt: MSS * cwnd,
-        sent: Bytes(0),
-        delivered: Bytes(0),
-        phase: Phase::Startup,
-        plain_slow_start: false,
-        eligible: None,
-        paced: Paced::No,
-        recovering: false,
         beta: 500_000,
-        round: 0,
-        round_start: false,
-        segment_per_ack: true,
+        ..View::new(window, MSS)
     }
 }
 

@@ -122,6 +122,30 @@ pub struct View {
 }
 
 impl View {
+    /// A connection in start-up before anything happened.
+    pub const fn new(window: Window, mss: Bytes) -> Self {
+        Self {
+            now: Instant(0),
+            window,
+            mss,
+            rtt: Rtt::UNKNOWN,
+            in_flight: Bytes(0),
+            acked: Bytes(0),
+            snd_nxt: Bytes(0),
+            sent: Bytes(0),
+            delivered: Bytes(0),
+            phase: Phase::Startup,
+            plain_slow_start: false,
+            eligible: None,
+            paced: Paced::No,
+            recovering: false,
+            beta: 0,
+            round: 0,
+            round_start: false,
+            segment_per_ack: true,
+        }
+    }
+
     /// By how much slow start opens the window on this ACK: what it acknowledges, one segment at
     /// most where the endpoint says so ([`View::segment_per_ack`]; RFC 5681 section 3.1, equation
     /// 2). A start-up whose source has a growth of its own keeps to that.

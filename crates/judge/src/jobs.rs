@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use firstflight_control::stack::OF_LINUX;
-use firstflight_outside::{FileFault, MAKE_ROOM, Shelf, content_name};
+use firstflight_outside::{FileFault, FileStore, MAKE_ROOM, content_name};
 use firstflight_runner::{Options, RunError, Transport};
 use firstflight_scenario::{ControlSpec, Scenario};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ pub struct Transports<'a> {
 /// Where finished runs are kept.
 pub struct Keep<'a> {
     /// The folder.
-    pub shelf: &'a Shelf,
+    pub store: &'a FileStore,
     /// The program, and the transports in words. What one has measured is no other's: a program
     /// that was built anew may decide otherwise.
     pub who: String,
@@ -135,7 +135,7 @@ pub(crate) fn outcomes(
         if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Err(RunError::Interrupted);
         }
-        let kept = keep.and_then(|keep| found(keep.shelf, &job.name));
+        let kept = keep.and_then(|keep| found(keep.store, &job.name));
         let outcome = match kept {
             Some(kept) => Outcome::Measured(Box::new(kept)),
             None => {
@@ -146,7 +146,7 @@ pub(crate) fn outcomes(
                 {
                     // Numbers that are no number would not read back, and are measured again.
                     let text = serde_json::to_string(kept).unwrap_or_default();
-                    keep.shelf.put(&job.name, &text).map_err(of_folder)?;
+                    keep.store.put(&job.name, &text).map_err(of_folder)?;
                 }
                 outcome
             }
@@ -170,8 +170,8 @@ pub(crate) fn outcomes(
 }
 
 /// What is kept there; a file that was changed or does not read counts as none.
-fn found(shelf: &Shelf, name: &str) -> Option<KeptRun> {
-    serde_json::from_str(&shelf.get(name)?).ok()
+fn found(store: &FileStore, name: &str) -> Option<KeptRun> {
+    serde_json::from_str(&store.get(name)?).ok()
 }
 
 /// Why a run could not be kept.

@@ -17,7 +17,7 @@ use crate::bed::LinkKind;
 use crate::job::{self, link_spec};
 use crate::link::{DirectionSpec, FlowSeen, LinkReport, LinkSpec};
 use crate::outcome::{bottleneck, lab_figures};
-use crate::tool::{self, Carried, Ends, Prints};
+use crate::tool::{self, Carried, LinkEnds, Prints};
 use crate::trace;
 use firstflight_runner::RunError;
 
@@ -64,14 +64,14 @@ pub fn run(
         vec!["sh".to_owned(), "-c".to_owned(), line]
     });
     make_folders(programs, &resolved.flows[0])?;
-    let ends = Ends {
+    let ends = LinkEnds {
         near: client,
         far: server,
         duration: Some(Duration::from_nanos(resolved.duration_ns)),
         prints: Prints::Files(PRINTED.into()),
         patience: Some(PATIENCE),
         linger: if programs.server.contains("{qlog}") { LINGER } else { Duration::ZERO },
-        ..Ends::default()
+        ..LinkEnds::default()
     };
     let carried = tool::carry(&link, &ends, stop, || {})?;
     if carried.interrupted {

@@ -19,7 +19,7 @@ use firstflight_runner::RunError;
 
 /// What the link is put between, and what runs at its ends.
 #[derive(Clone, Debug, Default)]
-pub struct Ends {
+pub struct LinkEnds {
     /// Names of two namespaces, near and far; new ones without names when `None`.
     pub namespaces: Option<(String, String)>,
     /// Runs at the near end; the link ends when it does.
@@ -84,7 +84,7 @@ pub fn addresses() -> (Ipv4Addr, Ipv4Addr) {
 /// The machine lacks something, a namespace does not exist, or a command cannot be started.
 pub fn carry(
     spec: &LinkSpec,
-    ends: &Ends,
+    ends: &LinkEnds,
     stop: &AtomicBool,
     ready: impl FnOnce(),
 ) -> Result<Carried, RunError> {

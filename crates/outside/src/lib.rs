@@ -9,7 +9,7 @@ mod file;
 mod hash;
 mod names;
 mod room;
-mod shelf;
+mod store;
 mod words;
 
 pub use atomic::{AtomicFile, is_unfinished, is_written_through};
@@ -18,7 +18,7 @@ pub use file::{Unread, open, read, standard_input, text};
 pub use hash::content_name;
 pub use names::Names;
 pub use room::{MAKE_ROOM, is_full};
-pub use shelf::{FileFault, Index, Shelf, number};
+pub use store::{FileFault, FileStore, Index, number};
 pub use words::{file_name, plain};
 
 /// The README's example compiles and runs.

@@ -14,18 +14,6 @@ use firstflight_sim::{
     FastPaths, FlowOutcome, LinkSpec, LossSpec, PROVIDES, Recovery, control, run_until,
 };
 
-const RECOVERIES: [Recovery; 9] = [
-    Recovery::Tahoe,
-    Recovery::Reno,
-    Recovery::NewReno,
-    Recovery::Sack,
-    Recovery::Rack,
-    Recovery::Quic,
-    Recovery::Ns2Sack,
-    Recovery::Ns2Vegas,
-    Recovery::Ns2Linux,
-];
-
 const BOTH: [FastPaths; 2] = [FastPaths::On, FastPaths::Off];
 
 /// Repeats, marks, ECT(1), what routers tell and what earlier connections learned have tests of
@@ -85,7 +73,7 @@ fn same_totals(recovery: Recovery, report: &Report, flow: &FlowOutcome) {
 #[test]
 fn on_a_path_without_loss_everything_promised_arrives() {
     for (recovery, fast_paths) in
-        RECOVERIES.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
+        Recovery::ALL.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
         let (report, flow) = run(&Recorder::new(TOLD), recovery, (5_000, 0), fast_paths);
         assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {fast_paths:?}");
@@ -144,7 +132,7 @@ fn marks_are_told_to_every_sender() {
 /// does not count as in flight.
 #[test]
 fn every_loss_is_told() {
-    let recoveries = RECOVERIES.iter().filter(|recovery| **recovery != Recovery::Ns2Vegas);
+    let recoveries = Recovery::ALL.iter().filter(|recovery| **recovery != Recovery::Ns2Vegas);
     for (recovery, fast_paths) in recoveries.flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
         let (report, flow) = run(&Recorder::new(TOLD), recovery, (20, 10), fast_paths);
@@ -179,7 +167,7 @@ fn a_start_up_that_answers_losses_itself_decides_in_the_recovery() {
 #[test]
 fn packets_leave_at_the_rate_that_is_set() {
     for (recovery, fast_paths) in
-        RECOVERIES.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
+        Recovery::ALL.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
         let recorder = Recorder::new(TOLD).paced(Rate(500_000));
         let (report, flow) = run(&recorder, recovery, (5_000, 0), fast_paths);

@@ -27,7 +27,7 @@ fn one(spec: FlowSpec, drop_nth: &[u64]) -> FlowOutcome {
     run(&network(vec![path(drop_nth)], vec![spec], 20_000)).flows.remove(0)
 }
 
-fn finished_ms(flow: &FlowOutcome) -> u64 {
+pub(crate) fn finished_ms(flow: &FlowOutcome) -> u64 {
     flow.finished_at.expect("everything arrives").0 / 1_000_000
 }
 

@@ -1,6 +1,7 @@
 //! QUIC's rules (RFC 9002) against numbers worked by hand.
 
 use crate::common::{flow, link, network};
+use crate::linux::finished_ms;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Recovery, named, run};
 
@@ -19,10 +20,6 @@ fn quic(packets: u32) -> FlowSpec {
 
 fn one(spec: FlowSpec, drop_nth: &[u64]) -> FlowOutcome {
     run(&network(vec![path(drop_nth)], vec![spec], 20_000)).flows.remove(0)
-}
-
-fn finished_ms(flow: &FlowOutcome) -> u64 {
-    flow.finished_at.expect("everything arrives").0 / 1_000_000
 }
 
 #[test]

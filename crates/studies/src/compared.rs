@@ -1,4 +1,6 @@
-//! Ours beside another program's: what is compared of runs, and when a difference counts.
+//! Ours beside another program's: what is compared of runs.
+
+use crate::explained::Accepted;
 
 /// A quantity of a run.
 pub(crate) struct Measure<R> {
@@ -7,19 +9,6 @@ pub(crate) struct Measure<R> {
     /// Digits behind the point.
     pub(crate) digits: usize,
     pub(crate) accepted: Accepted,
-}
-
-/// How far two values may be apart: so many per cent of the other program's, or so much.
-#[derive(Clone, Copy)]
-pub(crate) struct Accepted {
-    pub(crate) percent: f64,
-    pub(crate) least: f64,
-}
-
-impl Accepted {
-    pub(crate) fn holds(self, ours: f64, other: f64) -> bool {
-        (ours - other).abs() <= (self.percent / 100.0 * other).max(self.least)
-    }
 }
 
 /// Runs of one point.

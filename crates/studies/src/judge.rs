@@ -11,7 +11,7 @@ use std::path::Path;
 
 use firstflight_control::policy::startups;
 use firstflight_judge::{Entry, Judgement, Keep, Question, Tally, Transports, Verdict, select};
-use firstflight_outside::{Shelf, content_name};
+use firstflight_outside::{FileStore, content_name};
 use firstflight_quic_sim::quinn::{QUIC, SIM};
 use firstflight_report::{ReportError, wrapped};
 use firstflight_runner::Options;
@@ -59,7 +59,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 
 /// Finished runs, and by which program.
 struct Judges {
-    shelf: Shelf,
+    store: FileStore,
     who: String,
 }
 
@@ -72,10 +72,10 @@ fn without_matrix() -> Result<Vec<Entry>, Stop> {
 
 impl Judges {
     fn new(root: &Path) -> Result<Self, Stop> {
-        let shelf = Shelf::new(step::target(root).join("judge"), "json");
+        let store = FileStore::new(step::target(root).join("judge"), "json");
         let program = std::env::current_exe().and_then(std::fs::read);
         let program = program.map_err(|error| step::unable("judge", &error))?;
-        Ok(Self { shelf, who: content_name(&program) })
+        Ok(Self { store, who: content_name(&program) })
     }
 
     /// A control on the simulator, or with few seeds over quinn.
@@ -112,7 +112,7 @@ impl Judges {
     ) -> Result<Judgement, Stop> {
         let name = &question.control.text;
         announce(&format!("judge {name}"));
-        let keep = Keep { shelf: &self.shelf, who };
+        let keep = Keep { store: &self.store, who };
         let judged = question.judge(transports, Some(&keep), &Options::default());
         judged.map_err(|error| failed(name, &error.to_string()))
     }

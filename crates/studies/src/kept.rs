@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use firstflight_outside::Shelf;
+use firstflight_outside::FileStore;
 pub(crate) use firstflight_outside::content_name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,24 +14,24 @@ use crate::Stop;
 /// Measured values, each in a file of its own.
 pub(crate) struct Kept {
     dir: PathBuf,
-    shelf: Shelf,
+    store: FileStore,
 }
 
 impl Kept {
     pub(crate) fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), shelf: Shelf::new(dir, "json") }
+        Self { dir: dir.to_owned(), store: FileStore::new(dir, "json") }
     }
 
     /// What is kept under a key; a file that does not read counts as none.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        serde_json::from_str(&self.shelf.get(&content_name(key.as_bytes()))?).ok()
+        serde_json::from_str(&self.store.get(&content_name(key.as_bytes()))?).ok()
     }
 
     /// Keeps a value.
     pub(crate) fn put<T: Serialize>(&self, key: &str, value: &T) -> Result<(), Stop> {
         let failed = |problem: String| Stop::failed(&format!("{}: {problem}", self.dir.display()));
         let text = serde_json::to_string(value).map_err(|error| failed(error.to_string()))?;
-        let kept = self.shelf.put(&content_name(key.as_bytes()), &text);
+        let kept = self.store.put(&content_name(key.as_bytes()), &text);
         kept.map_err(|error| failed(error.to_string()))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use firstflight_outside::{AtomicFile, Index, Shelf, Unread, is_unfinished, number};
+use firstflight_outside::{AtomicFile, FileStore, Index, Unread, is_unfinished, number};
 use firstflight_results::Table;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::{Format, Sweep, SweepError, VERSION, transport};
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
-    chunks: Shelf,
+    chunks: FileStore,
     /// The chunks that are there and, as far as is known, whole.
     index: RwLock<Index>,
     format: Format,
@@ -84,7 +84,7 @@ impl Store {
         let lock = File::create(&path).map_err(SweepError::write(&path))?;
         match lock.try_lock() {
             Ok(()) => {
-                let chunks = Shelf::new(dir.join(CHUNKS), format.name());
+                let chunks = FileStore::new(dir.join(CHUNKS), format.name());
                 let index = RwLock::new(chunks.index());
                 Ok(Self { dir: dir.to_owned(), chunks, index, format, _lock: lock })
             }

@@ -17,7 +17,7 @@ mod s2n;
 use std::env;
 use std::process::ExitCode;
 
-use explained::Explained;
+use explained::{Explained, Finding};
 use path::{Path, SECOND, Seen};
 use point::{POINTS, Point};
 
@@ -65,17 +65,15 @@ fn judge(point: &Point, explained: &Explained) -> usize {
     let mut wrong = 0;
     for what in point.compared {
         let at = format!("{} {}", point.name, what.name());
-        let verdict = match (what.difference(&ours, &other), explained.reason(READINGS, &at)) {
-            (None, None) => "equal".to_owned(),
-            (Some(found), Some(reason)) => format!("{found}: {}", reason.why.trim()),
-            (Some(found), None) => {
-                wrong += 1;
-                format!("DIFFER, {found}")
-            }
-            (None, Some(_)) => {
-                wrong += 1;
-                "EQUAL, and explained.toml has a reason why not".to_owned()
-            }
+        let difference = what.difference(&ours, &other);
+        let finding = explained.finding(READINGS, &at, difference.is_some());
+        wrong += usize::from(finding.is_wrong());
+        let found = difference.unwrap_or_default();
+        let verdict = match finding {
+            Finding::Equal => "equal".to_owned(),
+            Finding::Explained(why) => format!("{found}: {why}"),
+            Finding::Unexplained => format!("DIFFER, {found}"),
+            Finding::Needless => "EQUAL, and explained.toml has a reason why not".to_owned(),
         };
         println!("  {}: {verdict}", what.name());
     }

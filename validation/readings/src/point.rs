@@ -1,5 +1,6 @@
 //! Where two controllers meet, and what is compared of them.
 
+use crate::explained::Accepted;
 use crate::ours::Ours;
 use crate::path::{Path, SECOND, Seen, Sending, run};
 use crate::peer::Peer;
@@ -94,13 +95,14 @@ impl What {
 
     /// By how much two numbers may differ: what rounding to whole bytes and samples in integers
     /// leave; and a twentieth of a queue, because the versions of BBR average differently.
-    fn tolerance(self, value: f64) -> f64 {
-        match self {
-            Self::Rounds | Self::Exit => 1.0 + value / 1_000.0,
-            Self::Seconds => 1.0 + value / 200.0,
-            Self::Queue => value / 20.0,
-            Self::Drops => 2.0 + value / 50.0,
-        }
+    fn accepted(self) -> Accepted {
+        let (percent, least) = match self {
+            Self::Rounds | Self::Exit => (0.1, 1.0),
+            Self::Seconds => (0.5, 1.0),
+            Self::Queue => (5.0, 0.0),
+            Self::Drops => (2.0, 2.0),
+        };
+        Accepted { percent, least }
     }
 
     /// Where they differ most by this measure, if anywhere: the place and both numbers.
@@ -110,7 +112,7 @@ impl What {
             return Some(format!("{} of {} numbers", ours.len(), other.len()));
         }
         let off = |(at, (ours, other)): (usize, (&f64, &f64))| {
-            ((ours - other).abs() > self.tolerance(*other)).then_some((at, *ours, *other))
+            (!self.accepted().holds(*ours, *other)).then_some((at, *ours, *other))
         };
         let (at, ours, other) = ours.iter().zip(&other).enumerate().find_map(off)?;
         Some(format!("{ours:.1} for {other:.1} at place {at}"))

@@ -242,32 +242,19 @@ const EPS_OF_FIGURES: u64 = 800_000;
 mod tests {
     use super::*;
     use crate::knob::KnobValue;
-    use crate::view::{Paced, Phase, Rtt, Window};
+    use crate::view::{Phase, Rtt, Window};
 
     const RTT: Span = Span::from_millis(100);
     const MSS: u64 = 1_000;
 
     fn view(ms: u64, cwnd: u64, ssthresh: u64) -> View {
         let rtt = Rtt { latest: RTT, smoothed: RTT, variation: Span(0), min: RTT, first: RTT };
+        let window = Window { cwnd: Bytes(cwnd), ssthresh: Bytes(ssthresh) };
         View {
             now: Instant(ms * 1_000_000),
-            window: Window { cwnd: Bytes(cwnd), ssthresh: Bytes(ssthresh) },
-            mss: Bytes(MSS),
             rtt,
-            in_flight: Bytes(0),
-            acked: Bytes(0),
-            snd_nxt: Bytes(0),
-            sent: Bytes(0),
-            delivered: Bytes(0),
             phase: Phase::Avoidance,
-            plain_slow_start: false,
-            eligible: None,
-            paced: Paced::No,
-            recovering: false,
-            beta: 0,
-            round: 0,
-            round_start: false,
-            segment_per_ack: true,
+            ..View::new(window, Bytes(MSS))
         }
     }
 

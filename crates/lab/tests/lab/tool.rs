@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use firstflight_control::quantity::Rate;
 use firstflight_lab::link::DirectionSpec;
-use firstflight_lab::tool::{Ends, carry};
+use firstflight_lab::tool::{LinkEnds, carry};
 use firstflight_runner::RunError;
 
 fn words(line: &str) -> Vec<String> {
@@ -15,7 +15,8 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn a_command_sees_the_far_end_and_its_failure_is_told() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
-    let ends = Ends { near: words("ip route get $FF_FAR >&2 && exit 7"), ..Ends::default() };
+    let ends =
+        LinkEnds { near: words("ip route get $FF_FAR >&2 && exit 7"), ..LinkEnds::default() };
     let outcome = carry(&spec, &ends, &AtomicBool::new(false), || ());
     let Some(carried) = super::granted(outcome) else { return };
     assert_eq!((carried.near_exit, carried.near_failed), (Some(7), true));
@@ -34,10 +35,10 @@ fn whatever_the_commands_started_ends_with_the_link() {
     let seconds = format!("30.{}", std::process::id());
     // One in the background, one that has left the session and lost its parent.
     let family = format!("sleep {seconds} & (setsid sleep {seconds} &)");
-    let ends = Ends {
+    let ends = LinkEnds {
         near: words(&format!("{family}; sleep 0.2; [ $(ps -e | grep -c sleep) = 2 ]")),
         far: words(&format!("{family}; exec sleep {seconds}")),
-        ..Ends::default()
+        ..LinkEnds::default()
     };
     let outcome = carry(&spec, &ends, &AtomicBool::new(false), || assert!(sleeping(&seconds) > 2));
     let Some(carried) = super::granted(outcome) else { return };
@@ -47,7 +48,7 @@ fn whatever_the_commands_started_ends_with_the_link() {
 #[test]
 fn a_signal_that_ended_the_command_is_told_as_a_shell_tells_it() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
-    let ends = Ends { near: words("kill -9 $$"), ..Ends::default() };
+    let ends = LinkEnds { near: words("kill -9 $$"), ..LinkEnds::default() };
     let outcome = carry(&spec, &ends, &AtomicBool::new(false), || ());
     let Some(carried) = super::granted(outcome) else { return };
     assert_eq!((carried.near_exit, carried.near_failed), (Some(137), true));
@@ -56,7 +57,7 @@ fn a_signal_that_ended_the_command_is_told_as_a_shell_tells_it() {
 #[test]
 fn what_cannot_be_is_said_and_told_to_stop_it_stops() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
-    let missing = Ends { near: vec!["no-such-program".to_owned()], ..Ends::default() };
+    let missing = LinkEnds { near: vec!["no-such-program".to_owned()], ..LinkEnds::default() };
     match carry(&spec, &missing, &AtomicBool::new(false), || ()) {
         Err(RunError::Input(problem)) => assert!(problem.starts_with("no-such-program:")),
         Err(RunError::Lacks(_)) => return,
@@ -68,21 +69,21 @@ fn what_cannot_be_is_said_and_told_to_stop_it_stops() {
         ("../net", "no-b", "namespace `../net`:"),
         ("one", "one", "namespace `one` is near and far"),
     ] {
-        let ends = Ends { namespaces: Some((near.into(), far.into())), ..Ends::default() };
+        let ends = LinkEnds { namespaces: Some((near.into(), far.into())), ..LinkEnds::default() };
         match carry(&spec, &ends, &AtomicBool::new(false), || ()) {
             Err(RunError::Input(problem)) => assert!(problem.starts_with(wanted), "{problem}"),
             other => panic!("{other:?}"),
         }
     }
     // It would otherwise take a minute.
-    let long = Ends { near: words("sleep 60"), duration: None, ..Ends::default() };
+    let long = LinkEnds { near: words("sleep 60"), duration: None, ..LinkEnds::default() };
     let carried = carry(&spec, &long, &AtomicBool::new(true), || ()).unwrap();
     assert_eq!((carried.near_exit, carried.near_failed, carried.interrupted), (None, false, true));
-    let timed = Ends { duration: Some(Duration::from_millis(1)), ..long };
+    let timed = LinkEnds { duration: Some(Duration::from_millis(1)), ..long };
     let carried = carry(&spec, &timed, &AtomicBool::new(false), || ()).unwrap();
     assert!(!carried.near_failed && !carried.interrupted);
     // Without a command and a time, being told so is how it ends.
-    let endless = carry(&spec, &Ends::default(), &AtomicBool::new(true), || ()).unwrap();
+    let endless = carry(&spec, &LinkEnds::default(), &AtomicBool::new(true), || ()).unwrap();
     assert!(!endless.interrupted);
 }
 
@@ -98,11 +99,11 @@ fn orphans() -> u64 {
 fn connections_that_a_command_left_end_with_the_link() {
     let rate = Some(Rate::from_bps(10_000_000));
     let spec = super::spec(DirectionSpec { rate, ..Default::default() }, DirectionSpec::default());
-    let ends = Ends {
+    let ends = LinkEnds {
         near: words("exec iperf3 -c $FF_FAR -t 60 >/dev/null 2>&1"),
         far: words("exec iperf3 -s -1 >/dev/null"),
         duration: Some(Duration::from_secs(2)),
-        ..Ends::default()
+        ..LinkEnds::default()
     };
     let before = orphans();
     let outcome = carry(&spec, &ends, &AtomicBool::new(false), || ());

@@ -5,7 +5,7 @@ use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, R
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-use crate::ends::Ends;
+use crate::endpoints::Endpoints;
 
 /// Flows over one bottleneck whose buffer holds one BDP.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct Control {
     pub(crate) name: &'static str,
     startup: &'static str,
     avoidance: &'static str,
-    ends: Ends,
+    ends: Endpoints,
     /// The bars of its profile are for this control.
     has_bar: bool,
     /// A bar of its own instead.
@@ -55,10 +55,10 @@ impl Control {
         match self.ends {
             _ if self.own_bar.is_some() => self.own_bar,
             _ if !self.has_bar => None,
-            Ends::Rfc(_) => bars.rfc,
-            Ends::Linux | Ends::LinuxUnpaced => bars.linux,
-            Ends::Ns2 => bars.ns2,
-            Ends::Quic => None,
+            Endpoints::Rfc(_) => bars.rfc,
+            Endpoints::Linux | Endpoints::LinuxUnpaced => bars.linux,
+            Endpoints::Ns2 => bars.ns2,
+            Endpoints::Quic => None,
         }
     }
 }
@@ -109,7 +109,7 @@ impl Case {
             udp: Vec::new(),
             duration: Span::from_secs(self.duration_s),
             seed: SEED,
-            ns2_ties: control.ends == Ends::Ns2,
+            ns2_ties: control.ends == Endpoints::Ns2,
             sample_every: None,
         }
     }
@@ -133,7 +133,7 @@ impl Case {
             return_delay: Span(rtt - one_way.0),
             return_rate_bps: self.rate_mbps * 1_000_000,
             // ACKs of one flow come too far apart to queue.
-            return_path: match control.ends == Ends::Ns2 && self.flows > 1 {
+            return_path: match control.ends == Endpoints::Ns2 && self.flows > 1 {
                 true => vec![1],
                 false => Vec::new(),
             },
@@ -206,7 +206,7 @@ pub(crate) const CONTROLS: [Control; 3] = [
         name: "newreno",
         startup: "slow-start",
         avoidance: "newreno",
-        ends: Ends::Rfc(Recovery::NewReno),
+        ends: Endpoints::Rfc(Recovery::NewReno),
         has_bar: true,
         own_bar: None,
     },
@@ -214,7 +214,7 @@ pub(crate) const CONTROLS: [Control; 3] = [
         name: "astart",
         startup: "astart",
         avoidance: "westwood",
-        ends: Ends::Rfc(Recovery::NewReno),
+        ends: Endpoints::Rfc(Recovery::NewReno),
         has_bar: true,
         own_bar: None,
     },
@@ -222,7 +222,7 @@ pub(crate) const CONTROLS: [Control; 3] = [
         name: "newreno-sack",
         startup: "slow-start",
         avoidance: "newreno",
-        ends: Ends::Rfc(Recovery::Sack),
+        ends: Endpoints::Rfc(Recovery::Sack),
         has_bar: false,
         own_bar: None,
     },
@@ -230,11 +230,11 @@ pub(crate) const CONTROLS: [Control; 3] = [
 
 /// On the endpoints of other profiles.
 pub(crate) const PROFILES: [Control; 5] = [
-    Control { name: "newreno-linux", ends: Ends::Linux, ..CONTROLS[0] },
-    Control { name: "astart-linux", ends: Ends::Linux, has_bar: false, ..CONTROLS[1] },
-    Control { name: "newreno-ns2", ends: Ends::Ns2, ..CONTROLS[0] },
-    Control { name: "newreno-quic", ends: Ends::Quic, has_bar: false, ..CONTROLS[0] },
-    Control { name: "astart-quic", ends: Ends::Quic, has_bar: false, ..CONTROLS[1] },
+    Control { name: "newreno-linux", ends: Endpoints::Linux, ..CONTROLS[0] },
+    Control { name: "astart-linux", ends: Endpoints::Linux, has_bar: false, ..CONTROLS[1] },
+    Control { name: "newreno-ns2", ends: Endpoints::Ns2, ..CONTROLS[0] },
+    Control { name: "newreno-quic", ends: Endpoints::Quic, has_bar: false, ..CONTROLS[0] },
+    Control { name: "astart-quic", ends: Endpoints::Quic, has_bar: false, ..CONTROLS[1] },
 ];
 
 /// Today's start-ups on Linux' endpoints, those that pace their packets with half the bar. All on
@@ -244,14 +244,14 @@ pub(crate) const TODAY: [Control; 8] = [
     today("search", "cubic", 20.0),
     today("suss", "cubic", 20.0),
     today("scout", "cubic", 20.0),
-    Control { ends: Ends::LinuxUnpaced, ..today("rapid-start", "cubic", 20.0) },
+    Control { ends: Endpoints::LinuxUnpaced, ..today("rapid-start", "cubic", 20.0) },
     Control { name: "rapid-paced", ..today("rapid-start", "cubic", 10.0) },
     today("bbr", "cubic", 10.0),
     Control { name: "bbr+bbr", ..today("bbr", "bbr", 10.0) },
 ];
 
 const fn today(startup: &'static str, avoidance: &'static str, bar: f64) -> Control {
-    let (ends, own_bar) = (Ends::Linux, Some(bar));
+    let (ends, own_bar) = (Endpoints::Linux, Some(bar));
     Control { name: startup, startup, avoidance, ends, has_bar: false, own_bar }
 }
 

@@ -8,7 +8,7 @@
 //! beside it.
 
 mod cases;
-mod ends;
+mod endpoints;
 mod memory;
 mod output;
 mod speed;

@@ -145,6 +145,21 @@ pub enum Recovery {
     Ns2Linux,
 }
 
+impl Recovery {
+    /// Every one.
+    pub const ALL: [Self; 9] = [
+        Self::Tahoe,
+        Self::Reno,
+        Self::NewReno,
+        Self::Sack,
+        Self::Rack,
+        Self::Quic,
+        Self::Ns2Sack,
+        Self::Ns2Vegas,
+        Self::Ns2Linux,
+    ];
+}
+
 impl Endpoint {
     /// RFC 5681, 6298, 6582 and 3042, with one segment as the initial window and no ssthresh.
     pub fn rfc(mss: Bytes) -> Self {

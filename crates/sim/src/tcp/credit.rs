@@ -82,22 +82,11 @@ mod tests {
     }
 
     fn drawn() -> impl Strategy<Value = Drawn> {
-        let recoveries = [
-            Recovery::Tahoe,
-            Recovery::Reno,
-            Recovery::NewReno,
-            Recovery::Sack,
-            Recovery::Rack,
-            Recovery::Quic,
-            Recovery::Ns2Sack,
-            Recovery::Ns2Vegas,
-            Recovery::Ns2Linux,
-        ];
         let switches = (any::<bool>(), any::<bool>());
         let numbers = (1..400_u32, 1..4_u32, 0..30_u64, any::<u64>());
         // Below 100 ms the timer fires while nothing is lost, and what arrives twice is much.
         let timeouts = prop_oneof![Just(1000), 1..100_u64];
-        (prop::sample::select(recoveries.to_vec()), numbers, timeouts, switches).prop_map(
+        (prop::sample::select(Recovery::ALL.to_vec()), numbers, timeouts, switches).prop_map(
             |(recovery, (packets, every, loss_percent, seed), least_timeout_ms, switches)| Drawn {
                 recovery,
                 packets,

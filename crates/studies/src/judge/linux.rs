@@ -45,8 +45,8 @@ pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
     println!("judge: {PAGE} is written");
     let explained: Explained = step::read_toml(&root.join(crate::EXPLAINED))?;
     let unexplained = all.iter().flat_map(|beside| {
-        let is_unexplained = |id: &str| explained.reason(&beside.control, id).is_none();
-        let far = beside.far().filter(move |(judged, _)| is_unexplained(&judged.id));
+        let finding = |id: &str| explained.finding(&beside.control, id, true);
+        let far = beside.far().filter(move |(judged, _)| finding(&judged.id).is_wrong());
         far.map(|(judged, _)| format!("{} {}", beside.control, judged.id))
     });
     let unexplained: Vec<String> = unexplained.collect();

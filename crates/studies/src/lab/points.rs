@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::{Back, File, Lab, Pair, Route};
 use crate::Stop;
-use crate::compared::{Accepted, percent};
+use crate::compared::percent;
+use crate::explained::{Accepted, Finding};
 use crate::runs::{Run, in_real_time, on, simulated};
 
 /// The points of one pair of controls that are measured.
@@ -21,7 +22,7 @@ pub(super) struct Point {
     pub(super) route: Route,
     pub(super) sim: Run,
     pub(super) linux: Run,
-    explained: Option<String>,
+    finding: Finding,
 }
 
 impl Route {
@@ -65,28 +66,32 @@ impl Point {
         percents.fold(0.0, |most, each| if each.abs() > f64::abs(most) { each } else { most })
     }
 
-    fn differs(&self) -> bool {
-        self.flows().any(|(linux, sim)| !ACCEPTED.holds(linux, sim))
-    }
-
     /// The throughputs of each flow in the kernel and in the simulator.
     fn flows(&self) -> impl Iterator<Item = (f64, f64)> {
-        rates(&self.linux).into_iter().zip(rates(&self.sim))
+        flows(&self.linux, &self.sim)
     }
 
     /// Whether the difference is large and nobody has said why.
     pub(super) fn is_unexplained(&self) -> bool {
-        self.differs() && self.explained.is_none()
+        self.finding == Finding::Unexplained
     }
 
     /// A word on a difference that is large.
     pub(super) fn remark(&self) -> &str {
-        match &self.explained {
-            _ if !self.differs() => "",
-            None => "NOT EXPLAINED",
-            Some(reason) => reason,
+        match &self.finding {
+            Finding::Equal | Finding::Needless => "",
+            Finding::Unexplained => "NOT EXPLAINED",
+            Finding::Explained(reason) => reason,
         }
     }
+}
+
+fn flows(linux: &Run, sim: &Run) -> impl Iterator<Item = (f64, f64)> {
+    rates(linux).into_iter().zip(rates(sim))
+}
+
+fn differ(linux: &Run, sim: &Run) -> bool {
+    flows(linux, sim).any(|(linux, sim)| !ACCEPTED.holds(linux, sim))
 }
 
 /// The throughput of each flow, Mbit/s.
@@ -130,9 +135,8 @@ fn point(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Point>, Sto
         println!("{name:<28} {:>9}", mbps(&sim));
         return Ok(None);
     };
-    let explained = lab.explained.reason(&pair.linux, &name);
-    let explained = explained.map(|reason| reason.why.trim().to_owned());
-    let point = Point { route: route.clone(), sim, linux, explained };
+    let finding = lab.explained.finding(&pair.linux, &name, differ(&linux, &sim));
+    let point = Point { route: route.clone(), sim, linux, finding };
     let Point { sim, linux, .. } = &point;
     let drops = format!("{}/{}", sim.result.bottleneck.drops, linux.result.bottleneck.drops);
     let (sim, linux) = (mbps(sim), mbps(linux));
@@ -191,11 +195,10 @@ mod tests {
         let route = "rate = ''\nrtt = ''\nbuffer = ''\nduration = ''";
         let route: Route = toml::from_str(route).unwrap();
         let (sim, linux) = (of(10.0), of(9.4));
-        let mut point = Point { route, sim, linux, explained: None };
+        assert!(differ(&linux, &sim) && !differ(&of(9.6), &sim));
+        let mut point = Point { route, sim, linux, finding: Finding::Unexplained };
         assert_eq!((point.is_unexplained(), point.remark()), (true, "NOT EXPLAINED"));
-        point.explained = Some("why".to_owned());
+        point.finding = Finding::Explained("why".to_owned());
         assert_eq!((point.is_unexplained(), point.remark()), (false, "why"));
-        point.linux = of(9.6);
-        assert_eq!((point.is_unexplained(), point.remark()), (false, ""));
     }
 }

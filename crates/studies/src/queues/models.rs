@@ -10,7 +10,7 @@ use super::draw::stream;
 use super::packets::Captures;
 use super::table::ACCEPTED;
 use crate::Stop;
-use crate::compared::Accepted;
+use crate::explained::Accepted;
 use crate::runs::mean;
 
 /// A model drawn at random, as both are told of it.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::draw::{Beside, DISCIPLINES, Point};
 use super::packets::Replayed;
-use crate::compared::{Accepted, Measure, Sides, Spread};
+use crate::compared::{Measure, Sides, Spread};
+use crate::explained::Accepted;
 use crate::runs::Run;
 
 /// One point with both.

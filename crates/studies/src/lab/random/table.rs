@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::draw::Point;
-use crate::compared::{Accepted, Measure, Sides, Spread};
+use crate::compared::{Measure, Sides, Spread};
+use crate::explained::Accepted;
 use crate::runs::{Run, mean};
 
 /// One point with both.

@@ -13,7 +13,7 @@ use crate::{AtomicFile, hash};
 /// content ([`content_name`](crate::content_name)) and, behind a dot, a checksum of its bytes, so
 /// that a file that was changed, truncated or renamed is detected.
 #[derive(Clone, Debug)]
-pub struct Shelf {
+pub struct FileStore {
     dir: PathBuf,
     ending: &'static str,
 }
@@ -50,11 +50,11 @@ impl FileFault {
     }
 }
 
-/// The files of a shelf: by the name of what each is of, its checksum.
+/// The files of a store: by the name of what each is of, its checksum.
 pub type Index = HashMap<u128, u128>;
 
-impl Shelf {
-    /// The shelf in a folder, which need not be there yet; its files end in `.ending`.
+impl FileStore {
+    /// The store in a folder, which need not be there yet; its files end in `.ending`.
     pub fn new(dir: impl Into<PathBuf>, ending: &'static str) -> Self {
         Self { dir: dir.into(), ending }
     }
@@ -128,7 +128,7 @@ impl Shelf {
         files.collect()
     }
 
-    /// Name and checksum of a file of the shelf.
+    /// Name and checksum of a file of the store.
     fn parsed(&self, file: &str) -> Option<(u128, u128)> {
         let (name, sum) = file.strip_suffix(self.ending)?.strip_suffix('.')?.split_once('.')?;
         Some((number(name)?, number(sum)?))

@@ -10,7 +10,7 @@ use firstflight_sim::{
 
 /// Whose constants the endpoints have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ends {
+pub(crate) enum Endpoints {
     /// The RFCs', with every packet acknowledged and with this recovery.
     Rfc(Recovery),
     /// Linux', with delayed ACKs.
@@ -23,7 +23,7 @@ pub(crate) enum Ends {
     Quic,
 }
 
-impl Ends {
+impl Endpoints {
     /// The endpoint of flow `i`.
     pub(crate) fn endpoint(self, i: u64, mss: Bytes) -> Endpoint {
         let base = Endpoint { syn: true, initial_window: mss * 2, ..Endpoint::rfc(mss) };
