@@ -19,22 +19,8 @@ COLUMN = 3.46
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 LINES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2))]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
-STYLE = {
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "legend.fontsize": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.linewidth": 0.4,
-    "grid.alpha": 0.4,
-    "lines.linewidth": 1.1,
-    "legend.frameon": False,
-    "legend.handlelength": 2.4,
-    "figure.dpi": 150,
-    "savefig.dpi": 300,
-    "pdf.fonttype": 42,
-}
+#: The style of the figures, for `plt.style.use`: it stands in column.mplstyle.
+STYLE = "firstflight.column"
 
 
 def window(result, flow=0, ax=None):
@@ -85,7 +71,7 @@ def _drawn(figure, given, height=2.1):
     import matplotlib.pyplot as plt
 
     # Whatever the program's own style is.
-    with plt.rc_context(STYLE):
+    with plt.style.context(STYLE):
         count = len(figure.panels)
         if given is None:
             beside = bool(figure.x_label)

@@ -6,7 +6,7 @@ from ._native import Result
 
 COLUMN: float
 COLOURS: list[str]
-STYLE: dict[str, Any]
+STYLE: str
 
 def window(result: Result, flow: int = 0, ax: Any = None) -> Any: ...
 def delay(result: Result, flow: int = 0, of: str = "rtt", ax: Any = None) -> Any: ...

@@ -109,6 +109,13 @@ def test_a_figure_has_the_same_numbers_on_paper_and_on_the_screen(name, result, 
     assert "vega" in chart.to_html()
 
 
+def test_the_look_of_the_figures_is_a_style_of_matplotlib():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    with plt.style.context(ff.plots.STYLE):
+        look = {key: plt.rcParams[key] for key in ("font.size", "axes.spines.top", "pdf.fonttype")}
+    assert look == {"font.size": 8, "axes.spines.top": False, "pdf.fonttype": 42}
+
+
 def test_both_have_the_eight():
     written = Path(_figures.__file__).read_text()
     names = re.findall(r"^def ([a-z]+)\(.*\) -> Figure", written, re.MULTILINE)
