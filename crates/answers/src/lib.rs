@@ -72,8 +72,7 @@ pub fn judge(
 /// # Errors
 /// A number that is none.
 pub fn json(document: &impl Serialize) -> Result<String, RunError> {
-    let text = serde_json::to_string_pretty(document).map_err(unsaid)?;
-    Ok(text + "\n")
+    firstflight_results::json(document).map_err(unsaid)
 }
 
 fn unsaid(error: serde_json::Error) -> RunError {

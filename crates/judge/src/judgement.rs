@@ -339,6 +339,6 @@ impl Judgement {
     /// # Errors
     /// As serde's.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        firstflight_results::json(self)
     }
 }

@@ -84,7 +84,7 @@ pub fn read<R: Read + Seek + Send>(
     number: Option<usize>,
 ) -> Result<Recorded, RecordError> {
     match source::unpacked(file, &mut source)? {
-        None => recorded(file, source, number),
+        None => recorded(file, &mut source, number),
         Some(mut kept) => {
             let recorded = recorded(file, &mut kept.content, number)?;
             Ok(Recorded { truncated: recorded.truncated || kept.truncated, ..recorded })
@@ -92,15 +92,20 @@ pub fn read<R: Read + Seek + Send>(
     }
 }
 
-fn recorded<R: Read + Seek + Send>(
+/// Where a record is read from. The readers are compiled for this one alone.
+trait Source: Read + Seek + Send {}
+
+impl<R: Read + Seek + Send> Source for R {}
+
+fn recorded(
     file: &str,
-    mut source: R,
+    mut source: &mut dyn Source,
     number: Option<usize>,
 ) -> Result<Recorded, RecordError> {
     let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
     let mut first = Vec::new();
     source.rewind().map_err(unreadable)?;
-    source.by_ref().take(FIRST).read_to_end(&mut first).map_err(unreadable)?;
+    (&mut *source).take(FIRST).read_to_end(&mut first).map_err(unreadable)?;
     match form::of(&first) {
         Ok(Form::Qlog) => Ok(of_log(Log::read(file, source, number)?)),
         Ok(Form::Capture) => capture::read(file, &mut source, number),

@@ -39,3 +39,12 @@ pub use run::{
 };
 pub use series::{FlowSample, Series};
 pub use table::{CsvRows, Table, TableError, Values};
+
+/// A document as indented JSON with a final newline. It goes by way of a value, so that what writes
+/// text is compiled once, and not for each document.
+///
+/// # Errors
+/// What a field refuses to be, such as a number that is not finite; the message names it.
+pub fn json(document: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+    Ok(format!("{:#}\n", serde_json::to_value(document)?))
+}

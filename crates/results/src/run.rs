@@ -74,9 +74,7 @@ impl Results {
     /// # Errors
     /// A number that is not finite; the message names it.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        let mut text = serde_json::to_string_pretty(self)?;
-        text.push('\n');
-        Ok(text)
+        crate::json(self)
     }
 }
 

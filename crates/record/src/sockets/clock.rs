@@ -1,8 +1,5 @@
 //! Times as `date`, `ts` and scripts write them, at the start of a line.
 
-use jiff::civil::{Date, Time, date};
-use jiff::fmt::strtime::BrokenDownTime;
-
 /// A time as a file writes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stamp {
@@ -82,25 +79,26 @@ fn decimal(word: &str) -> Option<f64> {
 /// As `2025-08-09T21:57:44,100000000+00:00` (ISO 8601), with a space for the T, with or without a
 /// fraction and a zone.
 fn iso(line: &str) -> Option<(Stamp, &str)> {
-    let day = Date::new(
-        line.get(..4)?.parse().ok()?,
-        line.get(5..7)?.parse().ok()?,
-        line.get(8..10)?.parse().ok()?,
-    );
-    let separators = [line.get(4..5)?, line.get(7..8)?];
-    if separators != ["-", "-"] && separators != ["/", "/"] {
-        return None;
-    }
-    let (Stamp::Clock(second), rest) = of_day(line.get(11..)?)? else { return None };
+    let (year, rest) = number(line, 4..=4)?;
+    let separator = rest.get(..1).filter(|it| ["-", "/"].contains(it))?;
+    let (month, rest) = number(&rest[1..], 2..=2)?;
+    let (day, rest) = number(rest.strip_prefix(separator)?, 2..=2)?;
+    let (Stamp::Clock(second), rest) = of_day(rest.get(1..)?)? else { return None };
     let (east_s, rest) = zone(rest);
-    Some((Stamp::Calendar(days(day.ok()?) * DAY_S + second - east_s), rest.trim_start()))
+    Some((Stamp::Calendar(days(year, month, day)? * DAY_S + second - east_s), rest.trim_start()))
 }
 
 /// As `21:57:44.123`; `AM` or `PM` may follow.
 fn of_day(line: &str) -> Option<(Stamp, &str)> {
-    let (tm, length) = BrokenDownTime::parse_prefix("%H:%M:%S", line).ok()?;
-    let (fraction, rest) = fraction(line.get(length..)?);
-    let second = of_time(tm.to_time().ok()?) + fraction;
+    let (hour, rest) = number(line.trim_start(), 1..=2)?;
+    let (minute, rest) = number(rest.strip_prefix(':')?, 1..=2)?;
+    let (second, rest) = number(rest.strip_prefix(':')?, 1..=2)?;
+    if hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let (fraction, rest) = fraction(rest);
+    // A leap second counts as the one before.
+    let second = f64::from(hour * 3600 + minute * 60 + second.min(59)) + fraction;
     let (second, rest) = match rest.trim_start().get(..2) {
         Some("AM" | "am") => (second % HALF_DAY_S, &rest.trim_start()[2..]),
         Some("PM" | "pm") => (second % HALF_DAY_S + HALF_DAY_S, &rest.trim_start()[2..]),
@@ -112,24 +110,44 @@ fn of_day(line: &str) -> Option<(Stamp, &str)> {
 /// As `date` writes a time, in several countries, and `ts`: `Sat Aug  9 21:57:44 UTC 2025`,
 /// `Sat 09 Aug 2025 09:57:44 PM UTC`, `Aug 09 21:57:44`.
 fn calendar(line: &str) -> Option<(Stamp, &str)> {
-    for form in ["%a %b %d", "%a %d %b %Y", "%a, %d %b %Y", "%a %d %b", "%b %d", "%d %b %Y"] {
-        let Ok((mut tm, length)) = BrokenDownTime::parse_prefix(form, line) else { continue };
-        let Some((Stamp::Clock(second), rest)) = of_day(line.get(length..)?.trim_start()) else {
-            continue;
-        };
-        let (east_s, rest) = if tm.year().is_some() { zone(rest) } else { (0.0, rest) };
-        let (year, rest) = year(rest);
-        let year = tm.year().or(year).unwrap_or(SOME_YEAR);
-        tm.set_weekday(None);
-        tm.set_year(Some(year)).ok()?;
-        let day = days(tm.to_date().ok()?);
-        return Some((Stamp::Calendar(day * DAY_S + second - east_s), rest.trim_start()));
-    }
-    None
+    let date =
+        word(line, &WEEKDAYS).map_or(line, |(_, rest)| rest.strip_prefix(',').unwrap_or(rest));
+    let date = date.trim_start();
+    let (month, day, own_year, rest) = match word(date, &MONTHS) {
+        Some((month, rest)) => {
+            let (day, rest) = number(rest.trim_start(), 1..=2)?;
+            (month, day, None, rest)
+        }
+        None => {
+            let (day, rest) = number(date, 1..=2)?;
+            let (month, rest) = word(rest.trim_start(), &MONTHS)?;
+            let year = number(rest.trim_start(), 4..=4);
+            (month, day, year.map(|(year, _)| year), year.map_or(rest, |(_, rest)| rest))
+        }
+    };
+    let (Stamp::Clock(second), rest) = of_day(rest)? else { return None };
+    let (east_s, rest) = if own_year.is_some() { zone(rest) } else { (0.0, rest) };
+    let (told, rest) = year(rest);
+    let day = days(own_year.or(told).unwrap_or(SOME_YEAR), month + 1, day)?;
+    Some((Stamp::Calendar(day * DAY_S + second - east_s), rest.trim_start()))
+}
+
+/// One of these words, of three letters in either case, at the start of a line.
+fn word<'a>(line: &'a str, words: &[&str]) -> Option<(u32, &'a str)> {
+    let first = line.get(..3)?;
+    let place = (0..).zip(words).find(|(_, word)| word.eq_ignore_ascii_case(first))?.0;
+    Some((place, &line[3..]))
+}
+
+/// A number of so many digits, no more, at the start of a line.
+fn number(line: &str, digits: std::ops::RangeInclusive<usize>) -> Option<(u32, &str)> {
+    let length = line.bytes().take(*digits.end()).take_while(u8::is_ascii_digit).count();
+    let number = digits.contains(&length).then(|| line[..length].parse().ok()).flatten()?;
+    Some((number, &line[length..]))
 }
 
 /// A year, maybe behind the name of a zone, which is the same in all lines.
-fn year(rest: &str) -> (Option<i16>, &str) {
+fn year(rest: &str) -> (Option<u32>, &str) {
     for skip in 0..2 {
         let mut words = rest.trim_start().splitn(3, char::is_whitespace);
         let zone = (skip == 1).then(|| words.next()).flatten().unwrap_or("");
@@ -149,15 +167,21 @@ fn zone(rest: &str) -> (f64, &str) {
     if let Some(rest) = text.strip_prefix('Z') {
         return (0.0, rest);
     }
-    if let Ok((tm, length)) = BrokenDownTime::parse_prefix("%z", text)
-        .or_else(|_| BrokenDownTime::parse_prefix("%:z", text))
-        && let Some(offset) = tm.offset()
-    {
-        return (f64::from(offset.seconds()), &text[length..]);
+    if let Some(found) = offset(text) {
+        return found;
     }
     // A word that nothing follows.
     let named = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphabetic());
     (0.0, if named { "" } else { rest })
+}
+
+/// As `+0200` or `-07:00`.
+fn offset(text: &str) -> Option<(f64, &str)> {
+    let east = text.strip_prefix('+');
+    let (hours, rest) = number(east.or_else(|| text.strip_prefix('-'))?, 2..=2)?;
+    let (minutes, rest) = number(rest.strip_prefix(':').unwrap_or(rest), 2..=2)?;
+    let seconds = f64::from(hours * 3600 + minutes * 60);
+    (hours < 26 && minutes < 60).then_some((if east.is_some() { seconds } else { -seconds }, rest))
 }
 
 /// A fraction of a second behind a point or a comma.
@@ -168,13 +192,18 @@ fn fraction(rest: &str) -> (f64, &str) {
     (told.unwrap_or(0.0), &digits[length..])
 }
 
-fn days(day: Date) -> f64 {
-    let since = day.since(date(1970, 1, 1));
-    since.map_or(0.0, |span| f64::from(span.get_days()))
-}
-
-fn of_time(time: Time) -> f64 {
-    f64::from(time.hour()) * 3600.0 + f64::from(time.minute()) * 60.0 + f64::from(time.second())
+/// Days from 1970 to a day of the Gregorian calendar, if there is such a day. Years begin in March,
+/// so that a leap day is the last of its year.
+fn days(year: u32, month: u32, day: u32) -> Option<f64> {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let lengths = [31, 28 + u32::from(is_leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let length = *lengths.get(month.checked_sub(1)? as usize)?;
+    let (year, month) =
+        if month > 2 { (year, month - 3) } else { (year.wrapping_sub(1), month + 9) };
+    let year = i64::from(year.cast_signed());
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let in_year = i64::from((153 * month + 2) / 5 + day);
+    (1..=length).contains(&day).then_some((365 * year + leap_days + in_year - TO_1970) as f64)
 }
 
 impl Clock {
@@ -268,10 +297,17 @@ const SURE_MS: f64 = 5.0;
 const DAY_S: f64 = 86_400.0;
 const HALF_DAY_S: f64 = 43_200.0;
 /// Where a year is not told; a leap year.
-const SOME_YEAR: i16 = 2024;
+const SOME_YEAR: u32 = 2024;
+/// Days from 1 March of the year 0, less one, to 1970.
+const TO_1970: i64 = 719_469;
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const AT: f64 = 1_754_776_664.0;
@@ -295,6 +331,50 @@ mod tests {
             let (found, rest) = stamp(line).unwrap_or_else(|| panic!("{line}"));
             assert_eq!((found, rest), (Stamp::Calendar(AT), ""), "{line}");
         }
+    }
+
+    proptest! {
+        /// Held against jiff, which writes each of the forms.
+        #[test]
+        fn what_jiff_writes_is_read_as_the_same_second(
+            at in 0_i64..95_617_584_000,
+            east in -25..26_i8,
+        ) {
+            let zone = jiff::tz::offset(east).to_time_zone();
+            let when = jiff::Timestamp::from_second(at).unwrap().to_zoned(zone);
+            for form in [
+                "%Y-%m-%dT%H:%M:%S%:z",
+                "%Y/%m/%d %H:%M:%S %z",
+                "%a, %d %b %Y %H:%M:%S %z",
+                "%a %d %b %Y %I:%M:%S %p %z",
+                "%a %d %b %Y %H:%M:%S%z",
+            ] {
+                let line = when.strftime(form).to_string();
+                prop_assert_eq!(stamp(&line), Some((Stamp::Calendar(at as f64), "")), "{}", line);
+            }
+            let local = at as f64 + f64::from(east) * 3600.0;
+            for form in [
+                "%a %b %e %H:%M:%S UTC %Y",
+                "%a %e %b %H:%M:%S CEST %Y",
+                "%b %d %H:%M:%S %Y",
+            ] {
+                let line = when.strftime(form).to_string();
+                prop_assert_eq!(stamp(&line), Some((Stamp::Calendar(local), "")), "{}", line);
+            }
+        }
+
+        #[test]
+        fn nothing_ends_in_a_panic(line in "[ -~\u{e4}]{0,40}|[0-9:./TZ+ -]{0,30}") {
+            stamp(&line);
+        }
+    }
+
+    #[test]
+    fn days_that_there_are_not_are_no_time() {
+        for line in ["2025-02-29 21:57:44", "2025-13-01 21:57:44", "2025-04-31 21:57:44"] {
+            assert_eq!(stamp(line), None, "{line}");
+        }
+        assert!(stamp("2024-02-29 23:59:60").is_some());
     }
 
     #[test]
