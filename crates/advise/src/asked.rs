@@ -263,8 +263,8 @@ fn lost(mean: f64, bursts: bool) -> String {
 }
 
 /// Between two numbers above zero, by their logarithms.
-fn between(share: f64, from: f64, to: f64) -> f64 {
-    from * (to / from).powf(share)
+pub(crate) fn between(share: f64, from: f64, to: f64) -> f64 {
+    from * libm::pow(to / from, share)
 }
 
 /// The digits of a number in a base, behind the point and in reverse.

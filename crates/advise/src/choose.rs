@@ -79,13 +79,13 @@ impl<'a> Table<'a> {
 
     /// The mean of the logarithms of its times.
     fn log_time(&self, at: usize) -> f64 {
-        mean(self.runs[at].iter().map(|took| took.seconds.ln()))
+        mean(self.runs[at].iter().map(|took| libm::log(took.seconds)))
     }
 
     /// The geometric mean of its times over those of another, at points of which both ran.
     pub(crate) fn over(&self, at: usize, other: usize) -> f64 {
         let pairs = self.runs[at].iter().zip(&self.runs[other]);
-        mean(pairs.map(|(one, other)| (one.seconds / other.seconds).ln())).exp()
+        libm::exp(mean(pairs.map(|(one, other)| libm::log(one.seconds / other.seconds))))
     }
 
     /// The share of the transfer that it retransmits, mean.
@@ -96,9 +96,9 @@ impl<'a> Table<'a> {
     /// How much longer others take than beside slow start, in the geometric mean.
     pub(crate) fn harm(&self, at: usize) -> Option<f64> {
         let pairs = self.runs[at].iter().zip(&self.runs[self.reference()]);
-        let ratio = |(one, other): (&Took, &Took)| Some((one.others_s? / other.others_s?).ln());
+        let ratio = |(one, other): (&Took, &Took)| Some(libm::log(one.others_s? / other.others_s?));
         let ratios: Vec<f64> = pairs.filter_map(ratio).collect();
-        (!ratios.is_empty()).then(|| mean(ratios.into_iter()).exp())
+        (!ratios.is_empty()).then(|| libm::exp(mean(ratios.into_iter())))
     }
 
     /// Whether it may be advised: it sends at most [`LITTLE`] again beyond what the path loses, or
@@ -139,7 +139,7 @@ impl<'a> Table<'a> {
             let all = others.flat_map(|at| {
                 self.sides(*of).into_iter().filter_map(move |side| self.better(*of, side, at, take))
             });
-            let gain = |better: &Better| better.ratio.ln() * better.points as f64;
+            let gain = |better: &Better| libm::log(better.ratio) * better.points as f64;
             all.min_by(|one, other| gain(one).total_cmp(&gain(other)))
         });
         all.collect()
@@ -152,7 +152,7 @@ impl<'a> Table<'a> {
             .collect();
         let points = there.len();
         let wins = there.iter().filter(|ratio| **ratio < 1.0).count();
-        let ratio = mean(there.iter().map(|ratio| ratio.ln())).exp();
+        let ratio = libm::exp(mean(there.iter().map(|ratio| libm::log(*ratio))));
         let is_better =
             points >= FEW && ratio < 1.0 - EQUAL && wins as f64 >= NEARLY_ALL * points as f64;
         is_better.then_some(Better { of, side, candidate, ratio, points })

@@ -9,9 +9,9 @@ use crate::measured::{KeptRun, Measured};
 /// The geometric mean of the completion times; none if one of them has none.
 pub(crate) fn geometric(points: &[Measured]) -> Option<f64> {
     let logs: Option<Vec<f64>> =
-        points.iter().map(|point| point.completion_s.map(f64::ln)).collect();
+        points.iter().map(|point| point.completion_s.map(libm::log)).collect();
     let logs = logs.filter(|logs| !logs.is_empty())?;
-    Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    Some(libm::exp(logs.iter().sum::<f64>() / logs.len() as f64))
 }
 
 /// Completion over that of the better reference, point by point: the median, and the worst with its

@@ -18,7 +18,7 @@ use firstflight_scenario::{self as scenario, PathFlags, Size, Time};
 
 use self::answer::Ran;
 use self::groups::Group;
-use crate::asked::{Asked, FIRST_WINDOW, Point, halton};
+use crate::asked::{Asked, FIRST_WINDOW, Point, between, halton};
 use crate::choose::Table;
 use crate::stack::{Candidate, Stack};
 
@@ -92,7 +92,7 @@ impl<'a> Mix<'a> {
         // Other digits of the number than those that the points of a path take.
         let share = halton(RATE_STEP * (path as u64 + 1), RATE_BASE);
         let (least, most) = bounds(rate);
-        let rate = (least * (most / least).powf(share)).min(MOST_IN_PATH / rtt_s);
+        let rate = between(share, least, most).min(MOST_IN_PATH / rtt_s);
         let mut flags: PathFlags = self.path.clone();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded")]
         let (rate, rtt) = (rate.round() as u64, (rtt_s * 1e9).round() as u64);
