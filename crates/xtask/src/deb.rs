@@ -10,7 +10,7 @@ use crate::Stop;
 use crate::notes::VERSION;
 use crate::step::{self, announce, built, cargo, has_tools, kernel_features, succeed};
 
-mod licences;
+pub(crate) mod licences;
 pub(crate) mod stage;
 
 /// Makes the package and tries it: of the programs that the tests have built, or of the release.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Stop;
-use crate::step::{announce, built, cargo, succeed, target, which};
+use crate::deb::licences;
+use crate::step::{announce, built, cargo, succeed, target, unable, which};
 
 /// The profile of the module as it is handed out.
 const HANDED_OUT: &str = "web";
@@ -56,7 +57,17 @@ fn page(root: &Path, profile: &str, out: &Path) -> Result<(), Stop> {
     succeed("types of the page", &mut npm(&["run", "--silent", "check"]))?;
     let mut build = npm(&["run", "--silent", "build"]);
     build.env("FIRSTFLIGHT_WEB_OUT", out.join("folder")).env("FIRSTFLIGHT_WEB_MODULE", module);
-    succeed("page", &mut build)
+    succeed("page", &mut build)?;
+    let crates = licences::of_others(root, &licences::PAGE)?;
+    licensed(out, &crates).map_err(|error| unable("licences of the page", &error))
+}
+
+/// Puts the licences of all that is inside beside the folder's page and the one file.
+fn licensed(out: &Path, crates: &str) -> std::io::Result<()> {
+    let inside = out.join("folder").join(LICENCES);
+    let scripts = fs::read_to_string(&inside)?;
+    fs::write(&inside, format!("{}\n\n{crates}", scripts.trim_end()))?;
+    fs::copy(inside, out.join(LICENCES)).map(drop)
 }
 
 /// Builds the module.
@@ -106,6 +117,8 @@ pub(crate) fn has_target() -> bool {
 }
 
 const FOLDER: &str = "web";
+/// As vite writes it, of what is inside of others' scripts.
+const LICENCES: &str = "licences.md";
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 pub(crate) const NO_TARGET: &str =
     "module of the page, C without a system: no target (rustup target add wasm32-unknown-unknown)";

@@ -1,4 +1,4 @@
-//! Under which licences the package is: ours, and those of the libraries in the program.
+//! Under which licences the package and the page are: ours, and those of the libraries inside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -39,10 +39,14 @@ fn or_dot(line: &str) -> &str {
     if line.trim().is_empty() { "." } else { line }
 }
 
-/// The name and licence of every library that is linked into the program, then the licence texts
+/// What of this workspace is built, in the words of cargo.
+pub(crate) const COMMAND: [&str; 2] = ["--package=firstflight-cli", "--features=kernel"];
+pub(crate) const PAGE: [&str; 2] = ["--package=firstflight-web", "--target=wasm32-unknown-unknown"];
+
+/// The name and licence of every library that is linked into what is built, then the licence texts
 /// that these libraries bring along, equal texts once.
-pub(super) fn of_others(root: &Path) -> Result<String, Stop> {
-    let inside = inside(root)?;
+pub(crate) fn of_others(root: &Path, built: &[&str]) -> Result<String, Stop> {
+    let inside = inside(root, built)?;
     let metadata = ["metadata", "--format-version=1", "--locked", "--all-features"];
     let metadata = output("licences", &mut cargo(root, &metadata))?;
     let metadata: Value =
@@ -71,11 +75,11 @@ pub(super) fn of_others(root: &Path) -> Result<String, Stop> {
     Ok(list)
 }
 
-/// Name and version of everything that is linked into the command.
-fn inside(root: &Path) -> Result<BTreeSet<String>, Stop> {
+/// Name and version of everything that is linked into what is built.
+fn inside(root: &Path, built: &[&str]) -> Result<BTreeSet<String>, Stop> {
     let tree = ["tree", "--locked", "--edges=normal", "--prefix=none", "--no-dedupe"];
     let mut tree = cargo(root, &tree);
-    tree.args(["--package", "firstflight-cli", "--features=kernel", "--format={p}"]);
+    tree.args(built).arg("--format={p}");
     let names = output("licences", &mut tree)?;
     // `clap v4.6.1`, and what else it is: `(proc-macro)`.
     let name = |line: &str| {
@@ -110,9 +114,9 @@ mod tests {
 
     #[test]
     fn libraries_in_the_program_are_named_and_no_others() {
-        let text = of_others(&crate::root()).unwrap();
+        let text = of_others(&crate::root(), &COMMAND).unwrap();
         let (list, texts) = text.split_once("\n\n\n====").unwrap();
-        let named = |name: &str| list.lines().any(|line| line.split(' ').next() == Some(name));
+        let named = |name: &str| names(list, name);
         for name in ["clap", "quinn-proto", "libbpf-sys"] {
             assert!(named(name), "{list}");
         }
@@ -120,6 +124,12 @@ mod tests {
             assert!(!named(name), "{list}");
         }
         assert!(texts.contains("GNU LESSER GENERAL PUBLIC LICENSE"));
+        let text = of_others(&crate::root(), &PAGE).unwrap();
+        assert!(names(&text, "toml") && names(&text, "libm") && !names(&text, "clap"), "{text}");
+    }
+
+    fn names(list: &str, name: &str) -> bool {
+        list.lines().any(|line| line.split(' ').next() == Some(name))
     }
 
     #[test]

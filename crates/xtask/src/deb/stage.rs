@@ -28,7 +28,7 @@ pub(crate) fn fill(root: &Path, program: &Path, folder: &Path) -> Result<(), Sto
     write("firstflight-kernel.service", &unit(root)?)?;
     write("changelog", &changelog(&notes::changelog(root)?, &date(root)?)?)?;
     write("copyright", &licences::copyright(root)?)?;
-    write("third-party", &licences::of_others(root)?)?;
+    write("third-party", &licences::of_others(root, &licences::COMMAND)?)?;
     let compressed = ["man", "changelog", "third-party"].map(|name| folder.join(name));
     succeed("gzip", Command::new("gzip").args(["-9nr"]).args(compressed))
 }
