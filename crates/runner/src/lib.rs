@@ -16,6 +16,7 @@
 
 mod endpoint;
 mod error;
+mod follow;
 mod keys;
 mod logs;
 mod network;
@@ -39,7 +40,8 @@ use serde::Serialize;
 pub use endpoint::own_recovery;
 pub use error::RunError;
 pub use firstflight_control::{Control, ControlProblem, accepted};
-pub use firstflight_sim::{Ends, Passed, Segment};
+pub use firstflight_sim::{AckJourney, Ends, Journal, Journey, Passed, Segment};
+pub use follow::{Followed, follow};
 pub use logs::{LogFile, Logs};
 pub use network::{files, link, losses, start};
 pub use other_stack::{OtherFlow, OtherStack};

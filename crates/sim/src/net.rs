@@ -13,6 +13,7 @@ use crate::control::Wants;
 use crate::event::queue::{Lane, Queue};
 use crate::event::{Event, Kind};
 use crate::fast::{FastPaths, Foresight};
+use crate::journal::{Fate, Journal};
 use crate::link::Link;
 use crate::link::queued::{Left, Queued};
 use crate::memory::Memory;
@@ -34,6 +35,8 @@ pub(crate) struct Net {
     under_way: UnderWay,
     /// For each link, what fast paths know in advance of the ACKs on it.
     pub(crate) foresight: Vec<Foresight>,
+    /// The ways of packets, where somebody asks.
+    pub(crate) journal: Option<Box<Journal>>,
 }
 
 /// The links that the packets of a flow or a source cross, in order.
@@ -131,6 +134,7 @@ impl Net {
             paths,
             under_way: UnderWay::default(),
             foresight,
+            journal: None,
         }
     }
 
@@ -192,9 +196,14 @@ impl Net {
         if link.has_queue() {
             return self.queue_up(number, crossing, packet);
         }
-        let Some((far_end, marked)) = link.cross(crossing, tie, packet.is_handshake_ack()) else {
-            return Some(Reached::Lost(packet, now));
-        };
+        let begins = link.free_at().max(now);
+        let crossed = link.cross(crossing, tie, packet.is_handshake_ack());
+        if let Some(journal) = &mut self.journal {
+            let fate = if crossed.is_some() { Fate::Sent(begins) } else { Fate::Lost };
+            journal.cross(&packet, number, now, fate);
+        }
+        let Some((far_end, marked)) = crossed else { return Some(Reached::Lost(packet, now)) };
+        let link = &mut self.links[number];
         if marks || marked {
             link.count_mark();
             packet.label.ecn = Ecn::Ce;
@@ -223,9 +232,14 @@ impl Net {
 
     /// A packet reaches a link with a queue: it is gone at once, or leaves by an event of the link.
     fn queue_up(&mut self, link: usize, crossing: Crossing, packet: Packet) -> Option<Reached> {
+        if let Some(journal) = &mut self.journal {
+            journal.cross(&packet, link, crossing.at, Fate::Waits);
+        }
         let lost = self.links[link].queue_up(crossing, packet);
-        if lost.is_none() {
-            self.wake_link(link, crossing.at);
+        match (&lost, &mut self.journal) {
+            (None, _) => self.wake_link(link, crossing.at),
+            (Some(packet), Some(journal)) => journal.serve(packet, link, crossing.at, false),
+            (Some(_), None) => {}
         }
         lost.map(|packet| Reached::Lost(packet, crossing.at))
     }
@@ -255,9 +269,14 @@ impl Net {
         if let Some(at) = next {
             self.wake_link(link, at);
         }
-        let go_on = |Left { packet, far_end, at }| match far_end {
-            Some(far_end) => self.go_on(packet, link, far_end),
-            None => Some(Reached::Lost(packet, at)),
+        let go_on = |Left { packet, far_end, at }| {
+            if let Some(journal) = &mut self.journal {
+                journal.serve(&packet, link, at, far_end.is_some());
+            }
+            match far_end {
+                Some(far_end) => self.go_on(packet, link, far_end),
+                None => Some(Reached::Lost(packet, at)),
+            }
         };
         left.into_iter().filter_map(go_on).collect()
     }

@@ -94,9 +94,9 @@ pub fn run_recorded<'a>(
     Ok((engine.outcome(), passed))
 }
 
-struct Engine<'a> {
+pub(crate) struct Engine<'a> {
     /// What flows share: links, queue of events, memory.
-    net: Net,
+    pub(crate) net: Net,
     /// The flows of our TCP, in the network's order.
     flows: Vec<Flow<'a>>,
     /// The sources without congestion control.
@@ -108,7 +108,7 @@ struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    fn new(
+    pub(crate) fn new(
         network: &'a Network,
         others: Vec<(usize, Box<dyn Ends + 'a>)>,
         fast_paths: FastPaths,
@@ -150,15 +150,24 @@ impl<'a> Engine<'a> {
             if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && !go_on() {
                 return Err(Interrupted);
             }
-            let Some(next) = self.net.queue.pop() else { return Ok(()) };
-            self.events += 1;
-            match next {
-                Next::Ack(ack) => {
-                    self.flows[ack.number() as usize].on_ack_in_order(ack.at(), &mut self.net);
-                }
-                Next::Any(kind, event) => self.handle(kind, event),
+            if !self.step() {
+                return Ok(());
             }
         }
+    }
+
+    /// Handles the next event, unless there is none.
+    #[inline(always)]
+    pub(crate) fn step(&mut self) -> bool {
+        let Some(next) = self.net.queue.pop() else { return false };
+        self.events += 1;
+        match next {
+            Next::Ack(ack) => {
+                self.flows[ack.number() as usize].on_ack_in_order(ack.at(), &mut self.net);
+            }
+            Next::Any(kind, event) => self.handle(kind, event),
+        }
+        true
     }
 
     /// Flows that take fast paths have events of their own for packets and ACKs; all others are

@@ -11,6 +11,7 @@ mod endpoint;
 mod files;
 mod hints;
 mod idle;
+mod journal;
 mod landed;
 mod linux;
 mod methods;

@@ -8,6 +8,7 @@
 mod compared;
 mod curves;
 pub mod door;
+mod followed;
 mod lists;
 mod question;
 mod shown;

@@ -12,6 +12,7 @@ use firstflight_scenario::{Document, Files, PathFlags, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::compared::compared;
+use crate::followed::followed;
 use crate::lists::lists;
 use crate::shown::{Path, shown};
 
@@ -23,6 +24,10 @@ enum Question {
     Lists,
     /// Controls on a path of flags, with curves.
     Compare { controls: Vec<String>, path: Vec<(String, String)>, samples: u32 },
+    /// The ways of the first packets of each control on a path of flags.
+    Follow { controls: Vec<String>, path: Vec<(String, String)>, packets: usize },
+    /// The ways of the first packets of each control of a scenario as text.
+    FollowScenario { name: String, packets: usize },
     /// A scenario as text, with curves; the file is its text.
     Scenario { name: String, samples: u32 },
     /// The document of `run --json`; the file is the scenario's text, and `files` has what it
@@ -50,10 +55,15 @@ pub fn answer(question: &[u8], file: &[u8]) -> Result<String, String> {
     let text = || std::str::from_utf8(file).map_err(|_| wrong("the file is not UTF-8 text"));
     let answer = match question {
         Question::Lists => lists(),
-        Question::Compare { controls, path, samples } => flags(&path).and_then(|path| {
-            let scenario = comparison(&controls, &path, &Simulator::TCP)?;
-            compared(&scenario, samples)
-        }),
+        Question::Compare { controls, path, samples } => {
+            on_path(&controls, &path).and_then(|scenario| compared(&scenario, samples))
+        }
+        Question::Follow { controls, path, packets } => {
+            on_path(&controls, &path).and_then(|scenario| followed(&scenario, packets))
+        }
+        Question::FollowScenario { name, packets } => {
+            text().and_then(|text| followed(&read(text, &name, Files::in_memory([]))?, packets))
+        }
         Question::Scenario { name, samples } => {
             text().and_then(|text| compared(&read(text, &name, Files::in_memory([]))?, samples))
         }
@@ -83,6 +93,10 @@ pub fn answer(question: &[u8], file: &[u8]) -> Result<String, String> {
         Question::Record { name } => crate::shown::document(&name, file),
     };
     answer.map_err(|error| error.to_string())
+}
+
+fn on_path(controls: &[String], path: &[(String, String)]) -> Result<Scenario, RunError> {
+    comparison(controls, &flags(path)?, &Simulator::TCP)
 }
 
 fn read(text: &str, name: &str, files: Files) -> Result<Scenario, RunError> {
@@ -132,7 +146,9 @@ fn advised(stack: &str, shared: bool, path: &PathFlags) -> Result<String, RunErr
 
 /// An answer that only the page reads.
 pub(crate) fn compact(answer: &impl Serialize) -> Result<String, RunError> {
-    serde_json::to_string(answer).map_err(|error| wrong(&error.to_string()))
+    // By way of a value: what writes text is compiled once, and not for each answer.
+    let value = serde_json::to_value(answer).map_err(|error| wrong(&error.to_string()))?;
+    Ok(value.to_string())
 }
 
 /// A problem of what was asked.
@@ -161,6 +177,10 @@ mod tests {
     fn ask(question: &str, file: &str) -> Result<serde_json::Value, String> {
         answer(question.as_bytes(), file.as_bytes())
             .map(|text| serde_json::from_str(&text).unwrap())
+    }
+
+    fn ask_of(question: &str) -> serde_json::Value {
+        ask(question, "").unwrap()
     }
 
     #[test]
@@ -200,5 +220,27 @@ mod tests {
         assert!(lost < exit && exit < lost + 0.2, "a loss is heard of later: {lost}, {exit}");
         assert!(all["words"].as_array().unwrap().len() > 2);
         assert!(all["toml"].as_str().unwrap().contains("rate = \"50Mbps\""));
+    }
+
+    #[test]
+    fn packets_are_followed_to_the_loss_that_the_marks_show() {
+        let path = r#"[["--rate","10Mbps"],["--rtt","40ms"],["--duration","1s"]]"#;
+        let asked = |ask: &str, more: &str| {
+            ask_of(&format!(r#"{{"ask":"{ask}","controls":["newreno"],"path":{path},{more}}}"#))
+        };
+        let (ways, drawn) =
+            (asked("follow", "\"packets\":5000"), asked("compare", "\"samples\":900"));
+        let packets = ways[0]["packets"].as_array().unwrap();
+        let lost: Vec<f64> = packets.iter().filter_map(|it| it[5].as_f64()).collect();
+        let moments = drawn["runs"][0]["moments"][0].as_array().unwrap();
+        let marked = moments.iter().filter(|it| it["what"] == "lost");
+        let counted: u64 = marked.map(|it| it["count"].as_u64().unwrap()).sum();
+        assert!(counted > 10 && lost.len() as u64 == counted, "{} {counted}", lost.len());
+        assert_eq!(lost.iter().copied().reduce(f64::min), moments[0]["time_s"].as_f64());
+        let few = asked("follow", "\"packets\":7");
+        assert_eq!(
+            (few[0]["packets"].as_array().unwrap().len(), &few[0]["is_full"]),
+            (7, &true.into())
+        );
     }
 }

@@ -116,6 +116,25 @@ export interface Compared {
   toml: string;
 }
 
+/** Flow, number, and when it left, came to the slowest link, left its queue, was lost, arrived. */
+export type Packet = [
+  number,
+  number,
+  number,
+  number | null,
+  number | null,
+  number | null,
+  number | null,
+];
+
+/** What a control sends; an ACK is its flow, the next packet expected, when it left and came. */
+export interface Followed {
+  name: string;
+  is_full: boolean;
+  packets: Packet[];
+  acks: [number, number, number, number][];
+}
+
 export type Points = [number, number][];
 
 export interface Shown {

@@ -58,7 +58,7 @@ function time(seconds: number): string {
   return seconds < 1 ? `${digits(seconds * 1e3)} ms` : `${digits(seconds)} s`;
 }
 
-function count(number: number, noun: string): string {
+export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
 }
 

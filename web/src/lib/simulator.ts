@@ -9,6 +9,8 @@ export type Question = { ask: string } & Record<string, unknown>;
 declare global {
   interface Window {
     firstflight(question: Question, file?: Uint8Array): Promise<string>;
+    /** What is compared, in the words of the Python package. */
+    firstflightShows(): Record<string, unknown>;
   }
 }
 

@@ -16,6 +16,10 @@ export interface State {
   beside: Beside;
   /** The scenario of the catalogue. */
   scenario: string;
+  /** The moment that is shown packet by packet, seconds; empty for none. */
+  slow: string;
+  /** Nothing but the plot. */
+  plot: boolean;
   /** The step of a tour that is told, `overshoot-2`; empty for none. */
   tour: string;
 }
@@ -34,6 +38,8 @@ export const DEFAULT: State = {
   },
   beside: 'nothing',
   scenario: 'A1',
+  slow: '',
+  plot: false,
   tour: '',
 };
 
@@ -57,6 +63,8 @@ export function read(hash: string): State {
     path,
     beside: one('beside', BESIDE, DEFAULT.beside),
     scenario: word('scenario') ?? DEFAULT.scenario,
+    slow: Number(word('slow')) >= 0 ? (word('slow') ?? '') : '',
+    plot: said.has('plot'),
     tour: word('tour') ?? '',
   };
 }
@@ -74,6 +82,8 @@ export function write(state: State): string {
   }
   if (state.beside !== DEFAULT.beside) said.set('beside', state.beside);
   if (state.view === 'catalogue') said.set('scenario', state.scenario);
+  if (state.slow) said.set('slow', state.slow);
+  if (state.plot) said.set('plot', '');
   if (state.tour) said.set('tour', state.tour);
   const text = said.toString();
   return text ? `#${text}` : '#';
@@ -122,8 +132,16 @@ export function command(state: State): string {
 /** The call of the Python package that says as much. */
 export function python(state: State): string {
   if (state.beside === 'cubic') return 'firstflight.run("beside.toml")';
-  const named = (flag: string) => flag.slice(2).replaceAll('-', '_');
-  const value = (flag: string, text: string) => (flag === '--flows' ? text : JSON.stringify(text));
-  const rest = flags(state).map(([flag, text]) => `${named(flag)}=${value(flag, text)}`);
-  return `firstflight.compare(${[JSON.stringify(state.controls), ...rest].join(', ')})`;
+  const { controls, ...path } = named(state);
+  const rest = Object.entries(path).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return `firstflight.compare(${[JSON.stringify(controls), ...rest].join(', ')})`;
+}
+
+/** The arguments of that call. */
+export function named(state: State): Record<string, string | number | string[]> {
+  const value = (flag: string, text: string) => (flag === '--flows' ? Number(text) : text);
+  const path = flags(state).map(([flag, text]) => {
+    return [flag.slice(2).replaceAll('-', '_'), value(flag, text)];
+  });
+  return { controls: state.controls, ...Object.fromEntries(path) };
 }

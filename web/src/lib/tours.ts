@@ -5,6 +5,8 @@ import { DEFAULT, type State } from './state';
 export interface Step {
   says: string;
   set: { controls?: string[]; path?: Record<string, string> };
+  /** The moment to look at packet by packet, seconds. */
+  slow?: string;
 }
 
 export interface Tour {
@@ -21,8 +23,10 @@ export const TOURS: Tour[] = [
       {
         says:
           'Slow start doubles its window every round trip and stops at the first loss. The path ' +
-          'holds the lower dashed line; what is beyond waits in the queue below.',
+          'holds the lower dashed line; what is beyond waits in the queue below. Play it packet ' +
+          'by packet under the curves.',
         set: { controls: ['cubic'], path: { buffer: '1bdp', duration: '1s' } },
+        slow: '0.27',
       },
       {
         says:
@@ -30,18 +34,21 @@ export const TOURS: Tour[] = [
           'later (●). Until then the window has doubled once more: as many packets as path and ' +
           'buffer hold are lost.',
         set: { controls: ['cubic'], path: { buffer: '1bdp', duration: '1s' } },
+        slow: '0.325',
       },
       {
         says:
           'Drag the buffer. A small one ends start-up early, and little is lost; a large one ' +
           'costs more packets and a longer queue. A longer round trip makes each of them worse.',
         set: { controls: ['cubic'], path: { buffer: '3bdp', duration: '1.5s' } },
+        slow: '0.4',
       },
       {
         says:
           'HyStart++ watches the round trip instead: it grows with the queue, which says that ' +
           'the path is full before anything is lost.',
         set: { controls: ['cubic', 'hystart-pp'], path: { buffer: '1bdp', duration: '1s' } },
+        slow: '0.3',
       },
     ],
   },
@@ -52,12 +59,14 @@ export const TOURS: Tour[] = [
       {
         says: 'On a quiet path HyStart++ ends start-up in time: it sees round trips that grow.',
         set: { controls: ['hystart-pp', 'cubic'], path: { jitter: 'none' } },
+        slow: '0.2',
       },
       {
         says:
           'Here packets are late at random, as on WiFi. Now see when HyStart++ ends start-up, ' +
           'and drag the jitter up and down.',
         set: { controls: ['hystart-pp', 'cubic'], path: { jitter: '10ms', duration: '4s' } },
+        slow: '0.24',
       },
     ],
   },
@@ -70,6 +79,7 @@ export const TOURS: Tour[] = [
           'Rapid Start accepts a large overshoot and then sets the window anew from what arrives ' +
           'while it repairs the losses.',
         set: { controls: ['rapid-start', 'cubic'], path: { rtt: '100ms', duration: '3s' } },
+        slow: '0.6',
       },
       {
         says: 'On a satellite path each round trip saved is worth half a second.',
@@ -77,6 +87,7 @@ export const TOURS: Tour[] = [
           controls: ['rapid-start', 'cubic', 'hystart-pp'],
           path: { rtt: '600ms', size: '10MB', duration: '12s' },
         },
+        slow: '1.5',
       },
     ],
   },
@@ -89,6 +100,7 @@ export const TOURS: Tour[] = [
           'Scout sends a short train of packets first and measures how far apart they arrive: ' +
           'that is what the path carries, known after one round trip.',
         set: { controls: ['scout', 'cubic', 'hystart-pp'], path: { size: '5MB', duration: '4s' } },
+        slow: '0.055',
       },
     ],
   },
@@ -101,6 +113,7 @@ export function at(tour: Tour, place: number): State {
     ...structuredClone(DEFAULT),
     controls: step?.set.controls ?? [...DEFAULT.controls],
     path: { ...DEFAULT.path, ...step?.set.path },
+    slow: step?.slow ?? '',
     tour: `${tour.key}-${place + 1}`,
   };
 }

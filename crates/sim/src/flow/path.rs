@@ -42,6 +42,9 @@ impl FlowPath {
         }
         let is_syn = matches!(kind, Kind::Syn | Kind::HandshakeAck);
         let bytes = self.route.bytes(is_syn);
+        if let Some(journal) = &mut net.journal {
+            journal.leave(self.id, &kind, now);
+        }
         let at = self.route.enter(now, is_syn, self.route.access.is_exact());
         net.send(self.packet(Way::Forward, self.route.connection, bytes, kind, label), at);
     }
@@ -72,6 +75,9 @@ impl FlowPath {
     #[inline(never)]
     pub(crate) fn take(&mut self, net: &mut Net, packet: Arrived, label: &Label, at: Instant) {
         let Arrived { seq, is_syn, connection } = packet;
+        if let Some(journal) = &mut net.journal {
+            journal.receive(self.id, seq, at);
+        }
         if connection != self.route.connection {
             return self.take_late(net, seq, connection, at);
         }
@@ -189,6 +195,9 @@ impl FlowPath {
     /// An ACK will reach the sender at `at`, part by part; the last one reports for all.
     fn bring(&mut self, net: &mut Net, whole: WholeAck, connection: u32, at: Instant) {
         let (ack, told, report) = whole;
+        if let Some(journal) = &mut net.journal {
+            journal.acknowledge(self.id, &ack, at);
+        }
         let parts = (1..ack.parts).map(|_| ack.cause);
         for cause in told.into_iter().chain(parts) {
             self.bring_part(net, AckOut { cause: cause | PART, ..ack }, None, connection, at);

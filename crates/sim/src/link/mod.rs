@@ -98,6 +98,11 @@ impl Link {
         self.extras.as_mut()?.elements.as_mut()
     }
 
+    /// When it has sent what it holds.
+    pub(crate) fn free_at(&self) -> Instant {
+        Instant(self.drop_tail.free_at())
+    }
+
     /// Whether packets cross elements here, or a queue that is not drop-tail.
     pub(crate) fn has_elements(&self) -> bool {
         let extras = self.extras.as_ref();
