@@ -128,8 +128,8 @@ def list(name=None) -> dict[str, Any]:
 
 
 def __getattr__(name: str) -> Any:
-    """`ff.plots` and `ff.charts` are imported when they are first used."""
-    if name in ("plots", "charts"):
+    """`ff.plots`, `ff.charts` and `ff.widget` are imported when they are first used."""
+    if name in ("plots", "charts", "widget"):
         import importlib
 
         return importlib.import_module(f".{name}", __name__)

@@ -24,7 +24,7 @@ CODE = {
     "operators.md": (1, 0, 8),
     "own-startup.md": (0, 0, 1),
     "paths.md": (0, 0, 1),
-    "python.md": (2, 0, 2),
+    "python.md": (2, 0, 3),
     "quic.md": (1, 5, 4),
     "reproduce.md": (3, 0, 1),
     "scenario-keys.md": (0, 3, 0),

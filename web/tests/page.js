@@ -67,6 +67,90 @@ test('marks are told by pointer and key', async () => {
   await page.close();
 });
 
+test('packets and ACKs are shown at a moment, and in the end as the table says', async () => {
+  const { page, wrong } = await drawn('#control=cubic&duration=1s&slow=0.1');
+  const slow = page.getByRole('group', { name: 'Packet by packet' });
+  const words = () => slow.locator('.words').innerText();
+  await slow.waitFor();
+  const counts = /cubic: [\d,]+ packets? on the forward path, [\d,]+ in the queue, [\d,]+ ACKs? on/;
+  assert.match(await words(), counts);
+  const slider = slow.getByRole('slider');
+  const before = await words();
+  await slider.focus();
+  for (let i = 0; i < 9; i++) await page.keyboard.press('ArrowRight');
+  assert.notEqual(await words(), before);
+  assert.match(await slider.getAttribute('aria-valuetext'), /^109 ms. cubic: /);
+  await page.waitForFunction(() => location.hash.includes('slow=0.109'));
+  await page.keyboard.press(' ');
+  await slow.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.waitForFunction(() => !document.querySelector('.slow output').value.startsWith('109'));
+  await page.keyboard.press(' ');
+  await slow.getByRole('button', { name: 'Play' }).waitFor();
+  await page.keyboard.press('End');
+  const lost = await page.getByRole('row', { name: /^Packets lost/ }).getByRole('cell').innerText();
+  assert.ok(Number(lost) > 10);
+  assert.match(await words(), new RegExp(`, ${lost} lost so far`));
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test('every step of every tour shows its packets', async () => {
+  const { page, wrong } = await drawn('');
+  const tours = page.getByRole('region', { name: 'Short tours' });
+  const titles = await tours.getByRole('button').allInnerTexts();
+  assert.equal(titles.length, 4);
+  for (const title of titles) {
+    await tours.getByRole('button', { name: title }).click();
+    for (let step = 1; ; step++) {
+      await tours.getByText(`${step} of `).waitFor();
+      await page.getByRole('group', { name: 'Packet by packet' }).waitFor();
+      assert.equal(await page.getByRole('alert').count(), 0);
+      if (!(await tours.getByRole('button', { name: 'Next' }).count())) break;
+      await tours.getByRole('button', { name: 'Next' }).click();
+    }
+    await tours.getByRole('button', { name: 'Leave' }).click();
+  }
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test('a notebook shows one plot, and hears what is dragged in it', async () => {
+  const { page, wrong } = await visit(at.browser, 'about:blank');
+  const widget = readFileSync(join(root, 'python/firstflight/widget.py'), 'utf8');
+  const [, script] = /^FRAME = """\n(.*?)^"""/ms.exec(widget);
+  const text = readFileSync(new URL(ONE_FILE), 'utf8');
+  await page.evaluate(
+    async ([script, text]) => {
+      const address = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+      const { default: widget } = await import(address);
+      const held = { page: text, height: 700, shown: 'control=cubic&rate=20Mbps&plot=', says: {} };
+      const model = {
+        get: (name) => held[name],
+        set: (name, value) => (held[name] = value),
+        save_changes: () => (window.saved = { ...held, page: '' }),
+        on: (_, heard) => (window.change = heard),
+        off: () => {},
+      };
+      window.show = (shown) => (model.set('shown', shown), window.change());
+      widget.render({ model, el: document.body });
+    },
+    [script, text],
+  );
+  const plot = page.frameLocator('iframe');
+  await plot.locator('figure').waitFor();
+  assert.equal(await plot.locator('header, aside').count(), 0);
+  await plot.getByRole('slider', { name: 'Rate' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction(() => window.saved?.says.rate === '25Mbps');
+  const { says, shown } = await page.evaluate(() => window.saved);
+  assert.deepEqual([says.controls, says.rtt], [['cubic'], '40ms']);
+  assert.match(shown, /plot=.*|rate=25Mbps/);
+  await page.evaluate(() => window.show('control=scout&plot='));
+  await plot.locator('.legend').filter({ hasText: 'scout' }).waitFor();
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
 test('files are handed out', async () => {
   const { page } = await drawn('');
   for (const [kind, begin] of [
@@ -94,6 +178,7 @@ test('a hostile address ends in a message', async () => {
     [`#rate=${markup}`, /--rate/],
     ['#rate=-1Mbps', /--rate/],
     ['#rtt=1e99s', /--rtt/],
+    ['#slow=-1e99&rate=0', /--rate/],
     ['#duration=9999999999999s', /--duration/],
     [`#buffer=${'9'.repeat(3000)}bdp`, /--buffer/],
     ['#rate=100Gbps&duration=11h&rtt=10ms', /takes longer than/],
@@ -185,6 +270,10 @@ test('the folder works from a server', async () => {
   const address = `http://127.0.0.1:${server.address().port}/`;
   const { page, asked, wrong } = await visit(at.browser, address);
   await page.waitForSelector('.took');
+  const licences = await (await fetch(`${address}licences.md`)).text();
+  for (const inside of ['uplot', 'toml', 'Permission is hereby granted']) {
+    assert.ok(licences.includes(inside), inside);
+  }
   assert.deepEqual(wrong, []);
   assert.ok(
     asked.every((it) => it.startsWith(address) || /^(blob:|data:)/.test(it)),
