@@ -1,13 +1,14 @@
 //! A program of a cgroup that stays attached when the command ends: a folder of the BPF file system
 //! holds its link and its maps, guarded like that of the controls. The link is pinned last and
-//! removed first, so that a folder without it is what an interrupted command left.
+//! removed first, so that a folder without it is what an interrupted command left. What another
+//! version of this command attached is replaced by this one's, without a moment between the two.
 
 use std::fs;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
-use libbpf_rs::{MapCore as _, MapHandle, ObjectBuilder, OpenObject};
+use libbpf_rs::{Link, MapCore as _, MapHandle, ObjectBuilder, OpenObject};
 
 use crate::load::Complaints;
 use crate::steer::SteerError;
@@ -68,6 +69,25 @@ impl Attached {
             .map_err(|error| unattached(cgroup, error))?;
         link.pin(folder.join(LINK))?;
         Ok(())
+    }
+
+    /// Puts this program in the place of the one that is attached, with the maps that are pinned:
+    /// every connection meets the one or the other.
+    pub(crate) fn replace(&self, folder: &Path) -> Result<(), SteerError> {
+        Complaints::listen();
+        let mut object = ObjectBuilder::default().name(self.name)?.open_memory(self.object)?;
+        for mut map in object.maps_mut() {
+            let Some(name) = self.maps.iter().find(|name| map.name() == **name) else { continue };
+            let pinned = Self::map(folder, name).map(|pinned| pinned.value_size());
+            if pinned.ok() != Some(map.value_size()) {
+                return Err(SteerError::OtherVersion);
+            }
+            map.reuse_pinned_map(folder.join(name))?;
+        }
+        let object = object.load()?;
+        let program = object.progs_mut().next();
+        let program = program.ok_or_else(|| SteerError::Refused("no program".to_owned()))?;
+        Ok(Link::open(folder.join(LINK))?.update_prog(&program)?)
     }
 
     /// One of its maps.

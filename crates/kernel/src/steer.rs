@@ -69,6 +69,18 @@ pub enum SteerError {
     /// Another command tries controls.
     #[error("a trial is under way; Ctrl-C ends it where it runs")]
     Busy,
+    /// Connections of a trial whose command was killed wait to be read.
+    #[error(
+        "a trial that was killed is there; its command with its --record goes on with it, and \
+         `firstflight kernel trial --clear` takes it away"
+    )]
+    Left,
+    /// What is attached keeps its rules in another form.
+    #[error(
+        "another version of firstflight attached what is there; take it away first: firstflight \
+         kernel steer --clear, or firstflight kernel trial --clear"
+    )]
+    OtherVersion,
     /// libbpf or the kernel refused.
     #[error("the kernel refused: {0}")]
     Refused(String),
@@ -87,8 +99,9 @@ impl From<io::Error> for SteerError {
 }
 
 /// Sets all rules, in place of those before. Where none held, the program is attached to the
-/// cgroup; else it stays where it is attached. Of two rules that match, the narrower prefix
-/// decides, then the one with a port, then the cgroup farther below.
+/// cgroup; else it stays where it is attached, and this version's takes the place of another's. Of
+/// two rules that match, the narrower prefix decides, then the one with a port, then the cgroup
+/// farther below.
 ///
 /// # Errors
 /// A control that the kernel does not have, what the machine lacks, or why the kernel refused; the
@@ -105,6 +118,7 @@ pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
     if !Attached::is_in(&folder) {
         return STEER.attach(cgroup, &folder, || write(&maps(&folder)?, rules));
     }
+    STEER.replace(&folder)?;
     write(&maps(&folder)?, rules)
 }
 

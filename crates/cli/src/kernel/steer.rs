@@ -193,7 +193,10 @@ impl From<SteerError> for Failure {
             SteerError::Unknown(..) | SteerError::TooMany(_) => {
                 Self::Usage(format!("kernel: {error}"))
             }
-            SteerError::Busy | SteerError::Refused(_) => Self::Lacks(format!("kernel: {error}")),
+            SteerError::Busy
+            | SteerError::Left
+            | SteerError::OtherVersion
+            | SteerError::Refused(_) => Self::Lacks(format!("kernel: {error}")),
         }
     }
 }

@@ -138,6 +138,9 @@ fn a_trial_that_is_killed_deals_no_more_and_goes_on_when_it_is_asked_again() {
     let in_time = killed.elapsed() < LEASE / 2;
     thread::sleep(LEASE + Duration::from_secs(1));
     connect(20);
+    let other = place.run(&["kernel", "trial", "--control", "cubic", "--against", "reno"]);
+    assert_eq!(other.code, 3, "{other:?}");
+    assert!(other.stderr.contains("a trial that was killed is there"), "{other:?}");
     let (code, found) = end(begin(&place, &words("1s")));
     assert_eq!(code, 0, "{found:#}");
     let told: u64 = [0, 1].map(|arm| found["connections"][arm].as_u64().unwrap()).iter().sum();

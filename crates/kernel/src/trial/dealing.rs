@@ -68,7 +68,7 @@ impl Dealing {
     ///
     /// # Errors
     /// A control that the kernel does not have, what the machine lacks, another command that
-    /// tries, or why the kernel refused.
+    /// tries or has left its trial, or why the kernel refused.
     pub fn begin(cgroup: &Path, plan: &Plan) -> Result<(Self, bool), SteerError> {
         requirements::check_connections()?;
         requirements::check_pinning()?;
@@ -78,8 +78,13 @@ impl Dealing {
         let turn = turn_of(&folder, true)?;
         let turn = turn.ok_or_else(|| io::Error::other("the folder of the pins is gone"))?;
         let value = plan.value();
-        let same = Attached::is_in(&folder) && held(&folder).is_ok_and(|held| held == value);
-        if !same {
+        let same = Attached::is_in(&folder);
+        if same {
+            if held(&folder)? != value {
+                return Err(SteerError::Left);
+            }
+            TRIAL.replace(&folder)?;
+        } else {
             TRIAL.attach(cgroup, &folder, || {
                 Ok(Attached::map(&folder, "trial")?.update(&[0; 4], &value, MapFlags::ANY)?)
             })?;
@@ -224,7 +229,7 @@ fn root() -> PathBuf {
 const TRIAL: Attached = Attached {
     name: "ff_trial",
     object: include_bytes!(concat!(env!("OUT_DIR"), "/trial.o")),
-    maps: &["trial", "until", "counts", "outcomes"],
+    maps: &["trial", "until", "counts", "outcomes", "connections"],
 };
 
 /// How long it deals after a command was killed.
