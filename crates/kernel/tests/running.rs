@@ -7,7 +7,9 @@
 
 mod running {
     pub(crate) mod flow;
+    pub(crate) mod load;
     pub(crate) mod network;
+    pub(crate) mod paths;
     pub(crate) mod replay;
 }
 

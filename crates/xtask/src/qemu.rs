@@ -30,9 +30,13 @@ pub(crate) struct Options {
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct Modes {
-    /// Only load, a flow and unload, which take the same course on however slow a machine
+    /// Only load, a flow, unload and a few connections under rules and a trial, which take the same
+    /// course on however slow a machine
     #[arg(long)]
     short: bool,
+    /// Ten thousand connections over ten paths there, while rules and a trial deal them
+    #[arg(long)]
+    load: bool,
     /// What each control costs per ACK there, in instructions
     #[arg(long)]
     cost: bool,
@@ -47,9 +51,10 @@ struct Modes {
 /// What the guest does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Load, a flow, unload, parity, netem, TUN.
+    /// Load, a flow, unload, parity, netem, TUN, and those of `Load`.
     Steps,
     Short,
+    Load,
     Cost,
     Soak,
     Systemd,
@@ -59,6 +64,7 @@ impl Modes {
     fn mode(&self) -> Mode {
         match self {
             Self { short: true, .. } => Mode::Short,
+            Self { load: true, .. } => Mode::Load,
             Self { cost: true, .. } => Mode::Cost,
             Self { soak: true, .. } => Mode::Soak,
             Self { systemd: true, .. } => Mode::Systemd,
@@ -73,6 +79,7 @@ impl Mode {
         match self {
             Self::Steps => ("steps", Time::Virtual),
             Self::Short => ("short", Time::Virtual),
+            Self::Load => ("load", Time::Virtual),
             Self::Cost => ("cost", Time::Virtual),
             Self::Soak => ("soak", Time::Host),
             // Its timeouts are meant for a machine that waits for nothing.
@@ -129,10 +136,10 @@ fn build(root: &Path, mode: Mode) -> Result<Vec<(&'static str, PathBuf)>, Stop> 
             let objects = built(root, &["build", "--example", "bpf_objects"])?;
             vec![("bin/xtask", itself), ("bin/bpf_objects", objects)]
         }
-        Mode::Steps => {
+        Mode::Steps | Mode::Short | Mode::Load => {
             vec![("bin/running", built(root, &["test", "--no-run", "--test", "running"])?)]
         }
-        Mode::Short | Mode::Systemd => Vec::new(),
+        Mode::Systemd => Vec::new(),
     };
     Ok([vec![("init", firstflight)], other].concat())
 }

@@ -80,13 +80,7 @@ impl Network {
         end: &str,
         make: impl FnOnce() -> io::Result<T> + Send,
     ) -> io::Result<T> {
-        let namespace = File::open(format!("/run/netns/{}", self.name(end)))?;
-        let enter = || {
-            setns(&namespace, CloneFlags::CLONE_NEWNET)?;
-            make()
-        };
-        let made = thread::scope(|scope| scope.spawn(enter).join());
-        made.unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
+        within(&self.name(end), make)
     }
 
     /// Takes the sender's link down or up, at its far end: what leaves meanwhile is lost.
@@ -136,6 +130,20 @@ pub(crate) fn has_tools() -> bool {
     })
 }
 
+/// Runs `make` in a namespace. A socket stays in the one where it was made.
+pub(crate) fn within<T: Send>(
+    name: &str,
+    make: impl FnOnce() -> io::Result<T> + Send,
+) -> io::Result<T> {
+    let namespace = File::open(format!("/run/netns/{name}"))?;
+    let enter = || {
+        setns(&namespace, CloneFlags::CLONE_NEWNET)?;
+        make()
+    };
+    let made = thread::scope(|scope| scope.spawn(enter).join());
+    made.unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
+}
+
 /// Waits until `holds`, for a minute at most: longer than a busy machine needs.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
@@ -145,7 +153,7 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn ip(arguments: &[&str]) {
+pub(crate) fn ip(arguments: &[&str]) {
     let status = Command::new("ip").args(arguments).status().unwrap();
     assert!(status.success(), "ip {}", arguments.join(" "));
 }

@@ -16,11 +16,17 @@ parity() {
 }
 
 cgroup() {
-    mkdir /cgroup && mount -t cgroup2 none /cgroup &&
-        FIRSTFLIGHT_REQUIRE_BPF=1 running --exact --nocapture --test-threads 1 \
-            a_watched_connection_ends_slow_start_as_its_control_did \
-            rules_steer_new_connections_and_are_undone \
-            a_rule_may_be_for_a_cgroup_and_those_below
+    FIRSTFLIGHT_REQUIRE_BPF=1 running --exact --nocapture --test-threads 1 \
+        a_watched_connection_ends_slow_start_as_its_control_did \
+        rules_steer_new_connections_and_are_undone \
+        a_rule_may_be_for_a_cgroup_and_those_below
+}
+
+# So many connections.
+load() {
+    ip link set lo up
+    FIRSTFLIGHT_CONNECTIONS=$1 FIRSTFLIGHT_REQUIRE_BPF=1 \
+        running --nocapture --test-threads 1 running::load
 }
 
 # Into a file first: on the console a command would draw its progress.
@@ -44,12 +50,15 @@ clean_log() { ! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|refcount|leak'; }
 
 echo "kernel: $(uname -r)"
 dmesg -n 1
+mkdir /cgroup && mount -t cgroup2 none /cgroup
 if [ "$mode" = cost ]; then
     step cost cost 4
 elif [ "$mode" = soak ]; then
     # What an emulated processor bears: a cycle takes some four seconds there.
     step soak xtask soak --built /bin --link netem --flows 40 --seconds 200 --cycles 40
     dmesg
+elif [ "$mode" = load ]; then
+    step under-load load 10000
 else
     # All of them: this kernel's verifier counts the stack as newer ones do not.
     step load firstflight kernel load newreno liw hoe bc dbc astart tcpw-a vegas cubic hystart \
@@ -64,12 +73,15 @@ else
     step gone unnamed ff_
     step unpinned test ! -e /sys/fs/bpf/firstflight
     step acks acks
-    if [ "$mode" != short ]; then
+    if [ "$mode" = short ]; then
+        step under-load load 800
+    else
         step parity parity
         step cgroup cgroup
         step trial quietly firstflight kernel trial --control reno --against cubic --for 1s
         step netem quietly firstflight run /scenario.toml --on linux --link netem
         step tun quietly firstflight run /scenario.toml --on linux --link tun
+        step under-load load 10000
         step gone-again unnamed ff_
     fi
 fi
