@@ -1,6 +1,8 @@
 //! `kernel`: the controls as congestion controls of the running Linux kernel.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use firstflight_control::Control;
 use firstflight_kernel::catalogue::{self, KernelControl};
@@ -231,6 +233,9 @@ struct Trial {
     /// Write a line for each connection there; a file that holds this trial goes on
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Write report.html, figures, data and trial.json here
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Take away what a trial left that was killed
     #[arg(long)]
     clear: bool,
@@ -261,7 +266,8 @@ when a measure is worse beyond --tolerate, or the share that was dealt is wrong.
 
 Connections whose application chose a control, or that a rule of `steer` gave one before, take no
 part. A program that is killed deals nothing after 10 s; the same command with the same --record
-goes on with what was told meanwhile.
+goes on with what was told meanwhile. `firstflight show FILE` tells what a recording shows, at any
+time and without root, and draws it with --out.
 
 Examples:
   firstflight kernel load scout
@@ -413,12 +419,26 @@ fn distinct(wanted: &[Wanted]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether a file is the recording of a trial, by its first bytes.
+pub(crate) fn is_trial(path: &Path) -> bool {
+    let mut first = [0; TRIAL.len()];
+    let read = |mut file: File| file.read_exact(&mut first);
+    path.is_file() && File::open(path).and_then(read).is_ok() && first == *TRIAL
+}
+
+/// How the recording of a trial begins, of whatever version.
+const TRIAL: &[u8] = b"{\"schema\":\"firstflight/trial-recording@";
+
+#[cfg(feature = "kernel")]
+pub(crate) use self::trial::show as show_trial;
 #[cfg(feature = "kernel")]
 use self::{load::load, status::status, steer::steer, trial::trial, unload::unload, watch::watch};
 
 #[cfg(not(feature = "kernel"))]
 mod elsewhere {
     //! A build that cannot load: it reads what is asked for, and says what is missing.
+
+    use std::path::Path;
 
     use firstflight_kernel::requirements::Lack;
 
@@ -448,8 +468,14 @@ mod elsewhere {
     pub(super) fn trial(_: &Trial) -> Result<Status, Failure> {
         Err(Lack::Build.into())
     }
+
+    pub(crate) fn show_trial(_: &Path, _: bool, _: Option<&Path>) -> Result<Status, Failure> {
+        Err(Lack::Build.into())
+    }
 }
 
+#[cfg(not(feature = "kernel"))]
+pub(crate) use self::elsewhere::show_trial;
 #[cfg(not(feature = "kernel"))]
 use self::elsewhere::{load, status, steer, trial, unload, watch};
 

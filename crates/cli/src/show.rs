@@ -15,6 +15,7 @@ use firstflight_scenario::Time;
 use firstflight_transports::SIM;
 
 use crate::failure::{Failure, Status};
+use crate::kernel::{is_trial, show_trial};
 use crate::shared::{Beside, Use, carry_out};
 use crate::words::whole;
 use crate::{command_line, output};
@@ -24,7 +25,8 @@ use crate::{command_line, output};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A qlog of any stack (.sqlog, .qlog), a pcap or pcapng of TCP, the output of `ss -tin` again
-    /// and again, or of `iperf3 --json`; packed as .gz or .zst too; - is standard input
+    /// and again, or of `iperf3 --json`; packed as .gz or .zst too; - is standard input; or what
+    /// `kernel trial --record` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Which connection of the file, from 1 [default: the one with most events, or most bytes]
@@ -89,6 +91,9 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
         output::check_directory("--out", out)?;
     }
     let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
+    if is_trial(&args.file) {
+        return trial(args);
+    }
     if args.list {
         return list(args);
     }
@@ -136,6 +141,24 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
         output::note_report(&out.join("report.html"));
     }
     Ok(Status::Done)
+}
+
+/// The recording of `kernel trial`, which has many connections and draws none of them.
+fn trial(args: &Args) -> Result<Status, Failure> {
+    let flags = [
+        ("--connection", args.connection.is_some()),
+        ("--list", args.list),
+        ("--until", args.until.is_some()),
+        ("--all", args.all),
+        ("--rate", args.rate.is_some()),
+    ];
+    if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::Usage(format!(
+            "show: {flag}: {} is the recording of a trial; accepted with it: --json, --out",
+            args.file.display()
+        )));
+    }
+    show_trial(&args.file, args.json, args.out.as_deref())
 }
 
 /// The connections of a file.

@@ -3,18 +3,23 @@
 
 mod connection;
 mod found;
+mod history;
+mod page;
 
+use std::cell::RefCell;
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use firstflight_kernel::steer::{Rule, new_seed};
 use firstflight_kernel::trial::judge::{By, Judge, MEASURES, Stop};
-use firstflight_kernel::trial::{Dealing, Plan, dealing};
+use firstflight_kernel::trial::{Counts, Dealing, Plan, dealing};
 use firstflight_kernel::watch::default_cgroup;
 use firstflight_scenario::{Fraction, Size, Time};
 
-use self::connection::{Line, Record};
+use self::connection::{Head, Line, Record};
 use self::found::Found;
+use self::history::History;
 use super::steer::{known_control, per_mille};
 use super::watch::{no_cgroup, read_prefix};
 use super::{Deal, Trial as Args};
@@ -37,74 +42,140 @@ pub(super) fn trial(args: &Args) -> Result<Status, Failure> {
     let tolerance = read("--tolerate", &args.tolerate, Fraction::ppb)? as f64 / 1e9;
     let cgroup = args.cgroup.clone().or_else(default_cgroup);
     let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel trial"))?;
+    if let Some(out) = &args.out {
+        output::check_directory("--out", out)?;
+    }
+    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
     let stop = interrupt::listen();
-    let share = f64::from(plan.treated.per_mille) / 1000.;
-    let mut judge = Judge::new(plan.by, share, tolerance);
-    let (mut record, before) = Record::open(args.record.as_deref(), &mut plan, |line| {
-        judge.take(&line.outcome());
-    })?;
+    let mut told = Told::of(Head::of(&plan, tolerance));
+    let path = args.record.as_deref();
+    let (record, before) = Record::open(path, &mut plan, tolerance, |line| told.take(line))?;
     let (dealing, goes_on) = Dealing::begin(&cgroup, &plan)?;
-    let began = Instant::now();
+    let mut trial = Trial { dealing, plan, record, told, before, began: Instant::now() };
     output::note(&format!(
         "{} {} of new connections of {}; Ctrl-C ends it",
         if goes_on { "going on to try" } else { "trying" },
-        plan_words(&plan),
+        plan_words(&trial.plan),
         cgroup.display()
     ));
     let progress = Progress::new("trial", None);
-    let elapsed = || before + began.elapsed();
     let why = loop {
-        dealing.renew()?;
-        let left = period.saturating_sub(elapsed()).min(TICK);
-        take(&dealing, left, &plan, &mut judge, &mut record, elapsed)?;
-        progress.say(&found::so_far(&judge));
-        if let Some(why) = judge.stop() {
+        trial.dealing.renew()?;
+        let left = period.saturating_sub(trial.lasted()).min(TICK);
+        trial.take(left)?;
+        progress.say(&found::so_far(&trial.told.judge));
+        if let Some(why) = trial.told.judge.stop() {
             break Some(why);
         }
-        if stop.load(Relaxed) || elapsed() >= period {
+        if stop.load(Relaxed) || trial.lasted() >= period {
             break None;
         }
     };
-    dealing.stop()?;
+    trial.dealing.stop()?;
     // What came meanwhile was dealt and counts.
-    take(&dealing, Duration::ZERO, &plan, &mut judge, &mut record, elapsed)?;
+    trial.take(Duration::ZERO)?;
     drop(progress);
-    let counts = dealing.counts()?;
-    dealing.end()?;
-    let found = Found::new(&plan, &judge, counts, tolerance, elapsed(), why);
-    output::print(&match args.json {
-        true => serde_json::to_string_pretty(&found)? + "\n",
-        false => found.text(output::screen()),
-    })?;
+    let (counts, lasted) = (trial.dealing.counts()?, trial.lasted());
+    trial.dealing.end()?;
+    trial.told.print(Ok(counts), lasted, args.json, args.out.as_deref())?;
     Ok(match why {
         Some(_) => Status::Unmet,
-        None if elapsed() < period => Status::Interrupted,
+        None if lasted < period => Status::Interrupted,
         None => Status::Done,
     })
 }
 
-/// Takes what was told, writes each connection down before it leaves the kernel's buffer, and
-/// judges.
-fn take(
-    dealing: &Dealing,
-    patience: Duration,
-    plan: &Plan,
-    judge: &mut Judge,
-    record: &mut Record,
-    elapsed: impl Fn() -> Duration,
-) -> Result<(), Failure> {
-    let mut outcome = Ok(());
-    dealing.take(patience, |told| {
-        let line = Line::new(&told, plan, elapsed());
-        match record.add(&line) {
-            Ok(true) => judge.take(&line.outcome()),
-            // A command that was killed had written it down.
-            Ok(false) => {}
-            Err(failure) => outcome = Err(failure),
-        }
-        outcome.is_ok()
-    })?;
-    outcome
+/// What a recording tells, for `show`.
+pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status, Failure> {
+    let told = RefCell::new(None);
+    let head = |head| {
+        *told.borrow_mut() = Some(Told::of(head));
+        Ok(())
+    };
+    let tell = |line: &Line| {
+        let _ = told.borrow_mut().as_mut().map(|told| told.take(line));
+    };
+    let wrong = |problem: &str| Failure::Usage(format!("show: {}: {problem}", path.display()));
+    let (_, last) = connection::read(path, head, tell).map_err(|problem| wrong(&problem))?;
+    let told = told.into_inner().ok_or_else(|| wrong("its first line is cut off"))?;
+    let lasted = last.map_or(0., |line| line.after_s);
+    let lasted = Duration::try_from_secs_f64(lasted).unwrap_or_default();
+    let refused = told.refused;
+    told.print(Err(refused), lasted, json, out)?;
+    Ok(Status::Done)
+}
+
+/// A trial under way.
+struct Trial {
+    dealing: Dealing,
+    plan: Plan,
+    record: Record,
+    told: Told,
+    /// How long it had lasted before this command.
+    before: Duration,
+    began: Instant,
+}
+
+impl Trial {
+    fn lasted(&self) -> Duration {
+        self.before + self.began.elapsed()
+    }
+
+    /// Takes what was told, writes each connection down before it leaves the kernel's buffer, and
+    /// judges.
+    fn take(&mut self, patience: Duration) -> Result<(), Failure> {
+        let Self { dealing, plan, record, told, before, began } = self;
+        let mut outcome = Ok(());
+        dealing.take(patience, |connection| {
+            let line = Line::new(&connection, plan, *before + began.elapsed());
+            match record.add(&line) {
+                Ok(true) => told.take(&line),
+                // A command that was killed had written it down.
+                Ok(false) => {}
+                Err(failure) => outcome = Err(failure),
+            }
+            outcome.is_ok()
+        })?;
+        outcome
+    }
+}
+
+/// What was told of a trial.
+struct Told {
+    head: Head,
+    judge: Judge,
+    history: History,
+    /// Connections for which the kernel refused the control that was dealt.
+    refused: u64,
+}
+
+impl Told {
+    fn of(head: Head) -> Self {
+        Self { judge: head.judge(), head, history: History::default(), refused: 0 }
+    }
+
+    fn take(&mut self, line: &Line) {
+        self.judge.take(&line.outcome());
+        self.history.look(&self.judge, line.after_s);
+        self.refused += u64::from(line.refused);
+    }
+
+    /// Says what was found, and writes the report if one is asked for.
+    fn print(
+        mut self,
+        counts: Result<Counts, u64>,
+        lasted: Duration,
+        json: bool,
+        out: Option<&Path>,
+    ) -> Result<(), Failure> {
+        self.history.look_now(&self.judge, lasted.as_secs_f64());
+        let found = Found::new(&self.head, &self.judge, counts, lasted);
+        output::print(&match json {
+            true => serde_json::to_string_pretty(&found)? + "\n",
+            false => found.text(output::screen()),
+        })?;
+        out.map_or(Ok(()), |out| page::write(out, &found, &self.history))
+    }
 }
 
 /// How long is waited for connections before the kernel is told that this program lives.

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use firstflight_kernel::trial::judge::{By, Outcome, Seen, prefix_of};
+use firstflight_kernel::trial::judge::{By, Judge, Outcome, Seen, prefix_of};
 use firstflight_kernel::trial::{Plan, Told};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Line {
     /// When it was told, in seconds since the trial began.
-    after_s: f64,
+    pub(super) after_s: f64,
     /// In which it began, since the machine was started.
     minute: u64,
     local: SocketAddr,
@@ -27,7 +27,7 @@ pub(super) struct Line {
     /// Its control when it was told.
     control: String,
     /// The kernel refused the control that was dealt.
-    refused: bool,
+    pub(super) refused: bool,
     time_to_bytes_s: Option<f64>,
     bytes_at_age: f64,
     srtt_s: f64,
@@ -73,25 +73,32 @@ impl Line {
     }
 }
 
-/// The first line.
+/// The first line: what the trial is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Head {
+pub(super) struct Head {
     schema: String,
-    control: String,
-    against: String,
-    share: f64,
-    to: String,
-    port: Option<u16>,
-    by: String,
-    bytes: u64,
-    age_s: f64,
+    pub(super) control: String,
+    pub(super) against: String,
+    pub(super) share: f64,
+    pub(super) to: String,
+    pub(super) port: Option<u16>,
+    pub(super) by: String,
+    pub(super) bytes: u64,
+    pub(super) age_s: f64,
+    /// Recordings of before do not have it.
+    #[serde(default = "two_percent")]
+    pub(super) tolerance: f64,
     seed: u32,
 }
 
+const fn two_percent() -> f64 {
+    0.02
+}
+
 impl Head {
-    fn of(plan: &Plan) -> Self {
+    pub(super) fn of(plan: &Plan, tolerance: f64) -> Self {
         Self {
-            schema: "firstflight/trial-recording@1".to_owned(),
+            schema: SCHEMA.to_owned(),
             control: plan.treated.control.clone(),
             against: plan.other.clone(),
             share: f64::from(plan.treated.per_mille) / 1000.,
@@ -100,12 +107,19 @@ impl Head {
             by: by_word(plan.by).to_owned(),
             bytes: plan.bytes,
             age_s: plan.age.as_secs_f64(),
+            tolerance,
             seed: plan.seed,
         }
     }
+
+    /// A judge that has heard of no connection.
+    pub(super) fn judge(&self) -> Judge {
+        let all = [By::Prefix, By::Time].into_iter().find(|by| by_word(*by) == self.by);
+        Judge::new(all.unwrap_or(By::Connection), self.share, self.tolerance)
+    }
 }
 
-pub(super) const fn by_word(by: By) -> &'static str {
+const fn by_word(by: By) -> &'static str {
     match by {
         By::Connection => "connection",
         By::Prefix => "prefix",
@@ -128,14 +142,24 @@ impl Record {
     pub(super) fn open(
         path: Option<&Path>,
         plan: &mut Plan,
+        tolerance: f64,
         tell: impl FnMut(&Line),
     ) -> Result<(Self, Duration), Failure> {
         let Some(path) = path else {
             return Ok((Self { file: None, last: None }, Duration::ZERO));
         };
         let options = || OpenOptions::new().append(true).create(true).open(path);
+        let same = |head: Head| {
+            plan.seed = head.seed;
+            let wanted = Head::of(plan, tolerance);
+            if head == wanted {
+                return Ok(());
+            }
+            let shown = |head: &Head| serde_json::to_string(head).unwrap_or_default();
+            Err(format!("it holds {}, not {}", shown(&head), shown(&wanted)))
+        };
         let (whole, last) = match path.exists() {
-            true => read(path, plan, tell)?,
+            true => read(path, same, tell).map_err(|problem| wrong(path, &problem))?,
             false => (0, None),
         };
         let lasted = last.as_ref().map_or(0., |line| line.after_s);
@@ -145,7 +169,7 @@ impl Record {
         file.set_len(whole).map_err(|error| failed(path, &error))?;
         let mut record = Self { file: Some((file, path.to_owned())), last };
         if whole == 0 {
-            record.write(&Head::of(plan))?;
+            record.write(&Head::of(plan, tolerance))?;
         }
         Ok((record, lasted))
     }
@@ -167,38 +191,31 @@ impl Record {
 }
 
 /// Reads a recording: how many bytes of it are whole lines, and its last connection.
-fn read(
+pub(super) fn read(
     path: &Path,
-    plan: &mut Plan,
+    head: impl FnOnce(Head) -> Result<(), String>,
     mut tell: impl FnMut(&Line),
-) -> Result<(u64, Option<Line>), Failure> {
-    let file = firstflight_outside::open(path, MOST)
-        .map_err(|problem| wrong(path, &problem.to_string()))?;
-    let mut file = BufReader::new(file);
+) -> Result<(u64, Option<Line>), String> {
+    let file = firstflight_outside::open(path, MOST).map_err(|problem| problem.to_string())?;
+    let (mut file, mut head) = (BufReader::new(file), Some(head));
     let (mut whole, mut last, mut text) = (0, None, Vec::new());
     loop {
         text.clear();
         let read = (&mut file).take(LONGEST).read_until(b'\n', &mut text);
-        let read = read.map_err(|error| failed(path, &error))?;
+        let read = read.map_err(|error| error.to_string())?;
         if !text.ends_with(b"\n") {
             if read as u64 == LONGEST {
-                return Err(wrong(path, "a line without an end"));
+                return Err("a line without an end".to_owned());
             }
             break;
         }
-        if whole == 0 {
-            let head: Head = serde_json::from_slice(&text)
-                .map_err(|_| wrong(path, "its first line is none of a trial's"))?;
-            plan.seed = head.seed;
-            let wanted = Head::of(plan);
-            if head != wanted {
-                let shown = |head: &Head| serde_json::to_string(head).unwrap_or_default();
-                let problem = format!("it holds {}, not {}", shown(&head), shown(&wanted));
-                return Err(wrong(path, &problem));
-            }
+        if let Some(head) = head.take() {
+            let found = serde_json::from_slice(&text)
+                .map_err(|_| "its first line is none of a trial's".to_owned())?;
+            head(found)?;
         } else {
             let line: Line = serde_json::from_slice(&text)
-                .map_err(|error| wrong(path, &format!("after {whole} bytes: {error}")))?;
+                .map_err(|error| format!("after {whole} bytes: {error}"))?;
             tell(&line);
             last = Some(line);
         }
@@ -219,6 +236,7 @@ fn wrong(path: &Path, problem: &str) -> Failure {
     ))
 }
 
+const SCHEMA: &str = "firstflight/trial-recording@1";
 /// Largest recording that is read, in bytes: that of a hundred million connections.
 const MOST: u64 = 1 << 35;
 /// Longest line of a recording, in bytes.
@@ -265,7 +283,8 @@ pub(super) mod tests {
     fn a_recording_goes_on_after_a_line_that_was_cut() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trial.jsonl");
-        let (mut record, lasted) = Record::open(Some(&path), &mut plan(5), |_| panic!()).unwrap();
+        let (mut record, lasted) =
+            Record::open(Some(&path), &mut plan(5), 0.02, |_| panic!()).unwrap();
         assert_eq!(lasted, Duration::ZERO);
         record.write(&line(1.5)).unwrap();
         record.write(&line(2.5)).unwrap();
@@ -273,7 +292,7 @@ pub(super) mod tests {
         std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
         let (mut again, mut found) = (plan(6), Vec::new());
         let tell = |line: &Line| found.push(line.outcome());
-        let (mut record, lasted) = Record::open(Some(&path), &mut again, tell).unwrap();
+        let (mut record, lasted) = Record::open(Some(&path), &mut again, 0.02, tell).unwrap();
         assert_eq!((again.seed, lasted, found.len()), (5, Duration::from_millis(1500), 1));
         let values = found[0].values;
         assert_eq!((values[0], values[3]), (Some(0.25_f64.ln()), Some(0.25)));
@@ -288,10 +307,10 @@ pub(super) mod tests {
     fn a_connection_that_is_told_again_after_a_kill_is_written_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trial.jsonl");
-        let (mut record, _) = Record::open(Some(&path), &mut plan(5), |_| panic!()).unwrap();
+        let (mut record, _) = Record::open(Some(&path), &mut plan(5), 0.02, |_| panic!()).unwrap();
         assert!(record.add(&line(1.5)).unwrap());
         let whole = std::fs::read(&path).unwrap();
-        let (mut record, _) = Record::open(Some(&path), &mut plan(6), |_| ()).unwrap();
+        let (mut record, _) = Record::open(Some(&path), &mut plan(6), 0.02, |_| ()).unwrap();
         assert!(!record.add(&line(7.5)).unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), whole);
         assert!(record.add(&Line { minute: 8, ..line(8.5) }).unwrap());
@@ -301,12 +320,12 @@ pub(super) mod tests {
     fn another_trials_recording_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trial.jsonl");
-        Record::open(Some(&path), &mut plan(5), |_| ()).unwrap();
+        Record::open(Some(&path), &mut plan(5), 0.02, |_| ()).unwrap();
         let mut other = Plan { bytes: 1, ..plan(5) };
-        let said = Record::open(Some(&path), &mut other, |_| ()).unwrap_err().to_string();
+        let said = Record::open(Some(&path), &mut other, 0.02, |_| ()).unwrap_err().to_string();
         assert!(said.contains("accepted: a new file") && said.contains("100000"), "{said}");
         std::fs::write(&path, "{}\n").unwrap();
-        let said = Record::open(Some(&path), &mut plan(5), |_| ()).unwrap_err().to_string();
+        let said = Record::open(Some(&path), &mut plan(5), 0.02, |_| ()).unwrap_err().to_string();
         assert!(said.contains("its first line is none of a trial's"), "{said}");
     }
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use firstflight_kernel::trial::judge::{Finding, Judge, MEASURES, Stop, Verdict};
-use firstflight_kernel::trial::{Counts, Plan};
+use firstflight_kernel::trial::Counts;
+use firstflight_kernel::trial::judge::{Finding, Judge, MEASURES, Verdict};
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, wrapped};
 use firstflight_terminal::words::count;
 use serde::Serialize;
 
-use super::connection::by_word;
+use super::connection::Head;
 use super::reason;
 use crate::kernel::steer::why as errno;
 
@@ -18,15 +18,15 @@ use crate::kernel::steer::why as errno;
 pub(super) struct Found {
     schema: &'static str,
     version: &'static str,
-    control: String,
-    against: String,
-    to: String,
+    pub(super) control: String,
+    pub(super) against: String,
+    pub(super) to: String,
     port: Option<u16>,
-    share: f64,
-    by: &'static str,
+    pub(super) share: f64,
+    by: String,
     bytes: u64,
     age_s: f64,
-    tolerance: f64,
+    pub(super) tolerance: f64,
     lasted_s: f64,
     /// Connections that were told, of `against` and of `control`.
     connections: [u64; 2],
@@ -34,15 +34,16 @@ pub(super) struct Found {
     share_found: f64,
     /// A bound of the probability that the right share looks so.
     share_p_value: f64,
-    /// Connections that the trial was for.
-    matched: u64,
+    /// Connections that the trial was for. This and what is not told of single connections is
+    /// `null` where a recording alone is read.
+    matched: Option<u64>,
     /// Whose application had chosen a control; they take no part.
-    own_choice: u64,
+    own_choice: Option<u64>,
     /// For which the kernel refused the control that was dealt.
     refused: u64,
     last_error: Option<String>,
     /// That could not be told, because too many were at once.
-    dropped: u64,
+    dropped: Option<u64>,
     measures: Vec<Row>,
     /// Why it was stopped before its time; `null` if it was not.
     stopped: Option<String>,
@@ -113,50 +114,63 @@ pub(super) fn so_far(judge: &Judge) -> String {
 }
 
 impl Found {
+    /// Says what was found after so long. A recording has no `counts`, but tells of how many
+    /// connections the control was refused.
     pub(super) fn new(
-        plan: &Plan,
+        head: &Head,
         judge: &Judge,
-        counts: Counts,
-        tolerance: f64,
+        counts: Result<Counts, u64>,
         lasted: Duration,
-        stopped: Option<Stop>,
     ) -> Self {
         let (share_found, share_p_value) = judge.share();
+        let (refused, counts) = (counts.map_or_else(|it| it, |it| it.failed), counts.ok());
+        let error = counts.filter(|_| refused > 0).map(|counts| errno(counts.last_error));
         Self {
             schema: "firstflight/trial@1",
             version: env!("CARGO_PKG_VERSION"),
-            control: plan.treated.control.clone(),
-            against: plan.other.clone(),
-            to: plan.treated.to.to_string(),
-            port: plan.treated.port,
-            share: f64::from(plan.treated.per_mille) / 1000.,
-            by: by_word(plan.by),
-            bytes: plan.bytes,
-            age_s: plan.age.as_secs_f64(),
-            tolerance,
+            control: head.control.clone(),
+            against: head.against.clone(),
+            to: head.to.clone(),
+            port: head.port,
+            share: head.share,
+            by: head.by.clone(),
+            bytes: head.bytes,
+            age_s: head.age_s,
+            tolerance: head.tolerance,
             lasted_s: lasted.as_secs_f64(),
             connections: judge.connections(),
             share_found,
             share_p_value,
-            matched: counts.matched,
-            own_choice: counts.own_choice,
-            refused: counts.failed,
-            last_error: (counts.failed > 0).then(|| errno(counts.last_error)),
-            dropped: counts.dropped,
+            matched: counts.map(|counts| counts.matched),
+            own_choice: counts.map(|counts| counts.own_choice),
+            refused,
+            last_error: error,
+            dropped: counts.map(|counts| counts.dropped),
             measures: rows(judge),
-            stopped: stopped.map(reason),
+            stopped: judge.stop().map(reason),
         }
     }
 
     pub(super) fn text(&self, screen: Screen) -> String {
-        let title = format!(
-            "{} on {} % beside {}, dealt by {}, {:.0} s; [98 % for all at all times]",
+        let said: String =
+            self.sentences().iter().map(|it| wrapped(it, screen.width, "  ")).collect();
+        format!("{}\n{said}", terminal::table(&self.table(), screen))
+    }
+
+    /// What is tried, in a line.
+    pub(super) fn title(&self) -> String {
+        format!(
+            "{} on {} % beside {}, dealt by {}, {:.0} s",
             self.control,
             100. * self.share,
             self.against,
             self.by,
             self.lasted_s
-        );
+        )
+    }
+
+    pub(super) fn table(&self) -> Table {
+        let title = format!("{}; [98 % for all at all times]", self.title());
         let is_same = self.control == self.against;
         let tried = if is_same { format!("{} too", self.control) } else { self.control.clone() };
         let columns = [
@@ -167,7 +181,7 @@ impl Found {
             Column::text(""),
         ];
         let mut table = Table::new("trial", title, columns);
-        for row in &self.measures {
+        for (name, row) in self.named() {
             let value = |it: Option<f64>| match it {
                 None => "-".to_owned(),
                 Some(value) if row.is_ratio => firstflight_outside::short(value),
@@ -176,26 +190,31 @@ impl Found {
             let verdict = row.verdict.unwrap_or_default();
             let (against, control) = (value(row.against), value(row.control));
             table.push([
-                self.name(row).into(),
+                name.into(),
                 against.into(),
                 control.into(),
                 row.words().into(),
                 verdict.into(),
             ]);
         }
-        let said: String =
-            self.sentences().iter().map(|it| wrapped(it, screen.width, "  ")).collect();
-        format!("{}\n{said}", terminal::table(&table, screen))
+        table
     }
 
-    /// A measure's name with the trial's own numbers, and its unit.
-    fn name(&self, row: &Row) -> String {
-        let name = row.measure.replace("the bytes", &format!("{} bytes", self.bytes));
-        let name = name.replace("the age", &format!("{} s", self.age_s));
-        if row.unit == "bytes" { name } else { format!("{name} ({})", row.unit) }
+    /// A measure's name with the trial's own numbers.
+    pub(super) fn name(&self, measure: usize) -> String {
+        let name = MEASURES[measure].name.replace("the bytes", &format!("{} bytes", self.bytes));
+        name.replace("the age", &format!("{} s", self.age_s))
     }
 
-    fn sentences(&self) -> Vec<String> {
+    /// The name of each measure and its unit, with what was found.
+    fn named(&self) -> impl Iterator<Item = (String, &Row)> {
+        self.measures.iter().enumerate().map(|(at, row)| match row.unit {
+            "bytes" => (self.name(at), row),
+            unit => (format!("{} ({unit})", self.name(at)), row),
+        })
+    }
+
+    pub(super) fn sentences(&self) -> Vec<String> {
         let Self { control, against, .. } = self;
         let [other, tried] = self.connections;
         let all = count(other + tried, "connection");
@@ -203,27 +222,24 @@ impl Found {
         let mut said = vec![format!(
             "{tried} of {all} were dealt into the arm of {control}, meant to be {share} %."
         )];
-        if self.own_choice > 0 {
+        if let Some(more) = self.own_choice.filter(|more| *more > 0) {
             said.push(format!(
-                "{} more had a control of their application's choice and take no part.",
-                self.own_choice
+                "{more} more had a control of their application's choice and take no part."
             ));
         }
-        if let Some(why) = &self.last_error {
+        if self.refused > 0 {
+            let why = self.last_error.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
             said.push(format!(
-                "For {} the kernel refused the control of their arm ({why}); they count as dealt.",
+                "For {} the kernel refused the control of their arm{why}; they count as dealt.",
                 self.refused
             ));
         }
-        if self.dropped > 0 {
-            said.push(format!(
-                "{} more could not be told, because too many were at once.",
-                self.dropped
-            ));
+        if let Some(more) = self.dropped.filter(|more| *more > 0) {
+            said.push(format!("{more} more could not be told, because too many were at once."));
         }
         let of = |verdict: Verdict| -> Vec<String> {
-            let rows = self.measures.iter().filter(|row| row.verdict == Some(word(verdict)));
-            rows.map(|row| format!("{}, {}", self.name(row), row.words())).collect()
+            let rows = self.named().filter(|(_, row)| row.verdict == Some(word(verdict)));
+            rows.map(|(name, row)| format!("{name}, {}", row.words())).collect()
         };
         let (worse, better) = (of(Verdict::Worse), of(Verdict::Better));
         match &self.stopped {
@@ -280,8 +296,9 @@ mod tests {
         }
         let mut plan = plan(1);
         (plan.other, plan.treated.per_mille) = (control.to_owned(), 500);
-        let (stop, counts) = (judge.stop(), Counts { own_choice: 3, ..Counts::default() });
-        let found = Found::new(&plan, &judge, counts, 0.02, Duration::from_secs(seconds), stop);
+        let counts = Counts { own_choice: 3, ..Counts::default() };
+        let (head, lasted) = (Head::of(&plan, 0.02), Duration::from_secs(seconds));
+        let found = Found::new(&head, &judge, Ok(counts), lasted);
         assert!(serde_json::to_string(&found).unwrap().contains("firstflight/trial@1"));
         found.text(Screen::plain(160))
     }
