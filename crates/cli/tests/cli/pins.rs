@@ -2,6 +2,7 @@
 //! system of its own, as root and as `nobody`.
 
 use std::env;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use firstflight_kernel::catalogue::available;
@@ -160,6 +161,15 @@ fn the_capabilities_of_the_unit_of_rules_suffice_and_each_is_needed() {
     capabilities(unit, "rules", steer, "kernel steer --clear");
 }
 
+/// `kernel trial` has no unit: an operator sits before it.
+#[test]
+fn the_capabilities_of_rules_suffice_for_a_trial_and_each_is_needed() {
+    let unit = include_str!("../../../../docs/firstflight-steer.service");
+    let trial = "kernel trial --control reno --against cubic --to 203.0.113.0/24 --for 0.1s";
+    capabilities(unit, "trial", trial, "kernel trial --clear");
+}
+
+/// As root and as a user of the BPF file system's folder who is not root.
 fn capabilities(unit: &str, name: &str, begin: &str, end: &str) {
     let set = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).unwrap();
     let names = set.split(' ').map(|name| name.trim_start_matches("CAP_").to_lowercase());
@@ -168,15 +178,76 @@ fn capabilities(unit: &str, name: &str, begin: &str, end: &str) {
         let kept = names.iter().enumerate().filter(|(at, _)| *at != without);
         kept.fold("-all".to_owned(), |set, (_, name)| format!("{set},+{name}"))
     };
-    let run = |set: &str, words: &str| {
-        let program = env!("CARGO_BIN_EXE_firstflight");
-        format!("setpriv --no-new-privs --inh-caps=-all --bounding-set={set} {program} {words}")
+    let as_root = |set: &str| format!("--inh-caps=-all --bounding-set={set}");
+    let as_nobody = |set: &str| {
+        let sets = format!("--inh-caps={set} --ambient-caps={set} --bounding-set={set}");
+        format!("{sets} --reuid=65534 --regid=65534 --clear-groups")
     };
-    let all = bounded(usize::MAX);
-    let mut script = format!("{} || exit 1\n{} || exit 2\n", run(&all, begin), run(&all, end));
-    for without in 0..names.len() {
-        script += &format!("{} && exit 3\n", run(&bounded(without), begin));
+    // Nobody may not look where the program lies.
+    let folder = Path::new(env!("CARGO_BIN_EXE_firstflight")).parent().unwrap().display();
+    let mut script = format!("mount --bind {folder} /mnt || exit 9\n");
+    let users: [&dyn Fn(&str) -> String; 2] = [&as_root, &as_nobody];
+    for user in users {
+        let run = |set: &str, words: &str| {
+            format!("setpriv --no-new-privs {} /mnt/firstflight {words}", user(set))
+        };
+        let all = bounded(usize::MAX);
+        script += &format!("{} || exit 1\n{} || exit 2\n", run(&all, begin), run(&all, end));
+        for without in 0..names.len() {
+            script += &format!("{} && exit 3\n", run(&bounded(without), begin));
+        }
+        script += "chown 65534 /sys/fs/bpf\n";
     }
     let Some(told) = with_mode("0700", name, &(script + "exit 0")) else { return };
     assert_eq!(told.code, 0, "{}", told.text);
+}
+
+/// Whatever is wrong with a rule or a trial, nothing is attached for it, and what held goes on.
+#[test]
+fn bad_rules_change_nothing() {
+    let script = "
+        nothing_new() {
+            for words in '--to 203.0.113.0/24 --share 101%' '--to 203.0.113.0/24 --share 1001' \\
+                '--to 203.0.113.0/24 --share 0.05%' '--to 203.0.113.0/33' '--port 0' \\
+                '--cgroup /tmp' '--cgroup /nowhere'
+            do
+                ff kernel steer reno $words; test $? -eq 2 || { echo \"accepted: $words\"; exit 1; }
+            done
+            ff kernel steer ff_nobodys; test $? -eq 2 || exit 2
+            ff kernel trial --control ff_nobodys --against cubic; test $? -eq 2 || exit 3
+            test ! -e $PINS-trial || exit 4
+        }
+        nothing_new; test ! -e $PINS-steer || exit 5
+        ff kernel steer reno --to 203.0.113.0/24 --share 5% || exit 6
+        ff kernel steer cubic --to 203.0.113.0/28 --dry-run || exit 7
+        nothing_new
+        ff kernel steer --json; ff kernel steer --clear";
+    let Some(told) = with_mode("0700", "bad", script) else { return };
+    assert_eq!(told.code, 0, "{}", told.text);
+    assert!(told.text.contains("the kernel has no control `ff_nobodys`"), "{}", told.text);
+    assert_eq!(told.text.matches("\"share\": 0.05").count(), 1, "{}", told.text);
+    assert!(!told.text.contains("\"control\": \"cubic\""), "{}", told.text);
+}
+
+/// Another's program that is attached without `multi` admits none beside it.
+#[test]
+fn beside_a_program_that_wants_to_be_alone_the_refusal_names_it() {
+    let script = "
+        bpftool version || { echo no bpftool; exit 0; }
+        root=$(awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts); own=$root/fft-alone-$$
+        ff kernel steer reno --to 203.0.113.0/24 --share 5% || exit 1
+        id=$(bpftool cgroup show $root | awk '/ff_steer/ { print $1 }')
+        mkdir $own && bpftool cgroup attach $own sock_ops id ${id##* } || exit 2
+        ff kernel trial --control reno --against cubic --cgroup $own --for 0.1s; code=$?
+        ff kernel watch --cgroup $own --for 0.1s; test $? -eq $code || code=0
+        test ! -e $PINS-trial || exit 3
+        rmdir $own; ff kernel steer --clear; exit $code";
+    let Some(told) = with_mode("0700", "alone", script) else { return };
+    if told.text.contains("no bpftool") {
+        eprintln!("skipped: no bpftool (Debian: bpftool)");
+        return;
+    }
+    assert_eq!(told.code, 3, "{}", told.text);
+    let said = "another program is attached there that admits no second one";
+    assert_eq!(told.text.matches(said).count(), 2, "{}", told.text);
 }
