@@ -16,7 +16,7 @@ CODE = {
     "claims.md": (0, 0, 2),
     "gallery.md": (0, 1, 0),
     "install.md": (2, 0, 2),
-    "judge.md": (0, 0, 6),
+    "judge.md": (0, 0, 7),
     "lab.md": (0, 0, 1),
     "notebook-first-figure.md": (0, 5, 0),
     "notebook-queries.md": (0, 7, 0),

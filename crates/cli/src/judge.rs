@@ -1,6 +1,7 @@
 //! `judge`: a control on the catalogue of paths, with a verdict for every rule.
 
 mod ci;
+mod interop;
 mod programs;
 mod rows;
 mod sarif;
@@ -24,8 +25,9 @@ use crate::{command_line, interrupt, output};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The control, such as hystart or scout+cubic(beta=0.7); with --server a name for the programs
-    #[arg(required_unless_present = "server")]
+    /// The control, such as hystart or scout+cubic(beta=0.7); with --server or --interop a name for
+    /// the programs
+    #[arg(required_unless_present_any = ["server", "interop"])]
     control: Option<String>,
     /// Further references beside slow-start+cubic, hystart and hystart-pp, with commas between
     #[arg(long, value_name = "CONTROLS")]

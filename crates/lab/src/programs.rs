@@ -226,6 +226,10 @@ impl TransferOnLink<'_> {
         let seconds = self.resolved.duration_ns as f64 / 1e9;
         let client = match self.carried.near_exit {
             None => format!("the client had not ended after {seconds} s of its time"),
+            Some(NOT_FOUND) => format!(
+                "the client ended with code {NOT_FOUND}: a program is missing, or an endpoint for \
+                 the interop runner has no such test case"
+            ),
             Some(code) => format!("the client ended with code {code}"),
         };
         let server = self.carried.far_exit.map(|code| format!("the server ended with code {code}"));
@@ -265,6 +269,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// For a server to write its qlog when the connection is closed.
 const LINGER: Duration = Duration::from_secs(10);
 const MILLISECOND: u64 = 1_000_000;
+/// The exit code of a shell that finds no program, and of the interop runner's endpoints that do
+/// not know a test case.
+const NOT_FOUND: i32 = 127;
 /// What is read of the end of what a program printed.
 const MOST_SAID: usize = 1_000;
 const MOST_LINES: usize = 4;

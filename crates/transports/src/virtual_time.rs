@@ -42,6 +42,8 @@ pub struct VirtualTime {
 pub struct GuestPrograms {
     /// The programs.
     pub programs: Programs,
+    /// A script that they run, whose own programs the guest needs too; empty without one.
+    pub script: String,
     /// Files and folders that they need beside themselves.
     pub with: Vec<PathBuf>,
     /// How long a run may take by this machine's clock.
@@ -299,7 +301,7 @@ impl GuestPrograms {
     /// Puts the programs into the image, at their own places, with all that they need.
     fn fill(&self, image: &mut Image) -> Result<(), GuestError> {
         let Programs { server, client, folder, .. } = &self.programs;
-        for line in ["sh", server, client] {
+        for line in ["sh", server, client, &self.script] {
             image.named_in(line, folder)?;
         }
         for path in &self.with {

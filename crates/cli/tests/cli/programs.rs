@@ -1,5 +1,5 @@
-//! `judge --server --client`: programs that are not ours, in a guest, and what becomes of those
-//! that come to nothing.
+//! `judge --server --client` and `--interop`: programs that are not ours, in a guest, and what
+//! becomes of those that come to nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -117,6 +117,38 @@ fn aioquic_is_judged_by_the_link_and_by_its_qlog() {
     assert!(scenario["reasons"]["R1"].is_string() && scenario["broken"].is_null(), "{scenario}");
 }
 
+/// The endpoint of `examples/interop`, whose programs speak HTTP/3 and know no other test case.
+#[test]
+fn an_endpoint_of_the_interop_runner_is_judged_and_says_what_test_case_it_lacks() {
+    let programs = ["/usr/sbin/gtlsserver", "/usr/bin/gtlsclient"];
+    if let Some(missing) = programs.iter().find(|program| !Path::new(program).exists()) {
+        eprintln!("skipped: no {missing} (Debian: apt install ngtcp2-client ngtcp2-server)");
+        return;
+    }
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/interop/ngtcp2");
+    let example = example.canonicalize().unwrap().into_os_string().into_string().unwrap();
+    let judged = |case: &str| {
+        let words = ["ngtcp2", "--interop", &example, "--testcase", case];
+        Place::new().run(&[&JUDGE[..], &words].concat())
+    };
+    let outcome = judged("http3");
+    if !able(&outcome) {
+        return;
+    }
+    // Its slow start takes as many rounds as any, and the handshake is one more.
+    let scenario_of_http3 = scenario(&outcome);
+    let measured = &scenario_of_http3["measured"];
+    let took = measured["completion_s"].as_f64().unwrap_or_else(|| panic!("{scenario_of_http3}"));
+    assert!((5.1..5.5).contains(&took), "{measured}");
+    assert_eq!(measured["lost_packets"], 0.0, "{measured}");
+    let scenario = scenario(&judged("transfer"));
+    let broken = scenario["broken"].as_str().unwrap_or_else(|| panic!("{scenario}"));
+    assert!(
+        broken.contains("the client ended with code 127: a program is missing, or an endpoint")
+    );
+    assert!(broken.contains("the server ended with code 127"), "{broken}");
+}
+
 #[test]
 fn programs_that_die_hang_or_never_end_are_ended_and_told_with_their_last_words() {
     let dies = "echo full of words; cat /dev/zero > full; exit 7";
@@ -154,6 +186,13 @@ fn what_no_guest_can_be_given_is_refused_before_one_is_booted() {
         (&["judge", "--server", "a"], "--client"),
         (&["judge"], "CONTROL"),
         (&["judge", "cubic", "--upload"], "--server"),
+        (&["judge", "--interop", "x"], "--interop: programs run in a guest"),
+        (&["judge", "--interop", "x", "--server", "a", "--client", "b"], "cannot be used with"),
+        (&["judge", "cubic", "--testcase", "http3"], "--interop"),
+        (
+            &["judge", "--on", "linux", "--virtual-time", "--interop", "no-such"],
+            "accepted: a folder that has run_endpoint.sh",
+        ),
     ];
     for (words, part) in cases {
         let outcome = run(words);
