@@ -35,8 +35,8 @@ pub(super) struct Tcb {
     /// How many packets the next calm ACK may cover.
     pub(super) calm_packets: u32,
     /// How many packets the next calm ACK may cover that takes the fastest path: 0 if the control
-    /// needs rate samples, the connection ends with a FIN, the receiver's window still grows, or the
-    /// timer is ns-2's.
+    /// needs rate samples, the connection ends with a FIN, the receiver's window still grows, or
+    /// the timer is ns-2's.
     pub(super) calm_plain: u32,
     /// One past the last packet there is to send.
     pub(super) end: u32,
