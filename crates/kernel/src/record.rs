@@ -5,6 +5,7 @@ use std::time::Duration;
 use libbpf_rs::{MapCore as _, RingBufferBuilder};
 
 use crate::load::{RECORDS, Registered};
+use crate::watch::End;
 
 /// One event of one connection: `struct record` of `c/bpf/record.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,17 @@ pub struct Record {
     pub acked: u64,
     /// The rate at which the socket sends where it paces, in bytes per second.
     pub pacing_rate: u64,
+    /// How start-up ended, if it has.
+    pub exit: Option<Exit>,
+}
+
+/// How start-up ended, as the control tells who watches (`c/bpf/exit.h`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// Why.
+    pub end: End,
+    /// The window before it in segments.
+    pub cwnd: u32,
 }
 
 /// `enum record_kind`.
@@ -102,7 +114,16 @@ impl Record {
             sent: long(96)?,
             acked: long(104)?,
             pacing_rate: long(112)?,
+            exit: Exit::read(long(120)?),
         })
+    }
+}
+
+impl Exit {
+    fn read(word: u64) -> Option<Self> {
+        let [why, _, _, _, cwnd @ ..] = word.to_le_bytes();
+        let end = End::told(why.into())?;
+        Some(Self { end, cwnd: u32::from_le_bytes(cwnd) })
     }
 }
 

@@ -85,8 +85,8 @@ pub struct Connection {
 pub struct SlowStart {
     /// Why.
     pub end: End,
-    /// The window before the reduction, or the threshold that a heuristic set, in segments; the
-    /// longest window where slow start did not end.
+    /// The window before the reduction, in segments; where the control decided, its threshold or a
+    /// longer window before; the longest where slow start did not end.
     pub cwnd: u32,
     /// When, since the handshake: between these two, where it was seen before the close.
     pub between: Option<(Duration, Duration)>,
@@ -144,6 +144,11 @@ impl End {
             Self::ReceiverWindow => "receiver-window",
             Self::SendBuffer => "send-buffer",
         }
+    }
+
+    /// `enum slow_start_end` (c/bpf/exit.h); none where it did not end.
+    pub(crate) fn told(number: u32) -> Option<Self> {
+        Self::ALL.into_iter().take(5).nth(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
     /// Whether slow start has ended.
@@ -299,20 +304,15 @@ impl Fields<'_> {
     }
 }
 
-/// `enum slow_start_end`; where it did not end, what held the sender back for most of the time in
+/// Why slow start ended; where it did not, what held the sender back for most of the time in
 /// which data waited.
 fn read_end(end: u32, [network, receiver, buffer]: [u32; 3]) -> Option<End> {
-    Some(match end {
-        0 if receiver >= buffer && receiver > network => End::ReceiverWindow,
-        0 if buffer > network => End::SendBuffer,
-        0 => End::Application,
-        1 => End::Loss,
-        2 => End::Mark,
-        3 => End::Timeout,
-        4 => End::Heuristic,
-        5 => End::Local,
-        _ => return None,
-    })
+    match end {
+        0 if receiver >= buffer && receiver > network => Some(End::ReceiverWindow),
+        0 if buffer > network => Some(End::SendBuffer),
+        0 => Some(End::Application),
+        _ => End::told(end),
+    }
 }
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/watch.o"));

@@ -10,6 +10,8 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "exit.h"
+
 /* Start-up depends on the time at which packets leave: TCP's own pacing timer is needed. */
 #if defined(FF_WAKES) || defined(FF_SENDS_TRAINS)
 #define FF_TAKES_PACING
@@ -49,6 +51,11 @@ FF_INLINE struct connection *new_connection(struct sock *sk)
     c->lost = ((struct tcp_sock *)sk)->lost;
     return c;
 }
+
+/* There is no room for it, and the socket's windows tell as much: such a start-up ends by what the
+ * kernel saw too, or at ssthresh.
+ */
+FF_INLINE void note_exit(struct tcp_sock *tp, u32 why, u32 cwnd) {}
 
 #else
 
@@ -113,7 +120,19 @@ FF_INLINE struct connection *new_connection(struct sock *sk)
 #endif
     c->delivered = tp->delivered;
     c->lost = tp->lost;
+    *exit_of(tp) = exit_word(END_NONE, 0);
     return c;
+}
+
+/* Start-up has ended. The first end stays noted, whatever is undone after it (note_exit of
+ * crates/core/src/mechanism.rs).
+ */
+FF_INLINE void note_exit(struct tcp_sock *tp, u32 why, u32 cwnd)
+{
+    u64 *noted = exit_of(tp);
+
+    if (!(*noted & EXIT_WHY))
+        *noted = exit_word(why, cwnd);
 }
 
 /* What has been acknowledged since the control began to run, and the position of the next new

@@ -134,6 +134,8 @@ FF_INLINE void notice_pacing(struct connection *c, struct tcp_sock *tp)
 static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 answered)
 {
     u64 lost = (u64)(tp->lost - c->lost) * c->sender.view.mss;
+    u32 cwnd = cwnd_segments(c, tp);
+    u8 phase = c->sender.view.phase;
 #ifdef FF_OWNS_WINDOW
     u8 before = c->sender.view.recovering;
 #endif
@@ -150,6 +152,8 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
     c->lost = tp->lost;
     tell_sent(c, tp);
     ff_on_loss(&c->sender, &ff_loaded.knobs, &loss);
+    if (phase == STARTUP)
+        note_exit(tp, kind == LOSS_TIMEOUT ? END_TIMEOUT : why_reduced(c->state, tp), cwnd);
 #ifdef FF_OWNS_WINDOW
     if (kind == LOSS_RECOVERY && !before && c->sender.view.recovering)
         begin_reduction(c, tp);

@@ -29,7 +29,7 @@ enum record_kind {
 /* Ports of the connection; the event's numbers, in the order of its struct; cwnd and ssthresh in
  * bytes afterwards; the kernel's own, in segments, as they stand; and, as tcp_info has them, the
  * payload that the socket has sent, retransmissions included, and what of it is acknowledged; the
- * socket's pacing rate.
+ * socket's pacing rate; and how start-up ended, as exit.h has it.
  */
 struct record {
     u32 local_port;
@@ -44,6 +44,7 @@ struct record {
     u64 sent;
     u64 acked;
     u64 pacing_rate;
+    u64 exit;
 };
 
 #endif

@@ -49,6 +49,7 @@ static FF_SUBPROGRAM void write_record(const struct connection *c, struct tcp_so
     r->sent = tp->bytes_sent;
     r->acked = tp->bytes_acked;
     r->pacing_rate = sk->sk_pacing_rate;
+    r->exit = *exit_of(tp);
     bpf_ringbuf_submit(r, 0);
 }
 

@@ -188,7 +188,8 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     struct connection *c = connection_of(sk);
     struct tcp_sock *tp = (struct tcp_sock *)sk;
     struct ff_ack ack;
-    u64 acked;
+    u64 acked, cwnd;
+    u8 phase;
 
     if (!c)
         return;
@@ -216,7 +217,11 @@ void BPF_PROG(ff_pkts_acked, struct sock *sk, const struct ack_sample *sample)
     ack.in_flight = min_of(ack.in_flight, ack.snd_nxt - acked);
     ack.app_limited = !uses_its_window(tp);
     c->delivered = tp->delivered;
+    phase = c->sender.view.phase;
+    cwnd = c->sender.view.window.cwnd;
     ff_on_ack(&c->sender, &ff_loaded.knobs, &ack);
+    if (phase == STARTUP && c->sender.view.phase != STARTUP)
+        note_exit(tp, END_HEURISTIC, max_of(cwnd, c->sender.view.window.cwnd) / c->sender.view.mss);
     report(c, tp, RECORD_ACK, (u64 *)&ack, 7);
 }
 

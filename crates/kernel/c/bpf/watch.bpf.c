@@ -6,7 +6,8 @@
  *
  * Why slow start ended stands in the socket at any later time: tcp_init_cwnd_reduction and
  * tcp_enter_loss of the kernel keep the window before the reduction in prior_cwnd and the threshold
- * before it in prior_ssthresh. When it ended is an interval: between two looks.
+ * before it in prior_ssthresh. Our own controls tell it themselves (exit.h). When it ended is an
+ * interval: between two looks.
  */
 #include "watch.h"
 
@@ -21,6 +22,7 @@ struct connection {
     u64 began; /* by CLOCK_MONOTONIC */
     u32 first_prior_cwnd;
     u32 cwnd_at_timeout; /* at the first, before the kernel cut it */
+    u32 last_cwnd;
     u8 losses_ignored; /* a control that stays in slow start in spite of them, as BBR does */
     u8 over;           /* slow start can no longer go on */
 };
@@ -59,35 +61,21 @@ FF_INLINE void end(struct connection *c, struct tcp_sock *tp, u32 why, u32 cwnd,
         c->seen.end_rate = (u64)tp->rate_delivered * tp->mss_cache * 1000000 / interval;
 }
 
-FF_INLINE u32 why_reduced(struct tcp_sock *tp)
+/* Whether slow start is over, of a control that does not tell it; `before` is the window at the last
+ * look.
+ */
+static FF_SUBPROGRAM u8 is_left(struct connection *c, struct tcp_sock *tp, u32 before, u8 closing)
 {
     struct inet_connection_sock *icsk = (struct inet_connection_sock *)tp;
-    u8 state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
-
-    if (state == CA_LOSS)
-        return END_TIMEOUT;
-    if (state == CA_RECOVERY)
-        return END_LOSS;
-    if (tp->delivered_ce)
-        return END_MARK;
-    return tp->lost ? END_LOSS : END_LOCAL;
-}
-
-/* Whether slow start has ended since the last look, and why. */
-static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 closing)
-{
     u32 ssthresh = tp->snd_ssthresh, cwnd = tp->snd_cwnd, prior = tp->prior_cwnd;
     u32 prior_ssthresh = tp->prior_ssthresh;
-    u8 reduced = prior != c->first_prior_cwnd;
+    u8 reduced = prior != c->first_prior_cwnd, state;
 
-    c->seen.longest_cwnd = max_of(c->seen.longest_cwnd, max_of(cwnd, reduced ? prior : 0));
-    if (c->over)
-        return;
     if (c->seen.end == END_HEURISTIC) {
         c->over = reduced;
         if (reduced || ssthresh <= c->seen.end_cwnd)
-            return;
-        /* Astart and its like raise the threshold again: slow start went on. */
+            return 1;
+        /* The control has raised the threshold again: slow start went on. */
         c->seen.end = END_NONE;
     }
     if (ssthresh >= INFINITE_SSTHRESH && reduced) {
@@ -106,14 +94,40 @@ static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 clo
                     end(c, tp, END_HEURISTIC, prior_ssthresh, closing);
                 c->over = 1;
             } else {
-                end(c, tp, why_reduced(tp), prior, closing);
+                state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);
+                end(c, tp, why_reduced(state, tp), prior, closing);
             }
-            return;
+            return 1;
         }
         if (cwnd >= ssthresh || c->losses_ignored) {
-            end(c, tp, END_HEURISTIC, ssthresh, closing);
+            /* The threshold of BBR is what the path holds, and its window more. */
+            end(c, tp, END_HEURISTIC, max_of(ssthresh, before), closing);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether slow start has ended since the last look, and why. */
+static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 closing)
+{
+    u32 cwnd = tp->snd_cwnd, prior = tp->prior_cwnd, before = c->last_cwnd;
+    u64 told = *exit_of(tp);
+
+    c->last_cwnd = cwnd;
+    if (prior != c->first_prior_cwnd)
+        cwnd = max_of(cwnd, prior);
+    c->seen.longest_cwnd = max_of(c->seen.longest_cwnd, cwnd);
+    if (c->over)
+        return;
+    if (tells_exit(told)) {
+        if (told & EXIT_WHY) {
+            end(c, tp, told & EXIT_WHY, told >> 32, closing);
+            c->over = 1;
             return;
         }
+    } else if (is_left(c, tp, before, closing)) {
+        return;
     }
     if (!closing)
         c->seen.still_in = bpf_ktime_get_ns() - c->began;

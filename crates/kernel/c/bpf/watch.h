@@ -6,17 +6,8 @@
 #ifndef FF_WATCH_H
 #define FF_WATCH_H
 
+#include "exit.h"
 #include "sock_ops.h"
-
-/* How the first slow start ended. */
-enum slow_start_end {
-    END_NONE, /* it goes on, or went on until the connection closed */
-    END_LOSS,
-    END_MARK,
-    END_TIMEOUT,
-    END_HEURISTIC, /* the control set a threshold, and nothing was lost or marked */
-    END_LOCAL,     /* the host itself was congested, and nothing was lost or marked */
-};
 
 struct watched {
     u64 duration;  /* since the handshake, as the next two */
@@ -27,8 +18,8 @@ struct watched {
     u64 sent_again; /* bytes */
     struct ends ends;
     u32 accepted;  /* by a listener of this host */
-    u32 end;
-    u32 end_cwnd;  /* before the reduction; of a heuristic, the threshold */
+    u32 end;       /* enum slow_start_end */
+    u32 end_cwnd;  /* before the reduction; of a heuristic, the threshold, or a longer window */
     u32 end_srtt;
     u32 timeouts;  /* until the end of slow start */
     u32 longest_cwnd;

@@ -10,11 +10,13 @@ use firstflight_core::hint::{Learned, PathHint};
 use firstflight_core::needs::Facilities;
 use firstflight_core::pacing::Pacing;
 use firstflight_core::pair::Pair;
-use firstflight_core::sender::{Config, Sender};
+use firstflight_core::policy::Exit;
+use firstflight_core::sender::{Config, Sender, StartupExit};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_core::view::Window;
 use firstflight_kernel::PROVIDES;
 use firstflight_kernel::record::{Kind, Record};
+use firstflight_kernel::watch::End;
 
 /// A sender of the Rust core, whose start-up also checks what it is told.
 type CoreSender = Sender<Pair<Recorder<ChosenStartup>, ChosenAvoidance>>;
@@ -67,6 +69,10 @@ impl Replay {
             (record.cwnd, record.ssthresh),
             "{text}: core and kernel after {record:?}"
         );
+        let tells = self.control.needs().all().has(Facilities::TIMES);
+        if tells && matches!(record.kind, Kind::Ack | Kind::Loss) {
+            same_exit(text, sender.first_exit(), record);
+        }
         if record.kind == Kind::Wrote {
             let mss = u64::from(record.mss);
             let segments = |bytes: u64| u32::try_from(bytes / mss).unwrap_or(u32::MAX);
@@ -145,6 +151,27 @@ fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
         if bytes > Bytes(0) {
             sender.on_sent(&Sent { now, bytes, in_flight, again });
         }
+    }
+}
+
+/// The control tells who watches what the core says of its start-up. To the core the kernel's
+/// answer to a mark is a loss; what avoidance adds on the last ACK of start-up is not start-up's.
+fn same_exit(text: &str, core: Option<StartupExit>, record: &Record) {
+    let why = core.map(|exit| match exit.why {
+        Exit::Threshold => Exit::Heuristic,
+        Exit::Mark => Exit::Loss,
+        why => why,
+    });
+    let told = record.exit.map(|exit| match exit.end {
+        End::Heuristic => Exit::Heuristic,
+        End::Timeout => Exit::Timeout,
+        _ => Exit::Loss,
+    });
+    assert_eq!(told, why, "{text}: the end of start-up in {record:?}");
+    if let (Some(core), Some(told)) = (core, record.exit) {
+        let cwnd = core.cwnd.0 / u64::from(record.mss);
+        let apart = cwnd.abs_diff(told.cwnd.into());
+        assert!(apart <= 1, "{text}: start-up ended at {cwnd} segments, {record:?}");
     }
 }
 
