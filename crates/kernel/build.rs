@@ -90,7 +90,7 @@ mod bpf {
         write(&out.join("objects.rs"), &text);
         println!("cargo::rerun-if-changed=benches");
         println!("cargo::rerun-if-env-changed=FIRSTFLIGHT_CHECK_ONLY");
-        for name in ["steer", "trial", "watch"] {
+        for name in ["steer", "traced", "trial", "watch"] {
             compile(&format!("c/bpf/{name}.bpf.c"), &["-Ic"], &path(name));
         }
         compile("benches/cost/probe.bpf.c", &["-Ic"], &out.join("probe.o"));

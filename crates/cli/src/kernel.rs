@@ -93,6 +93,9 @@ struct Watch {
     /// without
     #[arg(long, value_name = "FOLDER")]
     cgroup: Option<PathBuf>,
+    /// Without a program of a cgroup, where one of others admits no second; needs Linux 5.19
+    #[arg(long, conflicts_with = "cgroup")]
+    tracepoints: bool,
     /// Only connections with these addresses at the other end: 192.0.2.0/24, 2001:db8::/32
     #[arg(long, value_name = "PREFIX")]
     to: Vec<String>,
@@ -304,6 +307,9 @@ or goes on until the connection closes, because of
   application      there was no more to send
   receiver-window, send-buffer   one of these held the sender back for most of the time
 Nothing is called for an ACK: a program of the cgroup runs once per RTT until slow start has ended.
+With --tracepoints it runs where a connection opens, loses and closes. Then it is not known when a
+heuristic ended slow start but for an interval up to the next loss, neither rate nor RTT then, nor
+timeouts: these are null in the record. The longest window is that at a loss or at the close.
 
 Examples:
   firstflight kernel watch

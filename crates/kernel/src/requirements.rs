@@ -22,6 +22,9 @@ pub enum Lack {
     /// The kernel lacks a feature of BPF.
     #[error("the kernel has no {0}; Linux 5.15 or later with CONFIG_BPF_JIT has")]
     Feature(&'static str),
+    /// The kernel has not all tracepoints.
+    #[error("the kernel has no tracepoint tcp_cong_state_set; Linux 5.19 or later has")]
+    Tracepoint,
     /// Nowhere to pin.
     #[error("{BPFFS} is not a BPF file system; mount it: mount -t bpf -o mode=0700 bpf {BPFFS}")]
     Bpffs,
@@ -60,6 +63,17 @@ pub fn check_connections() -> Result<(), Lack> {
         return Err(Lack::Network);
     }
     check().map(drop)
+}
+
+/// Checks what watching connections by tracepoints needs.
+///
+/// # Errors
+/// The first thing the machine lacks.
+pub fn check_tracepoints() -> Result<(), Lack> {
+    if !has(CAP_BPF) || !has(CAP_PERFMON) {
+        return Err(Lack::Privileges);
+    }
+    if contains(&btf()?, STATE_SET) { Ok(()) } else { Err(Lack::Tracepoint) }
 }
 
 /// Checks what only some controls call: to be asked when the kernel has refused one.
@@ -123,6 +137,9 @@ const CONTROLS_IN_BPF: &str = "bpf_struct_ops_tcp_congestion_ops";
 const LINKS: &str = "bpf_struct_ops_link";
 /// A function that came with it.
 const SETSOCKOPT: &str = "bpf_sk_setsockopt";
+
+/// The type of a tracepoint.
+const STATE_SET: &str = "btf_trace_tcp_cong_state_set";
 
 /// A member of its table of functions.
 const TX_START: &str = "cwnd_event_tx_start";

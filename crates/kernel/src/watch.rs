@@ -1,5 +1,6 @@
 //! How start-up goes on this host's connections, whatever their control: `c/bpf/watch.bpf.c`
-//! writes one record for each connection of a cgroup when it closes.
+//! writes one record for each connection of a cgroup when it closes, `c/bpf/traced.bpf.c` for each
+//! connection of the host.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,11 +16,11 @@ use crate::fields::Fields;
 use crate::load::Complaints;
 use crate::requirements::{self, Lack};
 
-/// The program, attached to a cgroup until this is dropped; connections go on undisturbed then.
+/// The programs, attached until this is dropped; connections go on undisturbed then.
 #[derive(Debug)]
 pub struct Watch {
     // Dropped first: what it stands for is in the object.
-    _link: Link,
+    _links: Vec<Link>,
     object: Object,
 }
 
@@ -94,8 +95,8 @@ pub struct SlowStart {
     pub rate: Option<u64>,
     /// The smoothed RTT then.
     pub srtt: Option<Duration>,
-    /// Timeouts until then.
-    pub timeouts: u32,
+    /// Timeouts until then; tracepoints do not tell them.
+    pub timeouts: Option<u32>,
 }
 
 /// Why a first slow start ended, or why it did not until the connection closed.
@@ -178,17 +179,26 @@ impl Watch {
         requirements::check_connections()?;
         let folder = cgroup2(cgroup)?;
         Complaints::listen();
-        let refused = |error| WatchError::Refused(Complaints::with(&error));
-        let object = ObjectBuilder::default()
-            .name("ff_watch")
-            .and_then(|builder| builder.open_memory(PROGRAM))
-            .and_then(libbpf_rs::OpenObject::load)
-            .map_err(refused)?;
-        let program = object.progs_mut().next();
-        let program = program.ok_or_else(|| WatchError::Refused("no program".to_owned()))?;
-        let link = program.attach_cgroup(folder.as_raw_fd());
-        let link = link.map_err(|error| unattached(cgroup, error))?;
-        Ok(Self { _link: link, object })
+        let object = load("ff_watch", PROGRAM)?;
+        let links = object.progs_mut().map(|program| program.attach_cgroup(folder.as_raw_fd()));
+        let links = links.collect::<Result<_, _>>().map_err(|error| unattached(cgroup, error))?;
+        Ok(Self { _links: links, object })
+    }
+
+    /// Watches the connections of this host that begin from now on by tracepoints, without cgroups.
+    /// Where the control left slow start by itself, the time is known no better than until the
+    /// first loss after it or the close, and neither rate nor RTT then; timeouts are not counted,
+    /// and the longest window is as long as it was at a loss or at the close.
+    ///
+    /// # Errors
+    /// What the machine lacks, or why the kernel refused; nothing stays behind.
+    pub fn trace() -> Result<Self, WatchError> {
+        requirements::check_tracepoints()?;
+        Complaints::listen();
+        let object = load("ff_traced", TRACED)?;
+        let links = object.progs_mut().map(|program| program.attach());
+        let links = links.collect::<Result<_, _>>().map_err(refused)?;
+        Ok(Self { _links: links, object })
     }
 
     /// Takes what has closed since the last time, in order; waits so long for a first one. The
@@ -201,7 +211,6 @@ impl Watch {
         let Some(map) = self.object.maps().find(|map| map.name() == "records") else {
             return Ok(found);
         };
-        let refused = |error: libbpf_rs::Error| WatchError::Refused(error.to_string());
         let mut builder = RingBufferBuilder::new();
         let take = |bytes: &[u8]| {
             found.extend(Fields::of(bytes).connection());
@@ -228,6 +237,17 @@ impl Watch {
         let mut next = || fields.long().unwrap_or_default();
         Counts { began: next(), closed: next(), dropped: next() }
     }
+}
+
+fn load(name: &str, program: &[u8]) -> Result<Object, WatchError> {
+    let mut builder = ObjectBuilder::default();
+    let opened = builder.name(name).and_then(|builder| builder.open_memory(program));
+    opened.and_then(libbpf_rs::OpenObject::load).map_err(refused)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what closures are given")]
+fn refused(error: libbpf_rs::Error) -> WatchError {
+    WatchError::Refused(Complaints::with(&error))
 }
 
 /// The cgroup2 file system of this machine, where there is one.
@@ -269,7 +289,7 @@ impl Fields<'_> {
         let [local, remote] = self.ends()?;
         let accepted = self.word()? != 0;
         let (end, end_cwnd, end_srtt) = (self.word()?, self.word()?, self.micros()?);
-        let timeouts = self.word()?;
+        let timeouts = Some(self.word()?).filter(|count| *count != u32::MAX);
         let [longest_cwnd, cwnd, mss] = [self.word()?, self.word()?, self.word()?];
         let [min_rtt, srtt] = [self.micros()?, self.micros()?];
         let [sent_again_segments, lost, marked] = [self.word()?, self.word()?, self.word()?];
@@ -287,7 +307,7 @@ impl Fields<'_> {
                 cwnd: if end.is_left() { end_cwnd } else { longest_cwnd },
                 between: (end.is_left() && seen).then_some((still_in, ended_by)),
                 rate: (end.is_left() && rate > 0).then_some(rate),
-                srtt: end.is_left().then_some(end_srtt),
+                srtt: (end.is_left() && !end_srtt.is_zero()).then_some(end_srtt),
                 timeouts,
             },
             acked,
@@ -316,6 +336,7 @@ fn read_end(end: u32, [network, receiver, buffer]: [u32; 3]) -> Option<End> {
 }
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/watch.o"));
+const TRACED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/traced.o"));
 
 #[cfg(test)]
 mod tests {

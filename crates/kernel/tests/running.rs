@@ -17,7 +17,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use firstflight_control::Control;
 use firstflight_core::knob::KnobKind;
@@ -26,9 +26,9 @@ use firstflight_kernel::catalogue::{PAIRS, available, distinct};
 use firstflight_kernel::cgroup::Cgroup;
 use firstflight_kernel::load::Options;
 use firstflight_kernel::record::{Kind, Record};
-use firstflight_kernel::requirements;
+use firstflight_kernel::requirements::{self, Lack};
 use firstflight_kernel::steer::{self, Counts, Rule};
-use firstflight_kernel::watch::{End, Watch, default_cgroup};
+use firstflight_kernel::watch::{Connection, End, Watch, WatchError, default_cgroup};
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
 use running::flow::{Flow, Given, send_full_segments};
@@ -182,7 +182,9 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
         return;
     }
     let Some(cgroup) = cgroup() else { return };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let watch = Watch::attach(&cgroup).unwrap();
+    let traced = traced();
     let network = Network::new(400);
     // Astart goes on above its threshold, of which the socket alone would tell an end.
     let texts = [("newreno", End::Loss), ("liw(iw=400pkt)", End::Heuristic), ("astart", End::Loss)];
@@ -194,9 +196,7 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
         flow.carry(SIZE);
         flow.end();
         let records = control.records().unwrap();
-        let told = watch.take(Duration::from_secs(5)).unwrap();
-        let told = told.into_iter().filter(|it| it.control == control.name());
-        let [told] = &told.collect::<Vec<_>>()[..] else { panic!("{text}: one connection") };
+        let told = told_of(&watch, control.name());
         let before = records.iter().take_while(|record| record.kind != Kind::Loss);
         let longest = before.map(|record| record.snd_cwnd).max().unwrap();
         println!("{text}: {:?}, longest window before a loss {longest}", told.slow_start);
@@ -204,6 +204,41 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
         assert_eq!(told.slow_start.cwnd, longest, "{text}: {told:?}");
         assert!(told.lost > 0 && told.acked > SIZE / 2, "{text}: {told:?}");
         assert_eq!(u32::from(told.remote.port()), records[0].ports.1, "{text}");
+        let Some(traced) = &traced else { continue };
+        let by_tracepoints = told_of(traced, control.name());
+        let ended = |it: &Connection| (it.slow_start.end, it.slow_start.cwnd, it.local, it.remote);
+        assert_eq!(ended(&by_tracepoints), ended(&told), "{text}: {by_tracepoints:?}");
+        assert_eq!((by_tracepoints.acked, by_tracepoints.lost), (told.acked, told.lost), "{text}");
+        assert_eq!(by_tracepoints.slow_start.timeouts, None, "{text}");
+        let rate = by_tracepoints.slow_start.rate;
+        assert!(rate.is_none() || end != End::Heuristic, "{text}: {by_tracepoints:?}");
+    }
+}
+
+/// The one connection under a control that has closed.
+fn told_of(watch: &Watch, control: &str) -> Connection {
+    let until = Instant::now() + Duration::from_secs(5);
+    // The other end may be told first.
+    let told = loop {
+        let mut told = watch.take(Duration::from_secs(1)).unwrap();
+        told.retain(|it| it.control == control);
+        if !told.is_empty() || Instant::now() > until {
+            break told;
+        }
+    };
+    let [one] = &told[..] else { panic!("{control}: one connection, not {told:?}") };
+    one.clone()
+}
+
+/// The watch by tracepoints; says why if there is none.
+fn traced() -> Option<Watch> {
+    match Watch::trace() {
+        Ok(watch) => Some(watch),
+        Err(lack @ WatchError::Lack(Lack::Tracepoint)) => {
+            eprintln!("skipped by tracepoints: {lack}");
+            None
+        }
+        Err(error) => panic!("{error}"),
     }
 }
 
@@ -215,6 +250,7 @@ fn a_full_ring_drops_records_and_counts_them() {
         return;
     }
     let Some(cgroup) = cgroup() else { return };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let watch = Watch::attach(&cgroup).unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -244,7 +280,7 @@ fn rules_steer_new_connections_and_are_undone() {
         return;
     }
     let Some(cgroup) = cgroup() else { return };
-    let _turn = RULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     assert!(steer::list().unwrap().is_empty(), "rules of somebody else hold on this machine");
     // What a command leaves that was killed before it attached the program.
     fs::DirBuilder::new().mode(0o700).create("/sys/fs/bpf/firstflight-steer").unwrap();
@@ -301,7 +337,7 @@ fn a_rule_may_be_for_a_cgroup_and_those_below() {
         return;
     }
     let Some(root) = cgroup() else { return };
-    let _turn = RULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let own = fs::read_to_string("/proc/self/cgroup").unwrap();
     let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
     let above = root.join(format!("fft{}", std::process::id()));
@@ -330,8 +366,8 @@ fn a_rule_may_be_for_a_cgroup_and_those_below() {
     assert_eq!((found, beside), ([1; 3], 0));
 }
 
-/// One test at a time sets rules.
-static RULES: Mutex<()> = Mutex::new(());
+/// One test at a time sets rules, floods the host, or counts on being told of all connections.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Takes the rules away, however a test ends.
 struct Undone;

@@ -29,12 +29,10 @@ pub(super) fn watch(args: &Args) -> Result<Status, Failure> {
     let filter = Filter::read(args)?;
     let period = args.period.as_deref().map(read_period).transpose()?;
     let mut outlets = Outlets::open(args)?;
-    let cgroup = args.cgroup.clone().or_else(default_cgroup);
-    let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel watch"))?;
     let stop = interrupt::listen();
-    let watch = Watch::attach(&cgroup)?;
+    let (watch, what) = attach(args)?;
     let began = Instant::now();
-    output::note(&format!("watching new connections of {}; Ctrl-C ends it", cgroup.display()));
+    output::note(&format!("watching new connections of {what}; Ctrl-C ends it"));
     let mut summary = Summary::default();
     let is_over = || stop.load(Relaxed) || period.is_some_and(|period| began.elapsed() >= period);
     while !is_over() {
@@ -47,6 +45,22 @@ pub(super) fn watch(args: &Args) -> Result<Status, Failure> {
     }
     outlets.end(&summary, watch.counts())?;
     Ok(Status::Done)
+}
+
+/// Attaches what looks at connections, and says at which.
+fn attach(args: &Args) -> Result<(Watch, String), Failure> {
+    if args.tracepoints {
+        return Ok((Watch::trace()?, "this host, by tracepoints".to_owned()));
+    }
+    let cgroup = args.cgroup.clone().or_else(default_cgroup);
+    let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel watch"))?;
+    let watch = Watch::attach(&cgroup).map_err(|error| match error {
+        WatchError::Alone(..) => {
+            Failure::Lacks(format!("kernel watch: {error}; --tracepoints does without"))
+        }
+        error => error.into(),
+    })?;
+    Ok((watch, cgroup.display().to_string()))
 }
 
 /// Where connections and their summary go.
@@ -215,6 +229,7 @@ mod tests {
     fn args(to: &[&str], port: &[u16]) -> Args {
         Args {
             cgroup: None,
+            tracepoints: false,
             to: to.iter().map(|text| (*text).to_owned()).collect(),
             port: port.to_vec(),
             period: None,

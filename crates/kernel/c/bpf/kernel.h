@@ -72,6 +72,7 @@ struct sock {
     struct sock_cgroup_data sk_cgrp_data;
     struct sk_buff_head sk_write_queue;
     __u16 sk_gso_max_segs;
+    __u16 sk_protocol;
     unsigned long sk_pacing_rate;
     unsigned long sk_max_pacing_rate;
     u32 sk_pacing_status;
@@ -154,6 +155,7 @@ struct ack_sample {
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2
+#define TCP_SYN_RECEIVED 3
 #define TCP_FIN_WAIT1 4
 #define TCP_CLOSED 7
 #define TCP_CLOSE_WAIT 8

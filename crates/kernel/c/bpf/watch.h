@@ -9,6 +9,8 @@
 #include "exit.h"
 #include "sock_ops.h"
 
+#define UNKNOWN U32_MAX
+
 struct watched {
     u64 duration;  /* since the handshake, as the next two */
     u64 still_in;  /* the last look that found it in slow start, 0 for none */
@@ -21,7 +23,7 @@ struct watched {
     u32 end;       /* enum slow_start_end */
     u32 end_cwnd;  /* before the reduction; of a heuristic, the threshold, or a longer window */
     u32 end_srtt;
-    u32 timeouts;  /* until the end of slow start */
+    u32 timeouts;  /* until the end of slow start, or UNKNOWN */
     u32 longest_cwnd;
     u32 cwnd;
     u32 mss;

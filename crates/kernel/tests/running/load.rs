@@ -20,14 +20,14 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::paths::{Ended, PORTS, Paths};
-use crate::{RULES, able, cgroup};
+use crate::{TURN, able, cgroup};
 
 #[test]
 fn of_many_connections_none_is_lost_whatever_becomes_of_the_command() {
     if !able() || cgroup().is_none() || !has_command() {
         return;
     }
-    let _turn = RULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let paths = Paths::new();
     let all = connections();
     let record = std::env::temp_dir().join(format!("trial{}.jsonl", std::process::id()));
@@ -123,7 +123,7 @@ fn judge_trial(ended: &[&Ended], found: &Value, record: &Path) {
 #[test]
 fn a_short_connection_costs_little() {
     let Some(cgroup) = able().then(cgroup).flatten().filter(|_| has_command()) else { return };
-    let _turn = RULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let setting = "/proc/sys/kernel/bpf_stats_enabled";
     let before = fs::read(setting).unwrap();
     fs::write(setting, "1").unwrap();

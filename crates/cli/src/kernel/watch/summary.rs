@@ -329,7 +329,7 @@ pub(super) mod tests {
                 between: Some((millis(250), millis(296))),
                 rate: Some(5_000_000),
                 srtt: Some(millis(41)),
-                timeouts: 0,
+                timeouts: Some(0),
             },
             acked,
             sent_again: 10_000,

@@ -27,7 +27,7 @@ pub(super) struct Told<'a> {
     end_after_s: Option<[f64; 2]>,
     end_rate_bps: Option<u64>,
     end_srtt_s: Option<f64>,
-    timeouts: u32,
+    timeouts: Option<u32>,
     acked_bytes: u64,
     sent_again_bytes: u64,
     sent_again_packets: u32,
