@@ -11,13 +11,14 @@ mod running {
     pub(crate) mod network;
     pub(crate) mod paths;
     pub(crate) mod replay;
+    pub(crate) mod watching;
 }
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::knob::KnobKind;
@@ -26,14 +27,15 @@ use firstflight_kernel::catalogue::{PAIRS, available, distinct};
 use firstflight_kernel::cgroup::Cgroup;
 use firstflight_kernel::load::Options;
 use firstflight_kernel::record::{Kind, Record};
-use firstflight_kernel::requirements::{self, Lack};
+use firstflight_kernel::requirements;
 use firstflight_kernel::steer::{self, Counts, Rule};
-use firstflight_kernel::watch::{Connection, End, Watch, WatchError, default_cgroup};
+use firstflight_kernel::watch::{Connection, End, Watch, default_cgroup};
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
 use running::flow::{Flow, Given, send_full_segments};
 use running::network::{Network, has_tools};
 use running::replay::{LARGEST_SSTHRESH, Replay};
+use running::watching::{told_of, traced};
 
 /// Whether this machine can run a test; says why not.
 fn able() -> bool {
@@ -212,33 +214,6 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
         assert_eq!(by_tracepoints.slow_start.timeouts, None, "{text}");
         let rate = by_tracepoints.slow_start.rate;
         assert!(rate.is_none() || end != End::Heuristic, "{text}: {by_tracepoints:?}");
-    }
-}
-
-/// The one connection under a control that has closed.
-fn told_of(watch: &Watch, control: &str) -> Connection {
-    let until = Instant::now() + Duration::from_secs(5);
-    // The other end may be told first.
-    let told = loop {
-        let mut told = watch.take(Duration::from_secs(1)).unwrap();
-        told.retain(|it| it.control == control);
-        if !told.is_empty() || Instant::now() > until {
-            break told;
-        }
-    };
-    let [one] = &told[..] else { panic!("{control}: one connection, not {told:?}") };
-    one.clone()
-}
-
-/// The watch by tracepoints; says why if there is none.
-fn traced() -> Option<Watch> {
-    match Watch::trace() {
-        Ok(watch) => Some(watch),
-        Err(lack @ WatchError::Lack(Lack::Tracepoint)) => {
-            eprintln!("skipped by tracepoints: {lack}");
-            None
-        }
-        Err(error) => panic!("{error}"),
     }
 }
 

@@ -1,0 +1,33 @@
+//! What a watch of the whole host has told of one connection.
+
+use std::time::{Duration, Instant};
+
+use firstflight_kernel::requirements::Lack;
+use firstflight_kernel::watch::{Connection, Watch, WatchError};
+
+/// The one connection under a control that has closed.
+pub(crate) fn told_of(watch: &Watch, control: &str) -> Connection {
+    let until = Instant::now() + Duration::from_secs(5);
+    // The other end may be told first.
+    let told = loop {
+        let mut told = watch.take(Duration::from_secs(1)).unwrap();
+        told.retain(|it| it.control == control);
+        if !told.is_empty() || Instant::now() > until {
+            break told;
+        }
+    };
+    let [one] = &told[..] else { panic!("{control}: one connection, not {told:?}") };
+    one.clone()
+}
+
+/// The watch by tracepoints; says why if there is none.
+pub(crate) fn traced() -> Option<Watch> {
+    match Watch::trace() {
+        Ok(watch) => Some(watch),
+        Err(lack @ WatchError::Lack(Lack::Tracepoint)) => {
+            eprintln!("skipped by tracepoints: {lack}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
