@@ -41,14 +41,22 @@ for page in $(inside dpkg --listfiles firstflight | grep '/man1/.*gz$'); do
     [ -z "$told" ] || fail "$page: $told"
 done
 
-unit=/usr/lib/systemd/system/firstflight-kernel.service
-programs=$(inside sed -n 's/^Exec[A-Za-z]*=\([^ ]*\).*/\1/p' $unit)
-[ -n "$programs" ] || fail "$unit: it runs nothing"
-for program in $programs; do
-    inside test -x "$program" || fail "$unit: no $program"
+units=$(inside dpkg --listfiles firstflight | grep '\.service$')
+[ "$(echo "$units" | wc -l)" = 3 ] || fail "units: found $units; accepted: three"
+for unit in $units; do
+    programs=$(inside sed -n 's/^Exec[A-Za-z]*=\([^ ]*\).*/\1/p' "$unit")
+    [ -n "$programs" ] || fail "$unit: it runs nothing"
+    for program in $programs; do
+        inside test -x "$program" || fail "$unit: no $program"
+    done
+    [ ! -e "$system/etc/systemd/system/multi-user.target.wants/${unit##*/}" ] ||
+        fail "installing enabled the unit"
+    if inside sh -c 'command -v systemd-analyze' >/dev/null; then
+        inside systemd-analyze verify --man=no "$unit" || fail "$unit: systemd refuses it"
+    else
+        echo "skipped: $unit was not verified: no systemd-analyze"
+    fi
 done
-[ ! -e "$system/etc/systemd/system/multi-user.target.wants/firstflight-kernel.service" ] ||
-    fail "installing enabled the unit"
 
 # Pins of its own: what is registered is gone with the namespace too.
 mount -t bpf -o mode=0700 bpf "$system/sys/fs/bpf" || true

@@ -25,7 +25,9 @@ pub(crate) fn fill(root: &Path, program: &Path, folder: &Path) -> Result<(), Sto
         let text = output("deb", Command::new(program).args(["completions", shell]))?;
         write(&format!("completions.{shell}"), &text)?;
     }
-    write("firstflight-kernel.service", &unit(root)?)?;
+    for name in UNITS {
+        write(name, &unit(root, name)?)?;
+    }
     write("changelog", &changelog(&notes::changelog(root)?, &date(root)?)?)?;
     write("copyright", &licences::copyright(root)?)?;
     write("third-party", &licences::of_others(root, &licences::COMMAND)?)?;
@@ -33,10 +35,10 @@ pub(crate) fn fill(root: &Path, program: &Path, folder: &Path) -> Result<(), Sto
     succeed("gzip", Command::new("gzip").args(["-9nr"]).args(compressed))
 }
 
-/// The unit with the path that the package has; the page tells others to adapt it.
-fn unit(root: &Path) -> Result<String, Stop> {
-    let place = "docs/firstflight-kernel.service";
-    let text = fs::read_to_string(root.join(place)).map_err(|error| unable(place, &error))?;
+/// A unit with the path that the package has; the page tells others to adapt it.
+fn unit(root: &Path, name: &str) -> Result<String, Stop> {
+    let place = root.join("docs").join(name);
+    let text = fs::read_to_string(place).map_err(|error| unable(name, &error))?;
     Ok(text.replace("/usr/local/bin/firstflight", "/usr/bin/firstflight"))
 }
 
@@ -75,6 +77,9 @@ fn changelog(ours: &str, date: &str) -> Result<String, Stop> {
     let _ = writeln!(text, "\n -- {MAINTAINER}  {date}");
     Ok(text)
 }
+
+const UNITS: [&str; 3] =
+    ["firstflight-kernel.service", "firstflight-steer.service", "firstflight-trial.service"];
 
 /// As in `crates/cli/Cargo.toml`.
 const MAINTAINER: &str = "The firstflight developers <firstflight@firstflight.invalid>";
