@@ -6,7 +6,7 @@ use firstflight_core::knob::{Amount, Knob, KnobKind, KnobValue};
 use firstflight_core::pair::Pair;
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS};
 use firstflight_core::units::Span;
-use firstflight_quic::quinn::{Factory, PROVIDES};
+use firstflight_quic::{Factory, Stack};
 
 /// A start-up, an avoidance and some of their knobs.
 #[derive(Debug, Arbitrary)]
@@ -25,14 +25,14 @@ struct Turn {
 }
 
 impl AnyControl {
-    /// The factory; `None` for a control that needs routers, which QUIC refuses.
-    pub(crate) fn factory(&self) -> Option<Factory<Pair<AnyStartup, AnyAvoidance>>> {
+    /// The factory; `None` for a control that needs what the stack has not.
+    pub(crate) fn factory<S: Stack>(&self) -> Option<Factory<Pair<AnyStartup, AnyAvoidance>, S>> {
         Factory::new(self.startup(), self.avoidance()).ok()
     }
 
-    /// This control, declared to need all that QUIC provides.
-    pub(crate) fn demanding(&self) -> Option<Factory<Pair<Recorder<AnyStartup>, AnyAvoidance>>> {
-        let startup = Recorder::around(self.startup(), PROVIDES);
+    /// This control, declared to need all that the stack provides.
+    pub(crate) fn demanding<S: Stack>(&self) -> Option<Factory<Demanding, S>> {
+        let startup = Recorder::around(self.startup(), S::PROVIDES);
         Factory::new(startup, self.avoidance()).ok()
     }
 
@@ -59,6 +59,9 @@ impl AnyControl {
         avoidance
     }
 }
+
+/// A pair whose start-up needs all that there is.
+pub(crate) type Demanding = Pair<Recorder<AnyStartup>, AnyAvoidance>;
 
 /// The knobs as names and values; empty for a policy without knobs.
 fn turned(knobs: &[Knob], turns: &[Turn]) -> Vec<(&'static str, KnobValue)> {

@@ -30,6 +30,7 @@ impl Constants {
     }
 
     /// How many packets more than one an ACK waits for, and how long.
+    #[cfg(any(feature = "quinn", feature = "noq"))]
     fn ack_frequency(self) -> Option<(u64, Duration)> {
         let usual = Duration::from_millis(25);
         let by_packets = |packets: u64| (packets.saturating_sub(1), usual);
@@ -48,6 +49,7 @@ pub trait TransportSettings {
 }
 
 /// The stacks' settings have one shape: noq has them of quinn.
+#[cfg(any(feature = "quinn", feature = "noq"))]
 macro_rules! settings {
     ($stack:ident) => {
         impl TransportSettings for $stack::TransportConfig {

@@ -38,7 +38,7 @@ use crate::stack::Stack;
 /// - Persistent congestion is the core's timeout. A probe timeout changes nothing (RFC 9002 section
 ///   7.5).
 /// - A pacing rate is followed in the stack's bursts. Where a control sets no rate, the stack's own
-///   holds, 1.25 windows per RTT.
+///   holds ([`Stack::PACER`]).
 /// - The window never falls below two packets (RFC 9002 section 7.2).
 /// - A loss halves the window, not the flight (RFC 9002 section 7.3.2).
 #[derive(Clone)]
@@ -75,6 +75,8 @@ pub struct Controller<P, S> {
     frame: Frame,
     /// The newest packet of all acknowledged so far is among them.
     frame_has_newest: bool,
+    /// Told as marked since the last frame, bytes.
+    marked: u64,
     /// Kept where the control needs rate samples or the state in which packets left.
     departures: Option<Departures>,
     /// The control sets rates.
@@ -85,7 +87,8 @@ pub struct Controller<P, S> {
 
 impl<P: Policies, S: Stack> Controller<P, S> {
     pub(crate) fn new(mut sender: Sender<P>, now: Clock, mtu: u16) -> Self {
-        sender.endpoint_paces(PACER_PERCENT);
+        sender.endpoint_paces(S::PACER);
+        sender.marks_cut_window();
         let needs = sender.needs().all();
         let samples = needs.has(Facilities::RATES) || needs.has(Facilities::PACKETS);
         let mut controller = Self {
@@ -106,6 +109,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
             calm: false,
             frame: Frame::default(),
             frame_has_newest: false,
+            marked: 0,
             departures: samples.then(Departures::default),
             follows: needs.has(Facilities::PACING),
             stack: S::default(),
@@ -159,9 +163,16 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.frame.before.add(bytes);
     }
 
+    /// So many bytes of what the frame acknowledges were marked, where the stack counts marks. Where
+    /// it does not, a mark is a loss ([`Controller::lost`]).
+    pub fn marked(&mut self, bytes: u64) {
+        self.calm = false;
+        self.marked = self.marked.saturating_add(bytes);
+    }
+
     /// A transmission leaves, in packets of this size but for the last.
     #[inline]
-    pub(crate) fn leaves(&mut self, now: Clock, bytes: u64, packet: u64) {
+    pub fn leaves(&mut self, now: Clock, bytes: u64, packet: u64) {
         if self.notes_sending {
             return self.note_sending(now, bytes, packet);
         }
@@ -169,7 +180,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     }
 
     /// Packets were lost, with so many gaps, or marked. The newest of them left at `sent`.
-    pub(crate) fn lost(&mut self, now: Clock, sent: Clock, kind: LossKind, bytes: u64, gaps: u32) {
+    pub fn lost(&mut self, now: Clock, sent: Clock, kind: LossKind, bytes: u64, gaps: u32) {
         self.calm = false;
         let at = self.now(now);
         if self.unreported > 0 {
@@ -185,7 +196,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     }
 
     /// A packet has this size from now on.
-    pub(crate) fn set_mtu(&mut self, mtu: u16) {
+    pub fn set_mtu(&mut self, mtu: u16) {
         self.mtu = u64::from(mtu).max(1);
         self.sender.set_mss(Bytes(self.mtu));
         self.update_window();
@@ -199,25 +210,24 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     }
 
     /// The size of a packet, bytes.
-    #[cfg(feature = "quinn")]
     #[inline]
-    pub(crate) fn mtu(&self) -> u64 {
+    pub fn mtu(&self) -> u64 {
         self.mtu
     }
 
     /// The first window, bytes.
-    pub(crate) fn first_window(&self) -> u64 {
+    pub fn first_window(&self) -> u64 {
         self.initial_window
     }
 
     /// The window, bytes.
     #[inline]
-    pub(crate) fn cwnd(&self) -> u64 {
+    pub fn cwnd(&self) -> u64 {
         self.cwnd
     }
 
     /// The ssthresh, bytes, if there is one.
-    pub(crate) fn ssthresh(&self) -> Option<u64> {
+    pub fn ssthresh(&self) -> Option<u64> {
         Some(self.sender.ssthresh().0).filter(|ssthresh| *ssthresh != Bytes::MAX.0)
     }
 
@@ -333,10 +343,6 @@ impl<P, S> fmt::Debug for Controller<P, S> {
 fn elapsed(from: Clock, to: Clock) -> Span {
     Span(to.saturating_duration_since(from).as_nanos() as u64)
 }
-
-/// The stacks' own pacer, which nothing turns off: 1.25 windows per RTT (RFC 9002 section 7.7;
-/// `connection/pacing.rs` of quinn 0.11 and of noq 1.4).
-const PACER_PERCENT: u16 = 125;
 
 /// RFC 9002 section 7.2: the smallest window is two packets.
 const MIN_PACKETS: u64 = 2;

@@ -2,7 +2,6 @@
 
 use std::any::type_name;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::time::Instant;
 
 use firstflight_control::{Control, ControlProblem, Named, control::missing};
@@ -33,8 +32,11 @@ pub struct Factory<P, S> {
 }
 
 impl<S: Stack> Factory<Named, S> {
-    /// See [`quinn::control`](crate::quinn::control) and [`noq::control`](crate::noq::control).
-    pub(crate) fn named(name: &str) -> Result<Self, ControlProblem> {
+    /// The control of that name: `quinn::control` and `noq::control` say how it is written.
+    ///
+    /// # Errors
+    /// As of those.
+    pub fn named(name: &str) -> Result<Self, ControlProblem> {
         Control::named(name)?.try_into()
     }
 }
@@ -155,6 +157,7 @@ impl<S: Stack> TryFrom<Control> for Factory<Named, S> {
 }
 
 /// Both stacks ask for a controller in one way.
+#[cfg(any(feature = "quinn", feature = "noq"))]
 macro_rules! builds {
     ($stack:ident, $ours:ty) => {
         impl<P> $stack::congestion::ControllerFactory for Factory<P, $ours>
@@ -162,7 +165,7 @@ macro_rules! builds {
             P: Policies + Clone + Send + Sync + 'static,
         {
             fn build(
-                self: Arc<Self>,
+                self: std::sync::Arc<Self>,
                 now: Instant,
                 current_mtu: u16,
             ) -> Box<dyn $stack::congestion::Controller> {

@@ -6,7 +6,8 @@ use firstflight_core::needs::Facilities;
 use firstflight_core::pacing::Pacing;
 
 /// A QUIC stack: what it provides, and what its adapter keeps beside the common
-/// [`Controller`](crate::Controller). There is one for each feature of this crate.
+/// [`Controller`](crate::Controller). There is one for each feature of this crate, and a crate of
+/// another stack brings its own.
 pub trait Stack: Clone + Debug + Default + Send + Sync + 'static {
     /// As `--on` takes it.
     const NAME: &'static str;
@@ -15,8 +16,13 @@ pub trait Stack: Clone + Debug + Default + Send + Sync + 'static {
     /// provide.
     const PROVIDES: Facilities;
 
-    /// The control's rate from now on; `None` where the stack's own pace holds.
-    fn set_pace(&mut self, pacing: Option<Pacing>, mtu: u64);
+    /// In hundredths of a window per RTT, what the stack's own pacer lets leave in start-up where a
+    /// control sets no rate (RFC 9002 section 7.7).
+    const PACER: u16 = 125;
+
+    /// The control's rate from now on; `None` where the stack's own pace holds. The adapter may
+    /// ask the [`Sender`](firstflight_core::sender::Sender) instead.
+    fn set_pace(&mut self, _pacing: Option<Pacing>, _mtu: u64) {}
 
     /// Something was told of a path whose control sets rates.
     fn told(&mut self) {}

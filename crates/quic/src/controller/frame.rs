@@ -16,7 +16,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     /// [`Controller::end_calm_frame`]: [`Controller::end_any_frame`] without the steps that do
     /// nothing for such a frame.
     #[inline]
-    pub(crate) fn end_frame(&mut self, now: Clock, in_flight: u64, app_limited: bool) {
+    pub fn end_frame(&mut self, now: Clock, in_flight: u64, app_limited: bool) {
         let (after, newest) = (self.frame.after, self.frame_has_newest);
         if self.calm && after.packets == 1 && after.bytes > 0 && !app_limited {
             (self.frame.after, self.frame_has_newest) = (Count::default(), false);
@@ -56,6 +56,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
             in_flight: Bytes(in_flight),
             snd_nxt: Bytes(position),
             app_limited,
+            marked: Bytes(std::mem::take(&mut self.marked).min(total)),
             ..Ack::default()
         };
         if times && newest {
@@ -116,7 +117,29 @@ impl<P: Policies, S: Stack> Reports<Clock> for Controller<P, S> {
         &mut self.period
     }
 
+    #[inline]
     fn report(&mut self, ack: &Ack) {
+        match ack.marked {
+            Bytes(0) => self.sender.on_ack(ack),
+            _ => self.report_marked(ack),
+        }
+    }
+}
+
+impl<P: Policies, S: Stack> Controller<P, S> {
+    /// An ACK that tells of marks, once per frame. If it reduces the window for them, a recovery
+    /// period begins (RFC 9002 appendix B.7).
+    #[cold]
+    fn report_marked(&mut self, ack: &Ack) {
+        if ack.continues {
+            return self.sender.on_ack(&Ack { marked: Bytes(0), ..*ack });
+        }
+        let before = self.sender.recovery_began();
         self.sender.on_ack(ack);
+        let began = self.sender.recovery_began();
+        if began != before {
+            let reduced = self.sender.reduced_at() == began;
+            self.note_recovery(reduced && !self.sender.policy_sets_recovery_window());
+        }
     }
 }
