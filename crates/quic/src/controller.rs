@@ -163,7 +163,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.frame.before.add(bytes);
     }
 
-    /// So many bytes of what the frame acknowledges were marked, where the stack counts marks. Where
+    /// The frame acknowledges so many bytes that were marked, where the stack counts marks. Where
     /// it does not, a mark is a loss ([`Controller::lost`]).
     pub fn marked(&mut self, bytes: u64) {
         self.calm = false;

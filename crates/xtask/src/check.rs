@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::{Steps, Task};
-use crate::{Stop, example, package, python, readings, tidy, web};
+use crate::{Stop, example, package, python, readings, s2n, tidy, web};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path) -> Result<(), Stop> {
@@ -82,5 +82,5 @@ fn deny(root: &Path) -> Result<(), Stop> {
 pub(crate) const SHARED: [&str; 2] = ["--features", "firstflight-core/conformance"];
 
 /// The manifests of all workspaces.
-const MANIFESTS: [&str; 4] =
-    ["Cargo.toml", example::MANIFEST, readings::MANIFEST, python::MANIFEST];
+const MANIFESTS: [&str; 5] =
+    ["Cargo.toml", example::MANIFEST, readings::MANIFEST, s2n::MANIFEST, python::MANIFEST];

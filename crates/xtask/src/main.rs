@@ -22,6 +22,7 @@ mod pictures;
 mod python;
 mod qemu;
 mod readings;
+mod s2n;
 mod soak;
 mod steps;
 mod test;
@@ -78,6 +79,9 @@ enum Task {
         /// Points of it; all if none is named
         points: Vec<String>,
     },
+    /// The adapter for s2n-quic, its whole stack in virtual time and over sockets (Rust 1.95; eight
+    /// minutes of CPU the first time)
+    S2n(s2n::Asked),
     /// The controls in Debian's stock kernel, booted in qemu (two minutes; qemu-system-x86)
     Qemu(qemu::Options),
     /// Controls loaded and unloaded under the flows that use them, then what is left in the kernel
@@ -129,6 +133,7 @@ fn main() -> ExitCode {
         Task::Web { test: true } => test::page(root),
         Task::Site(site) => python::site(root, &site),
         Task::Pictures => pictures::run(root),
+        Task::S2n(asked) => s2n::run(root, &asked),
         Task::Readings { points } => readings::run(root, &points),
         Task::Qemu(options) => qemu::run(root, &options),
         Task::Soak(asked) => soak::run(root, &asked),

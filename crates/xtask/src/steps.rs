@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::step::{cargo, no_kernel, target, which};
-use crate::{python, web};
+use crate::{python, s2n, web};
 
 /// What is to be done, which decides the steps and what of the machine they need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,7 @@ impl Task {
                 "tests of examples/own-startup",
                 "page in a browser",
                 "readings",
+                "tests of the adapter for s2n-quic",
             ]);
         }
         names.extend(["rustdoc", "package"]);
@@ -162,6 +163,7 @@ fn skipped(root: &Path, kernel: bool, tests: bool) -> Vec<String> {
     }
     skipped.extend(web::lacks());
     skipped.extend(python::lacks());
+    skipped.extend(s2n::lacks());
     let root_user = user_is_root();
     let missing: Vec<&str> =
         ["ip", "iperf3"].into_iter().filter(|tool| which(tool).is_none()).collect();
@@ -211,7 +213,7 @@ mod tests {
         let place = |name: &str| steps.iter().position(|step| *step == name).unwrap();
         assert!(["rustfmt", "tidy", "cargo-deny"].iter().all(|name| place(name) < place("clippy")));
         assert!(place("tests") < place("rustdoc"));
-        assert_eq!(steps.len(), Task::Check.steps(true).len() + 5);
+        assert_eq!(steps.len(), Task::Check.steps(true).len() + 6);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, unable};
 use crate::steps::{Steps, Task};
-use crate::{Stop, check, example, python, readings, web};
+use crate::{Stop, check, example, python, readings, s2n, web};
 
 /// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) fn whole(root: &Path) -> Result<(), Stop> {
     count.add(of_page(root)?);
     steps.begin();
     readings::run(root, &[])?;
+    steps.begin();
+    count.add(of_s2n(root)?);
     check::outcome(root, features, &mut steps)?;
     steps.begin();
     count.add(of_python(root)?);
@@ -75,6 +77,16 @@ pub(crate) fn page(root: &Path) -> Result<(), Stop> {
 fn of_page(root: &Path) -> Result<Count, Stop> {
     match web::lacks() {
         None => counted(&mut web::tests(root)?),
+        Some(why) => {
+            println!("skipped: {why}");
+            Ok(Count { passed: 1, skipped: 1, ..Count::default() })
+        }
+    }
+}
+
+fn of_s2n(root: &Path) -> Result<Count, Stop> {
+    match s2n::lacks() {
+        None => counted(&mut s2n::tests(root)),
         Some(why) => {
             println!("skipped: {why}");
             Ok(Count { passed: 1, skipped: 1, ..Count::default() })

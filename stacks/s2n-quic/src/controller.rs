@@ -1,0 +1,338 @@
+//! s2n-quic's trait, as s2n-quic 1.91 has it.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant as Clock};
+
+use firstflight_core::event::LossKind;
+use firstflight_core::pacing::Pacing;
+use firstflight_core::pair::Policies;
+use firstflight_core::policy::Exit;
+use firstflight_core::sender::Sender;
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Phase;
+use firstflight_quic::{Controller as Common, Named, Stack as _, Visit};
+use s2n_quic_core::event::builder::SlowStartExitCause;
+use s2n_quic_core::random::Generator;
+use s2n_quic_core::recovery::congestion_controller::Publisher;
+use s2n_quic_core::recovery::{CongestionController, RttEstimator};
+use s2n_quic_core::time::Timestamp;
+
+use crate::S2n;
+use crate::pace::Departures;
+
+/// A congestion controller of firstflight for s2n-quic.
+///
+/// s2n-quic tells of one loss packet by packet and does not say which is the last: the core hears
+/// of all together when s2n-quic tells or asks for anything else.
+pub struct Controller<P: Policies = Named> {
+    /// s2n-quic asks by shared references; what it told before is to be counted first.
+    told: RefCell<Told<P>>,
+    /// s2n-quic may go on with a copy: the last one of a path ends the visit.
+    visit: Option<Arc<Visit>>,
+}
+
+/// What is kept of a packet until it is acknowledged or lost.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketInfo {
+    sent: Timestamp,
+    app_limited: bool,
+}
+
+#[derive(Clone)]
+struct Told<P> {
+    core: Common<P, S2n>,
+    /// When the path began, by the clock of the core's adapter, and s2n-quic's time of its first
+    /// packet.
+    epoch: Clock,
+    zero: Option<Timestamp>,
+    departures: Departures,
+    /// s2n-quic's smoothed RTT, once there is one.
+    srtt: Option<Span>,
+    /// Bytes.
+    in_flight: u64,
+    /// Packets told as marked whose ACK has not been told.
+    marks: u64,
+    loss: Option<Pending>,
+    /// s2n-quic's subscribers have heard of the end of start-up.
+    left: bool,
+}
+
+/// Packets lost at one time.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    now: Timestamp,
+    newest: Timestamp,
+    bytes: u64,
+    gaps: u32,
+    persistent: bool,
+}
+
+impl<P: Policies> Controller<P> {
+    pub(crate) fn new(core: Common<P, S2n>, epoch: Clock, visit: Option<Visit>) -> Self {
+        let (zero, departures) = (None, Departures::default());
+        let told = Told {
+            core,
+            epoch,
+            zero,
+            departures,
+            srtt: None,
+            in_flight: 0,
+            marks: 0,
+            loss: None,
+            left: false,
+        };
+        Self { told: RefCell::new(told), visit: visit.map(Arc::new) }
+    }
+
+    /// Looks at the core's sender.
+    pub fn look<T>(&self, at: impl FnOnce(&Sender<P>) -> T) -> T {
+        at(self.told.borrow_mut().settled().core.sender())
+    }
+
+    /// All that was told before is counted.
+    fn settled(&mut self) -> &mut Told<P> {
+        self.told.get_mut().settled()
+    }
+}
+
+impl<P: Policies> Told<P> {
+    fn settled(&mut self) -> &mut Self {
+        if let Some(loss) = self.loss.take() {
+            let (now, newest) = (self.clock(loss.now), self.clock(loss.newest));
+            let kind = if loss.persistent { LossKind::Timeout } else { LossKind::Recovery };
+            self.core.lost(now, newest, kind, loss.bytes, loss.gaps);
+        }
+        self
+    }
+
+    /// A time of s2n-quic's by the clock of the core's adapter.
+    fn clock(&mut self, at: Timestamp) -> Clock {
+        let zero = *self.zero.get_or_insert(at);
+        self.epoch + at.saturating_duration_since(zero)
+    }
+
+    /// A time of s2n-quic's by the core's clock.
+    fn instant(&mut self, at: Timestamp) -> Instant {
+        let since = self.clock(at).saturating_duration_since(self.epoch);
+        Instant(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn sent(&mut self, at: Timestamp, bytes: u64) {
+        let now = self.instant(at);
+        if let Some(pacing) = self.pacing() {
+            self.departures.on_sent(now, bytes, pacing);
+        }
+        let clock = self.clock(at);
+        self.in_flight = self.in_flight.saturating_add(bytes);
+        self.core.leaves(clock, bytes, bytes);
+    }
+
+    fn acknowledged(&mut self, newest: Timestamp, bytes: u64, app_limited: bool, now: Timestamp) {
+        let (newest, now, mtu) = (self.clock(newest), self.clock(now), self.core.mtu());
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+        let mut left = bytes;
+        while left > 0 {
+            let packet = left.min(mtu);
+            self.core.acknowledged(newest, packet);
+            left -= packet;
+        }
+        if self.marks > 0 {
+            self.core.marked(std::mem::take(&mut self.marks).saturating_mul(mtu));
+        }
+        self.core.end_frame(now, self.in_flight, app_limited);
+    }
+
+    fn lost(
+        &mut self,
+        packet: PacketInfo,
+        bytes: u32,
+        begins_gap: bool,
+        persistent: bool,
+        now: Timestamp,
+    ) {
+        if self.loss.is_some_and(|loss| loss.now != now) {
+            self.settled();
+        }
+        self.in_flight = self.in_flight.saturating_sub(bytes.into());
+        let none = Pending { now, newest: packet.sent, bytes: 0, gaps: 0, persistent: false };
+        let loss = self.loss.get_or_insert(none);
+        loss.newest = loss.newest.max(packet.sent);
+        loss.bytes += u64::from(bytes);
+        loss.gaps += u32::from(begins_gap);
+        loss.persistent |= persistent;
+    }
+
+    /// The control's rate, or that of s2n-quic's own controllers.
+    fn pacing(&self) -> Option<Pacing> {
+        let sender = self.core.sender();
+        sender.pacing().or_else(|| {
+            let percent = match sender.view().phase {
+                Phase::Startup => S2n::PACER,
+                _ => LATER_PERCENT,
+            };
+            let rate = Bytes(self.core.cwnd()).per(self.srtt?).scaled(percent.into(), 100);
+            Some(Pacing::at(rate).in_bursts_of(Bytes(BURST_PACKETS * self.core.mtu())))
+        })
+    }
+
+    /// Whether another packet does not fit into the window.
+    fn is_full(&self) -> bool {
+        self.core.cwnd().saturating_sub(self.in_flight) < self.core.mtu()
+    }
+
+    fn earliest(&self) -> Option<Timestamp> {
+        let pacing = self.pacing()?;
+        self.zero?.checked_add(Duration::from_nanos(self.departures.next(pacing).0))
+    }
+
+    /// Tells s2n-quic's subscribers once that start-up is over.
+    fn publish(&mut self, publisher: &mut impl Publisher) {
+        let Some(exit) = self.core.sender().first_exit().filter(|_| !self.left) else { return };
+        self.left = true;
+        let cause = match exit.why {
+            Exit::Loss | Exit::Timeout => SlowStartExitCause::PacketLoss,
+            Exit::Mark => SlowStartExitCause::Ecn,
+            _ => SlowStartExitCause::Other,
+        };
+        publisher.on_slow_start_exited(cause, window(exit.cwnd.0));
+    }
+}
+
+impl<P: Policies + Clone + Send + 'static> CongestionController for Controller<P> {
+    type PacketInfo = PacketInfo;
+
+    fn congestion_window(&self) -> u32 {
+        window(self.told.borrow_mut().settled().core.cwnd())
+    }
+
+    fn bytes_in_flight(&self) -> u32 {
+        window(self.told.borrow().in_flight)
+    }
+
+    fn is_congestion_limited(&self) -> bool {
+        self.told.borrow_mut().settled().is_full()
+    }
+
+    /// The packet that RFC 9002 section 7.3.2 lets leave as a recovery begins: none.
+    fn requires_fast_retransmission(&self) -> bool {
+        false
+    }
+
+    fn on_packet_sent<Pub: Publisher>(
+        &mut self,
+        sent: Timestamp,
+        bytes: usize,
+        app_limited: Option<bool>,
+        _rtt: &RttEstimator,
+        publisher: &mut Pub,
+    ) -> PacketInfo {
+        // One that is nothing but acknowledgements has no bytes.
+        if bytes > 0 {
+            let told = self.settled();
+            told.sent(sent, bytes as u64);
+            told.publish(publisher);
+        }
+        // A handshake is never limited by the window.
+        PacketInfo { sent, app_limited: app_limited.unwrap_or(true) }
+    }
+
+    /// The core takes an RTT of the frame that follows.
+    fn on_rtt_update<Pub: Publisher>(
+        &mut self,
+        _sent: Timestamp,
+        _now: Timestamp,
+        _rtt: &RttEstimator,
+        _publisher: &mut Pub,
+    ) {
+    }
+
+    fn on_ack<Pub: Publisher>(
+        &mut self,
+        newest: Timestamp,
+        bytes: usize,
+        packet: PacketInfo,
+        rtt: &RttEstimator,
+        _random: &mut dyn Generator,
+        now: Timestamp,
+        publisher: &mut Pub,
+    ) {
+        let told = self.settled();
+        told.srtt = u64::try_from(rtt.smoothed_rtt().as_nanos()).ok().map(Span);
+        told.acknowledged(newest, bytes as u64, packet.app_limited, now);
+        told.publish(publisher);
+    }
+
+    fn on_packet_lost<Pub: Publisher>(
+        &mut self,
+        bytes: u32,
+        packet: PacketInfo,
+        persistent: bool,
+        begins_gap: bool,
+        _random: &mut dyn Generator,
+        now: Timestamp,
+        _publisher: &mut Pub,
+    ) {
+        self.told.get_mut().lost(packet, bytes, begins_gap, persistent, now);
+    }
+
+    /// The ACK of the same frame follows.
+    fn on_explicit_congestion<Pub: Publisher>(
+        &mut self,
+        marks: u64,
+        _now: Timestamp,
+        _publisher: &mut Pub,
+    ) {
+        let told = self.settled();
+        told.marks = told.marks.saturating_add(marks);
+    }
+
+    fn on_mtu_update<Pub: Publisher>(&mut self, mtu: u16, _publisher: &mut Pub) {
+        self.settled().core.set_mtu(mtu);
+    }
+
+    /// Packets of the handshake whose keys are gone, and lost MTU probes.
+    fn on_packet_discarded<Pub: Publisher>(&mut self, bytes: usize, _publisher: &mut Pub) {
+        let told = self.settled();
+        told.in_flight = told.in_flight.saturating_sub(bytes as u64);
+    }
+
+    fn earliest_departure_time(&self) -> Option<Timestamp> {
+        self.told.borrow_mut().settled().earliest()
+    }
+}
+
+impl<P: Policies + Clone> Clone for Controller<P> {
+    fn clone(&self) -> Self {
+        Self { told: self.told.clone(), visit: self.visit.clone() }
+    }
+}
+
+/// The connection is over.
+impl<P: Policies> Drop for Controller<P> {
+    fn drop(&mut self) {
+        if let Some(visit) = self.visit.take().and_then(Arc::into_inner) {
+            visit.end(&self.settled().core);
+        }
+    }
+}
+
+impl<P: Policies> fmt::Debug for Controller<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = self.told.borrow();
+        let mut shown = f.debug_struct("Controller");
+        let shown = shown.field("cwnd", &told.core.cwnd()).field("in_flight", &told.in_flight);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// After start-up, in hundredths of a window per RTT (RFC 9002 section 7.7).
+const LATER_PERCENT: u16 = 125;
+/// What leaves at once under s2n-quic's own controllers (`MAX_BURST_PACKETS`).
+const BURST_PACKETS: u64 = 10;
+
+/// As s2n-quic counts bytes.
+fn window(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
