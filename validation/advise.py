@@ -21,6 +21,7 @@ SEED = 47
 STACKS = {
     "linux": ["--packet", "1448B", "--headers", "52B"],
     "quinn": ["--profile", "quic"],
+    "noq": ["--profile", "quic"],
 }
 
 

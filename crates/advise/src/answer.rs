@@ -51,7 +51,7 @@ pub struct Answer {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Told {
-    /// Who sends: `linux`, `quinn` or `quic`.
+    /// Who sends: `linux`, `quinn`, `noq` or `quic`.
     pub on: &'static str,
     /// Bottleneck rate.
     pub rate_bps: u64,

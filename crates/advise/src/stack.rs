@@ -12,6 +12,8 @@ pub enum Stack {
     Linux,
     /// quinn, with its own controllers and ours.
     Quinn,
+    /// noq, the QUIC of iroh, with its own controllers and ours.
+    Noq,
     /// Another stack of QUIC, which has a timer and paces.
     Quic,
 }
@@ -27,13 +29,14 @@ pub struct Candidate {
 
 impl Stack {
     /// All, in the order of the help.
-    pub const ALL: [Self; 3] = [Self::Linux, Self::Quinn, Self::Quic];
+    pub const ALL: [Self; 4] = [Self::Linux, Self::Quinn, Self::Noq, Self::Quic];
 
     /// As `--on` takes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Linux => "linux",
             Self::Quinn => "quinn",
+            Self::Noq => "noq",
             Self::Quic => "quic",
         }
     }
@@ -43,6 +46,7 @@ impl Stack {
         match self {
             Self::Linux => "Linux's TCP",
             Self::Quinn => "quinn",
+            Self::Noq => "noq",
             Self::Quic => "QUIC",
         }
     }
@@ -59,8 +63,11 @@ impl Stack {
             let Some(startup) = ChosenStartup::by_name(card.name) else { continue };
             let needs = startup.needs();
             let asks = needs.required.and(needs.wanted).common(OF_OTHERS);
-            let is_other = self == Self::Quinn && card.name == OTHER_ON_QUINN;
-            if !asks.is_empty() || card.name == BEYOND || is_other || !carries(card, needs) {
+            if !asks.is_empty()
+                || card.name == BEYOND
+                || self.differs(card.name)
+                || !carries(card, needs)
+            {
                 continue;
             }
             let name = match card.partner {
@@ -82,7 +89,17 @@ impl Stack {
                 &[("linux-cubic", "hystart"), ("linux-reno", "newreno"), ("linux-bbr", BBR_1)]
             }
             Self::Quinn => &[("quinn-cubic", REFERENCE), ("quinn-newreno", "newreno")],
+            Self::Noq => &[("noq-cubic", REFERENCE), ("noq-newreno", "newreno")],
             Self::Quic => &[(REFERENCE, REFERENCE)],
+        }
+    }
+
+    /// Whether a start-up does other things there than simulated.
+    fn differs(self, startup: &str) -> bool {
+        match self {
+            Self::Linux | Self::Quic => false,
+            Self::Quinn => startup == OTHER_ON_QUINN,
+            Self::Noq => OTHER_ON_NOQ.contains(&startup),
         }
     }
 
@@ -90,7 +107,7 @@ impl Stack {
     pub(crate) fn flags(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Linux => &[("--packet", "1448B"), ("--headers", "52B")],
-            Self::Quinn | Self::Quic => &[("--profile", "quic")],
+            Self::Quinn | Self::Noq | Self::Quic => &[("--profile", "quic")],
         }
     }
 }
@@ -107,6 +124,9 @@ pub(crate) const REFERENCE: &str = "cubic";
 const BBR_1: &str = "bbr(preset=v1)";
 /// Over quinn it takes up to 1.7 times as long as simulated.
 const OTHER_ON_QUINN: &str = "jump-start";
+/// They measure the path by the spacing of the first ACKs, and noq lets the first window leave in
+/// pairs: over noq they take up to five times as long as simulated.
+const OTHER_ON_NOQ: [&str; 3] = ["afstart", "hoe", "packet-pair"];
 /// The start-up with the large window.
 const BEYOND: &str = "liw";
 /// What no stack has on every path.
@@ -137,6 +157,9 @@ mod tests {
             !["hystart", "careful-resume", "bbr", "liw+cubic"].into_iter().any(has),
             "{linux:?}"
         );
+        let noq = names(Stack::Noq);
+        assert_eq!(noq[..2], ["noq-cubic", "noq-newreno"]);
+        assert!(!noq.iter().any(|name| name == "hoe+cubic"), "{noq:?}");
         let quic = names(Stack::Quic);
         assert_eq!(quic.iter().filter(|name| *name == "cubic").count(), 1);
         assert!(!quic.iter().any(|name| name.contains("quick-start")), "{quic:?}");

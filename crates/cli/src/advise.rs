@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// By how much packets are late at most, if it is known
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     jitter: Option<String>,
-    /// Who sends: linux, quinn, or quic for any other stack of QUIC [default: linux]
+    /// Who sends: linux, quinn, noq, or quic for any other stack of QUIC [default: linux]
     #[arg(long, value_name = "STACK")]
     on: Option<String>,
     /// Others are on the path too
@@ -50,8 +50,8 @@ pub(crate) struct Args {
     /// Write a picture here, as SVG: the times of each control on all paths that yours may be
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Measure the advised control and the stack's own on the path as told, on Linux or over quinn
-    /// in virtual time
+    /// Measure the advised control and the stack's own on the path as told, on Linux, over quinn or
+    /// over noq in virtual time
     #[arg(long)]
     verify: bool,
 }
@@ -129,6 +129,7 @@ pub(crate) fn controls(stack: Stack) -> Vec<Candidate> {
     let on = match stack {
         Stack::Linux => "linux",
         Stack::Quinn => "quic",
+        Stack::Noq => "noq",
         Stack::Quic => "sim",
     };
     stack.controls(|card, needs| transports_of(card, needs).iter().any(|runs| runs.on == on))
@@ -140,6 +141,7 @@ fn transport(
 ) -> Result<std::sync::Arc<dyn firstflight_transports::Transport>, Failure> {
     Ok(match stack {
         Stack::Linux => On::lab(true, None).transport()?,
+        Stack::Noq => On::named("noq").transport()?,
         Stack::Quinn | Stack::Quic => On::named("quic").transport()?,
     })
 }
