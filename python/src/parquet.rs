@@ -26,7 +26,7 @@ impl Parquet for Pyarrow {
         })
     }
 
-    fn create(&self, file: &Path) -> io::Result<Box<dyn ParquetRows>> {
+    fn create(&self, file: &Path, _columns: &[Column]) -> io::Result<Box<dyn ParquetRows>> {
         Python::attach(|py| {
             let writer = module(py)?.call_method1("Writer", (file,))?;
             Ok(Box::new(Writer(writer.unbind())) as Box<dyn ParquetRows>)

@@ -1,7 +1,8 @@
 //! `show`: a connection's start-up, drawn from its qlog, a capture, a record of `ss` or of iperf3,
-//! and judged where its path is known.
+//! and judged where its path is known; a recording of `kernel watch` as a table.
 
 mod drawing;
+mod watched;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use firstflight_answers::show::{Document, Listing, cautions, check, named};
 use firstflight_answers::{Judged, KnownPath, json};
 use firstflight_qlog::{Connection, Evidence, Summary};
-use firstflight_record::{Recorded, open};
+use firstflight_record::{Opened, Recorded, open_any};
 use firstflight_report::{Cell, Column, Page, Section, Table, digits, terminal, write_dir};
 use firstflight_scenario::Time;
 use firstflight_transports::SIM;
@@ -25,8 +26,8 @@ use crate::{command_line, output};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A qlog of any stack (.sqlog, .qlog), a pcap or pcapng of TCP, the output of `ss -tin` again
-    /// and again, or of `iperf3 --json`; packed as .gz or .zst too; - is standard input; or what
-    /// `kernel trial --record` wrote
+    /// and again, or of `iperf3 --json`, or a recording of `kernel watch`; packed as .gz or .zst
+    /// too; - is standard input; or what `kernel trial --record` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Which connection of the file, from 1 [default: the one with most events, or most bytes]
@@ -53,7 +54,8 @@ pub(crate) struct Args {
     /// Print the start-up as one JSON document
     #[arg(long)]
     json: bool,
-    /// Write report.html, figures, data and show.json here
+    /// Write report.html, figures, data and show.json here; of a recording of `kernel watch` its
+    /// table, as CSV and, where this program is built with it, as Parquet
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -66,6 +68,9 @@ in a row have no more in flight than a quarter above the best before. What limit
 than its window (application, receiver's window, send buffer) is listed interval by interval. A
 record that was taken at the receiver, began in the middle or has one direction only cannot show
 start-up: it says so, and is not judged.
+
+A recording of `kernel watch` has no curve: its connections are a table, a row each, and with
+--connection one of them with what each number means.
 
 With --rate and --rtt the references of `judge` run in the simulator on that path with as many
 bytes, and the start-up is called early (below 0.9 BDP), late (beyond path and buffer), slow (more
@@ -83,7 +88,8 @@ Examples:
   zcat old.txt.gz | firstflight show -
   while sleep .01; do date +%s.%N; ss -tin dst 192.0.2.1; done > ss.txt
   firstflight show ss.txt --rate 50Mbps --rtt 40ms
-  firstflight show client.sqlog --json | jq .startup.exit";
+  firstflight show client.sqlog --json | jq .startup.exit
+  firstflight show connections.jsonl --out tables && duckdb -c \"from 'tables/connections.csv'\"";
 
 /// Runs the command.
 pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
@@ -94,11 +100,14 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     if is_trial(&args.file) {
         return trial(args);
     }
-    if args.list {
-        return list(args);
-    }
     let file = args.file.display().to_string();
-    let recorded = open(&args.file, args.connection)?;
+    let recorded = match open_any(&args.file, args.connection)? {
+        Opened::Watched(watched) => return watched::show(args, &watched),
+        Opened::Recorded(recorded) => recorded,
+    };
+    if args.list {
+        return list(args, &file, &recorded);
+    }
     cautions(&file, &recorded).iter().for_each(|caution| output::complain(caution));
     check(&file, &recorded)?;
     let connection = &recorded.connection;
@@ -162,11 +171,9 @@ fn trial(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The connections of a file.
-fn list(args: &Args) -> Result<Status, Failure> {
-    let recorded = open(&args.file, None)?;
-    let file = args.file.display().to_string();
+fn list(args: &Args, file: &str, recorded: &Recorded) -> Result<Status, Failure> {
     if args.json {
-        output::print(&json(&Listing::of(&file, &recorded))?)?;
+        output::print(&json(&Listing::of(file, recorded))?)?;
         return Ok(Status::Done);
     }
     let columns = [

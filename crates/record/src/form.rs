@@ -68,7 +68,8 @@ fn json(text: &str) -> Result<Form, Other> {
     if text.contains("\"firstflight/connection@") {
         return other(
             "connections that kernel watch told, whose lines have no curve to draw",
-            "firstflight kernel what-if FILE, or a capture of one connection",
+            "firstflight show FILE for a table, firstflight kernel what-if FILE, or a capture of \
+             one connection",
         );
     }
     if has(&["constants", "logEventTypes"]) {

@@ -26,6 +26,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use firstflight_qlog::{Connection, Listed, Log, Skipped};
+use firstflight_results::Table;
 
 pub use capture::{Pcap, Segment};
 pub use error::RecordError;
@@ -71,6 +72,41 @@ pub struct Recorded {
 pub fn open(path: &Path, number: Option<usize>) -> Result<Recorded, RecordError> {
     let file = if path.as_os_str() == "-" { "standard input" } else { &path.to_string_lossy() };
     read(file, source::open(file, path)?, number)
+}
+
+/// What a file may be that is shown: one connection of it, or a recording of a whole host.
+#[derive(Debug)]
+pub enum Opened {
+    /// A connection, packet by packet or look by look.
+    Recorded(Box<Recorded>),
+    /// The lines of `kernel watch`.
+    Watched(Watched),
+}
+
+/// The connections that `kernel watch` has told.
+#[derive(Debug)]
+pub struct Watched {
+    /// A row each ([`firstflight_results::table::connections`]).
+    pub table: Table,
+    /// Lines that were left out.
+    pub skipped: Skipped,
+}
+
+/// As [`open`], and recordings of `kernel watch`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_any(path: &Path, number: Option<usize>) -> Result<Opened, RecordError> {
+    let file = if path.as_os_str() == "-" { "standard input" } else { &path.to_string_lossy() };
+    let mut source = source::open(file, path)?;
+    let watched = match source::unpacked(file, &mut source)? {
+        None => mix::watched_table(file, &mut source)?,
+        Some(mut kept) => mix::watched_table(file, &mut kept.content)?,
+    };
+    match watched {
+        Some(watched) => Ok(Opened::Watched(watched)),
+        None => Ok(Opened::Recorded(Box::new(read(file, source, number)?))),
+    }
 }
 
 /// Reads a record from its begin; `file` is for messages.

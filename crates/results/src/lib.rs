@@ -4,7 +4,8 @@
 //! [`Results`] is the document of `--json`. What is measured of a flow and of its run has a name, a
 //! unit and a meaning in one list ([`measures`]), by which tables, the conditions of a scenario and
 //! the claims of papers all call it. A [`Table`] has a row per flow of a run ([`table::flows`]) or
-//! per flow, time and variable ([`table::series`]). CSV, JSON with its schema, the page
+//! per flow, time and variable ([`table::series`]), or per connection of a host that was watched
+//! ([`table::connections`]). CSV, JSON with its schema, the page
 //! `docs/results.md` and, with the feature `arrow`, record batches come from the same columns. What
 //! was not measured is null: an empty cell in CSV.
 //!

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use firstflight_outside::AtomicFile;
 use firstflight_results::table::flows;
-use firstflight_results::{CsvRows, Table};
+use firstflight_results::{Column, CsvRows, Table};
 
 use crate::SweepError;
 
@@ -23,7 +23,7 @@ pub enum Format {
     Parquet,
 }
 
-/// A library that writes and reads Parquet files of the table of flows.
+/// A library that writes Parquet files, and reads those of the table of flows.
 pub trait Parquet: Sync {
     /// Why it cannot be used.
     ///
@@ -31,11 +31,11 @@ pub trait Parquet: Sync {
     /// What it lacks, and what is accepted.
     fn check(&self) -> Result<(), String>;
 
-    /// Begins a file.
+    /// Begins a file of these columns.
     ///
     /// # Errors
     /// A file that cannot be written.
-    fn create(&self, file: &Path) -> io::Result<Box<dyn ParquetRows>>;
+    fn create(&self, file: &Path, columns: &[Column]) -> io::Result<Box<dyn ParquetRows>>;
 
     /// Hands on the rows of a file, some thousands at a time.
     ///
@@ -131,8 +131,24 @@ impl Format {
         }
     }
 
-    /// A writer of tables into one file.
+    /// Writes a table as a file, whole or not at all.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write(self, path: &Path, table: Table) -> Result<(), SweepError> {
+        let to = AtomicFile::create(path).map_err(SweepError::write(path))?;
+        let mut writer = self.writer_of(&to, table.columns())?;
+        writer.write(table)?;
+        writer.finish()?;
+        to.finish().map_err(SweepError::write(path))
+    }
+
+    /// A writer of tables of flows into one file.
     pub(crate) fn writer(self, to: &AtomicFile) -> Result<Writer, SweepError> {
+        self.writer_of(to, &flows::columns())
+    }
+
+    fn writer_of(self, to: &AtomicFile, columns: &[Column]) -> Result<Writer, SweepError> {
         let form = match self {
             Self::Csv => Form::Csv {
                 file: BufWriter::new(to.file().map_err(SweepError::write(to.path()))?),
@@ -140,7 +156,7 @@ impl Format {
             },
             Self::Parquet => {
                 let by = parquet().map_err(io::Error::other);
-                let rows = by.and_then(|by| by.create(to.hidden()));
+                let rows = by.and_then(|by| by.create(to.hidden(), columns));
                 Form::Parquet(rows.map_err(SweepError::write(to.path()))?)
             }
         };

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use firstflight_results::Table;
 use firstflight_results::table::{arrow, flows};
+use firstflight_results::{Column, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
@@ -26,12 +26,12 @@ impl Parquet for BuiltIn {
         Ok(())
     }
 
-    fn create(&self, file: &Path) -> io::Result<Box<dyn ParquetRows>> {
+    fn create(&self, file: &Path, columns: &[Column]) -> io::Result<Box<dyn ParquetRows>> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(ROWS))
             .build();
-        let schema = Arc::new(arrow::schema(&flows::columns()));
+        let schema = Arc::new(arrow::schema(columns));
         let writer = ArrowWriter::try_new(File::create(file)?, schema, Some(properties));
         Ok(Box::new(Writer(writer.map_err(fault)?)))
     }

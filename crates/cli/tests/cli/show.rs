@@ -331,3 +331,50 @@ fn a_full_disk_is_told_where_a_pipe_is_kept() {
     assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains("standard input: no room to unpack or to keep it in"), "{stderr}");
 }
+
+/// A recording of `kernel watch`: two connections and the summary.
+const WATCHED: &str = concat!(
+    r#"{"schema":"firstflight/connection@1","began_s":1.5,"duration_s":2.0,"#,
+    r#""local":"192.0.2.1:443","remote":"[2001:db8::1]:5000","accepted":true,"control":"cubic","#,
+    r#""slow_start_end":"loss","slow_start_ended":true,"end_cwnd_packets":294,"#,
+    r#""end_after_s":[0.25,0.296],"end_rate_bps":40000000,"end_srtt_s":0.041,"timeouts":null,"#,
+    r#""acked_bytes":6000000,"sent_again_bytes":9000,"sent_again_packets":7,"lost_packets":6,"#,
+    r#""marked_packets":0,"mss_bytes":1448,"longest_cwnd_packets":300,"cwnd_packets":150,"#,
+    r#""min_rtt_s":0.04,"srtt_s":0.05}"#,
+    "\n",
+);
+
+#[test]
+fn a_recording_of_a_host_is_a_table_and_one_of_its_connections_tells_all() {
+    let place = Place::new();
+    let open = WATCHED
+        .replace("\"loss\",\"slow_start_ended\":true", "\"application\",\"slow_start_ended\":false")
+        .replace("[0.25,0.296]", "null");
+    let summary = "{\"schema\":\"firstflight/watch@1\",\"began\":2}\n";
+    place.write("c.jsonl", [WATCHED, &open, "{\"schema\":1}\n", summary].concat());
+    let outcome = place.run(&["show", "c.jsonl"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.stderr.contains("1 line was left out; the first: c.jsonl:3: "), "{outcome:?}");
+    for wanted in ["not at all: application", "294", "6000.0", "40.000"] {
+        assert!(outcome.stdout.contains(wanted), "{wanted}: {outcome:?}");
+    }
+    let one = place.run(&["show", "c.jsonl", "--connection", "1"]);
+    assert!(one.stdout.contains("Retransmission timeouts until its end"), "{one:?}");
+    let shown: Value = serde_json::from_str(
+        &place.run(&["show", "c.jsonl", "--connection", "2", "--json"]).stdout,
+    )
+    .unwrap();
+    let [connection] = &shown["connections"].as_array().unwrap()[..] else { panic!("{shown}") };
+    assert_eq!(connection["end_not_after_s"], Value::Null);
+    assert_eq!(connection["slow_start_end"], "application");
+    let none = place.run(&["show", "c.jsonl", "--connection", "3"]);
+    assert!(none.stderr.contains("--connection 3: the file has 2; accepted: 1 to 2"), "{none:?}");
+    let curve = place.run(&["show", "c.jsonl", "--all"]);
+    assert_eq!(curve.code, 2);
+    assert!(curve.stderr.contains("no curve to draw or judge; accepted: --connection, --list"));
+    assert_eq!(place.run(&["show", "c.jsonl", "--out", "tables"]).code, 0);
+    let table = fs::read_to_string(place.path("tables/connections.csv")).unwrap();
+    let line = "1.5,2.0,192.0.2.1:443,[2001:db8::1]:5000,true,cubic,loss,true,294,0.25,0.296,";
+    assert!(table.lines().nth(1).unwrap().starts_with(line), "{table}");
+    assert_eq!(table.lines().count(), 3);
+}

@@ -16,9 +16,11 @@ use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
 use firstflight_qlog::Skipped;
+use firstflight_results::Table;
+use firstflight_results::table::connections;
 
 use crate::sockets::{self, Sample, next};
-use crate::{RecordError, Recorded, recorded, source};
+use crate::{RecordError, Recorded, Watched, recorded, source};
 
 /// The transfers of a file.
 #[derive(Clone, Debug, Default)]
@@ -89,14 +91,9 @@ pub fn read<R: Read + Seek + Send>(file: &str, mut source: R) -> Result<Mix, Rec
 }
 
 fn of<R: Read + Seek + Send>(file: &str, mut source: R) -> Result<Mix, RecordError> {
-    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
-    let mut first = Vec::new();
-    source.rewind().map_err(unreadable)?;
-    source.by_ref().take(crate::FIRST).read_to_end(&mut first).map_err(unreadable)?;
-    source.rewind().map_err(unreadable)?;
-    let text = String::from_utf8_lossy(&first);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    if text.starts_with('{') && WATCHED.iter().any(|schema| text.contains(schema)) {
+    let first = begin_of(file, &mut source)?;
+    let text = first.trim_start_matches('\u{feff}').trim_start();
+    if is_watched(text) {
         return by_lines(file, &mut source, "lines of kernel watch", &mut |_, line| {
             watched::transfer(line)
         });
@@ -109,6 +106,41 @@ fn of<R: Read + Seek + Send>(file: &str, mut source: R) -> Result<Mix, RecordErr
         return of_sockets(file, &mut source);
     }
     of_records(file, source)
+}
+
+/// The first bytes as text.
+fn begin_of<R: Read + Seek>(file: &str, source: &mut R) -> Result<String, RecordError> {
+    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
+    let mut first = Vec::new();
+    source.rewind().map_err(unreadable)?;
+    source.by_ref().take(crate::FIRST).read_to_end(&mut first).map_err(unreadable)?;
+    source.rewind().map_err(unreadable)?;
+    Ok(String::from_utf8_lossy(&first).into_owned())
+}
+
+fn is_watched(text: &str) -> bool {
+    text.starts_with('{') && WATCHED.iter().any(|schema| text.contains(schema))
+}
+
+/// The table of the lines of `kernel watch`, if a file has such.
+pub(crate) fn watched_table<R: Read + Seek>(
+    file: &str,
+    source: &mut R,
+) -> Result<Option<Watched>, RecordError> {
+    if !is_watched(begin_of(file, source)?.trim_start_matches('\u{feff}').trim_start()) {
+        return Ok(None);
+    }
+    let mut table = Table::empty(connections::columns());
+    let mix = by_lines(file, source, "lines of kernel watch", &mut |_, line| {
+        if table.len() == MOST {
+            return Err(format!("accepted: the first {MOST} connections"));
+        }
+        if !watched::is_none(line) {
+            connections::push(&mut table, line)?;
+        }
+        Ok(None)
+    })?;
+    Ok(Some(Watched { table, skipped: mix.skipped }))
 }
 
 /// What a line tells: nothing, a connection without data, or a transfer; an error says what is

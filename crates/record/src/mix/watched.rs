@@ -20,9 +20,14 @@ struct Line {
     srtt_s: f64,
 }
 
+/// Whether a line has no connection: a summary.
+pub(super) fn is_none(line: &str) -> bool {
+    line.is_empty() || line.contains("\"firstflight/watch@")
+}
+
 /// The connection of a line; a summary has none.
 pub(super) fn transfer(line: &str) -> Found {
-    if line.is_empty() || line.contains("\"firstflight/watch@") {
+    if is_none(line) {
         return Ok(None);
     }
     let line: Line = serde_json::from_str(line)

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+pub mod connections;
 mod factors;
 pub mod flows;
 mod page;

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use firstflight_kernel::watch::Connection;
+use firstflight_results::table::connections::LINE;
 use serde::Serialize;
 
 /// A connection as `--json` prints it.
@@ -47,7 +48,7 @@ impl<'a> Told<'a> {
         #[expect(clippy::disallowed_methods, reason = "the record of a real connection")]
         let closed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self {
-            schema: "firstflight/connection@1",
+            schema: LINE,
             began_s: seconds(closed.saturating_sub(connection.duration)),
             duration_s: seconds(connection.duration),
             local: connection.local.to_string(),
@@ -96,8 +97,23 @@ impl<'a> Told<'a> {
 
 #[cfg(test)]
 mod tests {
+    use firstflight_results::Table;
+    use firstflight_results::table::connections;
+
     use super::super::summary;
     use super::*;
+
+    #[test]
+    fn a_line_has_what_the_table_of_connections_has() {
+        let connection = summary::tests::connection("cubic", 294, 6_000_000);
+        let line = serde_json::to_string(&Told::new(&connection)).unwrap();
+        let mut table = Table::empty(connections::columns());
+        connections::push(&mut table, &line).unwrap();
+        let keys = serde_json::from_str::<serde_json::Value>(&line).unwrap();
+        // The schema is no column, and the interval two.
+        assert_eq!(keys.as_object().unwrap().len(), connections::columns().len());
+        assert_eq!(table.row(0)["end_not_after_s"], 0.296);
+    }
 
     #[test]
     fn a_line_says_why_slow_start_ended() {
