@@ -237,8 +237,8 @@ impl Call {
 /// Whether the runs end before anybody would listen, though they took several times what is
 /// estimated: to begin a thread for them costs a tenth of a short one.
 fn is_short(scenario: &Scenario) -> bool {
-    let resolved = Simulator::TCP.resolve(scenario);
-    resolved.is_ok_and(|resolved| u128::from(weight_ns(&resolved)) * 10 < LISTEN.as_nanos())
+    let complete = Simulator::TCP.complete(scenario);
+    complete.is_ok_and(|complete| u128::from(weight_ns(&complete)) * 10 < LISTEN.as_nanos())
 }
 
 /// Whether a start-up in Python takes part.

@@ -40,7 +40,7 @@ impl Ran {
     fn flows(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         let report = &self.ran.report;
         kept(py, &self.flows, || {
-            flows::table(&report.resolved.factors(), report.runs.iter().map(|run| &run.result))
+            flows::table(&report.scenario.factors(), report.runs.iter().map(|run| &run.result))
         })
     }
 
@@ -65,7 +65,7 @@ impl Ran {
                 flows,
                 links: queues,
             });
-            series::table(&report.resolved.factors(), curves)
+            series::table(&report.scenario.factors(), curves)
         })
     }
 

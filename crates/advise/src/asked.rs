@@ -90,8 +90,8 @@ impl Asked {
             flags.set(&flag.name, text);
         }
         let given = |name: &str| path.given().find(|(flag, _)| flag.name == name);
-        let resolved = Scenario::from_flags(&flags, &["newreno".to_owned()])?.resolve()?;
-        let (link, flow) = (&resolved.links[0], &resolved.flows[0]);
+        let complete = Scenario::from_flags(&flags, &["newreno".to_owned()])?.complete()?;
+        let (link, flow) = (&complete.links[0], &complete.flows[0]);
         let loss = given("--loss").map(|_| link.loss);
         let is_burst = matches!(loss, Some(Loss::Bursts(_))) || loss.is_some_and(|it| !loses(it));
         let mut unknown = Vec::new();
@@ -110,10 +110,10 @@ impl Asked {
         Ok(Self {
             stack,
             shared,
-            size_bytes: flow.size_bytes.unwrap_or_default(),
-            rate_bps: link.rate_bps,
-            rtt_ns: flow.rtt_ns,
-            packet_bytes: (resolved.packet_bytes, resolved.wire_bytes()),
+            size_bytes: flow.size.unwrap_or_default().bytes(),
+            rate_bps: link.rate.bps(),
+            rtt_ns: flow.rtt.ns(),
+            packet_bytes: (complete.packet.bytes(), complete.wire_bytes()),
             loss,
             unknown,
             flags,

@@ -88,7 +88,7 @@ impl Carried {
 fn carries(transport: &dyn Transport, control: &str, path: &PathFlags) -> Result<(), RunError> {
     let scenario = Scenario::from_flags(path, &[control.to_owned()])?;
     scenario.controls.iter().try_for_each(|spec| transport.full_name(spec).map(drop))?;
-    transport.resolve(&scenario).map(drop)
+    transport.complete(&scenario).map(drop)
 }
 
 /// Slow start's usual avoidance, with which it is among the start-ups.

@@ -7,8 +7,7 @@ use firstflight_core::policy::Startup as _;
 use firstflight_core::units::Bytes;
 use firstflight_core::view::Window;
 use firstflight_runner::Report;
-use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Recovery, Resolved};
+use firstflight_scenario::{Complete, Recovery, Size, complete};
 
 /// `profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing`, then what single controls
 /// do otherwise. Of a kernel's TCP and of QUIC it says whose endpoints they are.
@@ -23,24 +22,24 @@ pub fn in_force(report: &Report) -> String {
 
 /// What holds for all controls, which is short however many they are.
 pub fn common(report: &Report) -> String {
-    let resolved = &report.resolved;
+    let complete = &report.scenario;
     let first = report.runs.first();
     let mut said = match (transport(report), first.and_then(|run| run.result.lab.as_ref())) {
         ("linux", Some(lab)) => {
-            format!("TCP of Linux {}, {}", lab.kernel, resolved.endpoints())
+            format!("TCP of Linux {}, {}", lab.kernel, complete.endpoints())
         }
-        ("quic", _) => of_quic(resolved, "quinn"),
-        ("noq", _) => of_quic(resolved, "noq"),
+        ("quic", _) => of_quic(complete, "quinn"),
+        ("noq", _) => of_quic(complete, "noq"),
         (mixed, _) if mixed.contains("quic") => {
-            format!("{}; over QUIC: {}", resolved.endpoints(), of_quic(resolved, "quinn"))
+            format!("{}; over QUIC: {}", complete.endpoints(), of_quic(complete, "quinn"))
         }
         (mixed, _) if mixed.contains("noq") => {
-            format!("{}; over noq: {}", resolved.endpoints(), of_quic(resolved, "noq"))
+            format!("{}; over noq: {}", complete.endpoints(), of_quic(complete, "noq"))
         }
-        _ => resolved.endpoints(),
+        _ => complete.endpoints(),
     };
     if transport(report) == "sim" {
-        said.push_str(match paced(resolved) {
+        said.push_str(match paced(complete) {
             Paced::None => ", no pacing",
             Paced::All => ", paced",
             Paced::Some => ", no pacing but where said",
@@ -54,11 +53,11 @@ pub fn otherwise(report: &Report) -> Vec<String> {
     if transport(report) != "sim" {
         return Vec::new();
     }
-    let resolved = &report.resolved;
+    let complete = &report.scenario;
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    let controls = controls(resolved);
+    let controls = controls(complete);
     for (control, spec) in &controls {
-        let own = exceptions(resolved, control, spec, paced(resolved) == Paced::Some).join(", ");
+        let own = exceptions(complete, control, spec, paced(complete) == Paced::Some).join(", ");
         match groups.iter_mut().find(|(known, _)| *known == own) {
             Some((_, names)) => names.push(&spec.text),
             None if own.is_empty() => {}
@@ -81,9 +80,9 @@ enum Paced {
     All,
 }
 
-fn paced(resolved: &Resolved) -> Paced {
-    let controls = controls(resolved);
-    let all = resolved.endpoint.switches.pacing;
+fn paced(complete: &Complete) -> Paced {
+    let controls = controls(complete);
+    let all = complete.endpoint.switches.pacing;
     match controls.iter().filter(|(control, _)| all || is_paced(control)).count() {
         0 => Paced::None,
         some if some == controls.len() => Paced::All,
@@ -92,24 +91,24 @@ fn paced(resolved: &Resolved) -> Paced {
 }
 
 /// RFC 9002 section 7.2 for the window; a stack paces by a rule of its own.
-fn of_quic(resolved: &Resolved, stack: &str) -> String {
-    let Some(flow) = resolved.flows.first() else { return String::new() };
-    let iw = match flow.iw_bytes.given {
-        true => resolved.window(flow.iw_bytes.value),
+fn of_quic(complete: &Complete, stack: &str) -> String {
+    let Some(flow) = complete.flows.first() else { return String::new() };
+    let iw = match flow.iw.given {
+        true => complete.window(flow.iw.value),
         false => "10 packets".to_owned(),
     };
-    let ssthresh = match flow.ssthresh_bytes.value.filter(|_| flow.ssthresh_bytes.given) {
-        Some(bytes) => format!("ssthresh {}", resolved.window(bytes)),
+    let ssthresh = match flow.ssthresh.value.filter(|_| flow.ssthresh.given) {
+        Some(size) => format!("ssthresh {}", complete.window(size)),
         None => "no ssthresh".to_owned(),
     };
     format!("{stack}'s endpoints: IW {iw}, {ssthresh}, recovery of RFC 9002, paced by {stack}")
 }
 
 /// Every control of the scenario once, but for those that only another stack has.
-fn controls(resolved: &Resolved) -> Vec<(Control, &ControlSpec)> {
-    let own = resolved.flows.iter().filter_map(|flow| flow.control.as_ref());
+fn controls(complete: &Complete) -> Vec<(Control, &ControlSpec)> {
+    let own = complete.flows.iter().filter_map(|flow| flow.control.as_ref());
     let mut specs: Vec<&ControlSpec> = Vec::new();
-    for spec in resolved.controls.iter().chain(own) {
+    for spec in complete.controls.iter().chain(own) {
         if specs.iter().all(|known| known.text != spec.text) {
             specs.push(spec);
         }
@@ -119,34 +118,35 @@ fn controls(resolved: &Resolved) -> Vec<(Control, &ControlSpec)> {
 
 /// What this control does otherwise than the endpoints' line says.
 fn exceptions(
-    resolved: &Resolved,
+    complete: &Complete,
     control: &Control,
     spec: &ControlSpec,
     say_paced: bool,
 ) -> Vec<String> {
-    let uses = |flow: &&ResolvedFlow| flow.control.as_ref().is_none_or(|own| own.text == spec.text);
-    let Some(flow) = resolved.flows.iter().find(uses) else { return Vec::new() };
-    let common = flow.ssthresh_bytes.value.map_or(Bytes::MAX, Bytes);
+    let uses =
+        |flow: &&complete::Flow| flow.control.as_ref().is_none_or(|own| own.text == spec.text);
+    let Some(flow) = complete.flows.iter().find(uses) else { return Vec::new() };
+    let common = flow.ssthresh.value.map_or(Bytes::MAX, |size| Bytes(size.bytes()));
     // Start-ups that find their own end take no ssthresh from the profile.
-    let own_end = control.startup.card().own_end && !flow.ssthresh_bytes.given;
+    let own_end = control.startup.card().own_end && !flow.ssthresh.given;
     let given = Window {
-        cwnd: Bytes(flow.iw_bytes.value),
+        cwnd: Bytes(flow.iw.value.bytes()),
         ssthresh: if own_end { Bytes::MAX } else { common },
     };
-    let open = control.startup.open(given, Bytes(resolved.packet_bytes));
+    let open = control.startup.open(given, Bytes(complete.packet.bytes()));
     let mut own = Vec::new();
     // What its name says needs no second saying.
     let named = |knob| spec.startup.knob(knob).is_some();
     if open.cwnd != given.cwnd && !named("iw") {
-        own.push(format!("IW {}", resolved.window(open.cwnd.0)));
+        own.push(format!("IW {}", complete.window(Size::from_bytes(open.cwnd.0))));
     }
     if named("ssthresh") {
     } else if open.ssthresh == Bytes::MAX && common != Bytes::MAX {
         own.push("no ssthresh".to_owned());
     } else if open.ssthresh != common {
-        own.push(format!("ssthresh {}", resolved.window(open.ssthresh.0)));
+        own.push(format!("ssthresh {}", complete.window(Size::from_bytes(open.ssthresh.0))));
     }
-    if let Some(recovery) = own_recovery(resolved, control, flow) {
+    if let Some(recovery) = own_recovery(complete, control, flow) {
         own.push(format!("recovery {}", recovery.title()));
     }
     if say_paced && is_paced(control) {
@@ -161,8 +161,8 @@ fn is_paced(control: &Control) -> bool {
 }
 
 /// The recovery that a control's name brings, where it is not that of the endpoints.
-fn own_recovery(resolved: &Resolved, control: &Control, flow: &ResolvedFlow) -> Option<Recovery> {
-    let profile = resolved.endpoint.profile;
+fn own_recovery(complete: &Complete, control: &Control, flow: &complete::Flow) -> Option<Recovery> {
+    let profile = complete.endpoint.profile;
     let own =
         firstflight_runner::own_recovery(profile, control).filter(|_| !flow.recovery.given)?;
     (own != flow.recovery.value).then_some(own)
@@ -171,16 +171,16 @@ fn own_recovery(resolved: &Resolved, control: &Control, flow: &ResolvedFlow) -> 
 /// The controls whose name says how they repair losses, where current kernels would use SACK: a
 /// reader would else take the repair's cost for the control's.
 pub(crate) fn without_sack(report: &Report) -> Option<String> {
-    let resolved = &report.resolved;
+    let complete = &report.scenario;
     let sack =
-        |flow: &&ResolvedFlow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack);
-    let flow = resolved.flows.iter().find(sack)?;
+        |flow: &&complete::Flow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack);
+    let flow = complete.flows.iter().find(sack)?;
     if report.runs.iter().any(|run| run.result.transport != "sim") {
         return None;
     }
-    let controls = controls(resolved);
+    let controls = controls(complete);
     let named = controls.iter().filter_map(|(control, spec)| {
-        own_recovery(resolved, control, flow).map(|recovery| (spec.text.as_str(), recovery.title()))
+        own_recovery(complete, control, flow).map(|recovery| (spec.text.as_str(), recovery.title()))
     });
     let said: Vec<String> = named.map(|(name, title)| format!("{name} by {title}")).collect();
     (!said.is_empty()).then(|| {

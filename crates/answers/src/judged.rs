@@ -8,7 +8,7 @@ use firstflight_outside::digits;
 use firstflight_qlog::{Curve, Summary};
 use firstflight_record::{Form, Recorded};
 use firstflight_runner::{Report, Run, RunError, Transport};
-use firstflight_scenario::{PathFlags, Rate, Resolved, ResolvedBuffer, Scenario};
+use firstflight_scenario::{Complete, PathFlags, Rate, Scenario};
 use serde::Serialize;
 
 use crate::comparison;
@@ -90,17 +90,17 @@ impl KnownPath<'_> {
         let size_bytes = arrived.unwrap_or_else(|| carried(self.rate, summary.duration_s));
         let scenario = self.references(recorded, size_bytes, transport)?;
         let hidden = recorded.connection.hidden.is_some();
-        let (resolved, runs) = if hidden {
-            (scenario.resolve().map_err(RunError::from)?, Vec::new())
+        let (complete, runs) = if hidden {
+            (scenario.complete().map_err(RunError::from)?, Vec::new())
         } else {
             let report = run(&scenario)?;
             if report.interrupted {
                 return Err(RunError::Interrupted.into());
             }
-            (report.resolved, report.runs)
+            (report.scenario, report.runs)
         };
         let references: Vec<StartUp> = runs.iter().map(StartUp::reference).collect();
-        let seen = seen(recorded, &resolved, &references);
+        let seen = seen(recorded, &complete, &references);
         Ok(Judged {
             bdp_bytes: whole(seen.bdp),
             buffer_bytes: whole(seen.buffer),
@@ -108,7 +108,7 @@ impl KnownPath<'_> {
             findings: findings(&seen),
             log: StartUp::log(summary, whole(seen.bdp)),
             is_told: arrived.is_some(),
-            caution: another_path(&resolved, summary),
+            caution: another_path(&complete, summary),
             references,
         })
     }
@@ -153,21 +153,17 @@ fn carried(rate: &str, seconds: f64) -> u64 {
 }
 
 /// What the path and its buffer hold, bytes.
-fn holds(resolved: &Resolved) -> (u64, u64) {
-    let Some(link) = resolved.links.get(resolved.slowest_link()) else { return (0, 0) };
-    let rtt_ns = resolved.flows.first().map_or(0, |flow| flow.rtt_ns);
-    let bdp = u128::from(link.rate_bps) * u128::from(rtt_ns) / 8_000_000_000;
-    let buffer = match link.buffer {
-        ResolvedBuffer::Packets(packets) => packets.saturating_mul(resolved.wire_bytes()),
-        ResolvedBuffer::Bytes(bytes) => bytes,
-    };
-    (u64::try_from(bdp).unwrap_or(u64::MAX), buffer)
+fn holds(complete: &Complete) -> (u64, u64) {
+    let Some(link) = complete.links.get(complete.slowest_link()) else { return (0, 0) };
+    let rtt_ns = complete.flows.first().map_or(0, |flow| flow.rtt.ns());
+    let bdp = u128::from(link.rate.bps()) * u128::from(rtt_ns) / 8_000_000_000;
+    (u64::try_from(bdp).unwrap_or(u64::MAX), link.buffer.bytes_of(complete.wire_bytes()))
 }
 
 /// What the log tells, with its windows up to the end of start-up.
-fn seen(recorded: &Recorded, resolved: &Resolved, references: &[StartUp]) -> Seen {
+fn seen(recorded: &Recorded, complete: &Complete, references: &[StartUp]) -> Seen {
     let (connection, summary) = (&recorded.connection, &recorded.connection.summary);
-    let (bdp, buffer) = holds(resolved);
+    let (bdp, buffer) = holds(complete);
     let exit = summary.exit.as_ref();
     let curves = connection.curves(exit.map_or(summary.duration_s, |exit| exit.time_s));
     let largest = |curve: &Curve| curve.points().iter().map(|(_, it)| *it).reduce(f64::max);
@@ -177,7 +173,7 @@ fn seen(recorded: &Recorded, resolved: &Resolved, references: &[StartUp]) -> See
         hidden: connection.hidden.clone(),
         bdp: bdp as f64,
         buffer: buffer as f64,
-        rtt_s: resolved.flows.first().map_or(0, |flow| flow.rtt_ns) as f64 / 1e9,
+        rtt_s: complete.flows.first().map_or(0, |flow| flow.rtt.ns()) as f64 / 1e9,
         duration_s: summary.duration_s,
         exit_s: exit.map(|exit| exit.time_s),
         exit_window: exit.and_then(|exit| exit.cwnd_bytes).map(|bytes| bytes as f64),
@@ -197,8 +193,8 @@ fn whole(bytes: f64) -> u64 {
 }
 
 /// Whether the log's own RTT contradicts the path that was named.
-fn another_path(resolved: &Resolved, summary: &Summary) -> Option<String> {
-    let named_ms = resolved.flows.first().map_or(0, |flow| flow.rtt_ns) as f64 / 1e6;
+fn another_path(complete: &Complete, summary: &Summary) -> Option<String> {
+    let named_ms = complete.flows.first().map_or(0, |flow| flow.rtt.ns()) as f64 / 1e6;
     let least_ms = summary.min_rtt_ms?;
     let is_it = (named_ms / OTHER_PATH..=named_ms * OTHER_PATH).contains(&least_ms);
     (!is_it).then(|| {

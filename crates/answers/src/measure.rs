@@ -8,12 +8,12 @@ use crate::endpoints;
 
 /// The network and the endpoints in words.
 pub fn conditions(report: &Report) -> String {
-    format!("{}{}; {}", report.resolved.path(), flows(report), endpoints::in_force(report))
+    format!("{}{}; {}", report.scenario.path(), flows(report), endpoints::in_force(report))
 }
 
 /// `, 4 flows`, where there are several.
 pub fn flows(report: &Report) -> String {
-    match report.resolved.flow_count() {
+    match report.scenario.flow_count() {
         1 => String::new(),
         flows => format!(", {flows} flows"),
     }
@@ -21,7 +21,7 @@ pub fn flows(report: &Report) -> String {
 
 /// What the link that lets the least pass carries on average over the run, in bit/s.
 pub fn bottleneck_bps(report: &Report) -> u64 {
-    report.resolved.path_bps(&[report.resolved.slowest_link()])
+    report.scenario.path_bps(&[report.scenario.slowest_link()])
 }
 
 /// A unit in which the path's rate is a number of a few digits.

@@ -2,7 +2,7 @@
 
 use firstflight_model::{Conditions, ModelError, Prediction};
 use firstflight_runner::RunError;
-use firstflight_scenario::{Loss, PathFlags, Recovery, Resolved, ResolvedBuffer, Scenario};
+use firstflight_scenario::{Complete, Loss, PathFlags, Recovery, Scenario, Size};
 use serde::Serialize;
 
 use crate::{Needed, json};
@@ -11,9 +11,9 @@ use crate::{Needed, json};
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Predicted {
-    /// The path and its endpoints in base units.
+    /// The path and its endpoints.
     #[serde(skip)]
-    pub resolved: Resolved,
+    pub complete: Complete,
     /// What the model was told of them.
     #[serde(skip)]
     pub conditions: Conditions,
@@ -30,14 +30,14 @@ pub struct Predicted {
 /// A flag that is wrong, or what the model cannot be applied to.
 pub fn predict(path: &PathFlags) -> Result<Predicted, RunError> {
     let scenario = Scenario::from_flags(path, &["slow-start".to_owned()])?;
-    let resolved = scenario.resolve()?;
-    let conditions = conditions(&resolved);
+    let complete = scenario.complete()?;
+    let conditions = conditions(&complete);
     let prediction = firstflight_model::predict(&conditions).map_err(refused)?;
     let rtt_s = conditions.rtt_ns as f64 / 1e9;
     let size_bytes = conditions.transfer_bytes;
     Ok(Predicted {
         socket_buffers: Needed::of(conditions.rate_bps as f64, rtt_s, size_bytes),
-        resolved,
+        complete,
         conditions,
         prediction,
     })
@@ -46,7 +46,7 @@ pub fn predict(path: &PathFlags) -> Result<Predicted, RunError> {
 impl Predicted {
     /// What the model does not know of the path, a sentence each.
     pub fn cautions(&self) -> Vec<String> {
-        let link = &self.resolved.links[0];
+        let link = &self.complete.links[0];
         let loss = "the model knows no random loss: --loss changes nothing; `firstflight advise` \
                     simulates it";
         let loss = (link.loss != Loss::default()).then(|| loss.to_owned());
@@ -54,7 +54,7 @@ impl Predicted {
             format!("the model knows a drop-tail buffer alone: --{key} changes nothing")
         });
         let pacing = "the model knows no pacing: --pacing changes nothing here";
-        let pacing = self.resolved.endpoint.switches.pacing.then(|| pacing.to_owned());
+        let pacing = self.complete.endpoint.switches.pacing.then(|| pacing.to_owned());
         [loss, queue, pacing].into_iter().flatten().collect()
     }
 
@@ -76,26 +76,23 @@ fn refused(error: ModelError) -> RunError {
 }
 
 /// What the model needs of the scenario that path flags make: one link, one group of flows.
-fn conditions(resolved: &Resolved) -> Conditions {
-    let (link, flow) = (&resolved.links[0], &resolved.flows[0]);
-    let places = match link.buffer {
-        ResolvedBuffer::Packets(packets) => packets,
-        ResolvedBuffer::Bytes(bytes) => bytes / resolved.wire_bytes().max(1),
-    };
+fn conditions(complete: &Complete) -> Conditions {
+    let (link, flow) = (&complete.links[0], &complete.flows[0]);
+    let places = link.buffer.packets_of(complete.wire_bytes());
     // QUIC's senders count packets, whatever else is said.
     let quic = flow.recovery.value == Recovery::Quic;
-    let counts_acks = resolved.endpoint.switches.segment_per_ack && !quic;
-    let in_service = u64::from(resolved.endpoint.switches.buffer_counts_in_service);
+    let counts_acks = complete.endpoint.switches.segment_per_ack && !quic;
+    let in_service = u64::from(complete.endpoint.switches.buffer_counts_in_service);
     Conditions {
-        rate_bps: link.rate_bps,
-        rtt_ns: flow.rtt_ns,
-        wire_bytes: resolved.wire_bytes(),
-        payload_bytes: resolved.packet_bytes,
+        rate_bps: link.rate.bps(),
+        rtt_ns: flow.rtt.ns(),
+        wire_bytes: complete.wire_bytes(),
+        payload_bytes: complete.packet.bytes(),
         buffer_packets: places.saturating_sub(in_service),
-        ssthresh_bytes: flow.ssthresh_bytes.value,
-        initial_window_bytes: flow.iw_bytes.value,
+        ssthresh_bytes: flow.ssthresh.value.map(Size::bytes),
+        initial_window_bytes: flow.iw.value.bytes(),
         packets_per_ack: if counts_acks { flow.delayed_ack.value } else { 1 },
-        flows: resolved.flow_count(),
-        transfer_bytes: flow.size_bytes,
+        flows: complete.flow_count(),
+        transfer_bytes: flow.size.map(Size::bytes),
     }
 }

@@ -8,7 +8,7 @@ use firstflight_outside::{count, short};
 use firstflight_results::statistics::mean_and_interval;
 use firstflight_results::{FlowResult, RunResult};
 use firstflight_runner::{Control, Report, Run};
-use firstflight_scenario::{ResolvedBuffer, Size, Time};
+use firstflight_scenario::{Size, Time};
 
 use crate::endpoints;
 use crate::measure::{Scale, bottleneck_bps, over_files, throughput};
@@ -38,14 +38,14 @@ pub fn sentences(report: &Report) -> Vec<String> {
 /// A control that opens with a window of its own, where the user asked for another.
 fn own_window(report: &Report, run: &RunResult) -> Option<String> {
     let mut first = 0;
-    for group in &report.resolved.flows {
+    for group in &report.scenario.flows {
         let flow = run.flows.get(first)?;
         first += usize::try_from(group.count).ok()?;
-        let given = Window { cwnd: Bytes(group.iw_bytes.value), ssthresh: Bytes::MAX };
+        let given = Window { cwnd: Bytes(group.iw.value.bytes()), ssthresh: Bytes::MAX };
         // What quinn brings itself has other names, and no such knob.
         let Ok(control) = Control::named(&flow.control) else { continue };
-        let own = control.startup.open(given, Bytes(report.resolved.packet_bytes)).cwnd;
-        if group.iw_bytes.given && own != given.cwnd {
+        let own = control.startup.open(given, Bytes(report.scenario.packet.bytes())).cwnd;
+        if group.iw.given && own != given.cwnd {
             let [own, asked] = [own, given.cwnd].map(|window| Size::from_bytes(window.0));
             let (alias, name) = (&run.alias, control.startup_name);
             return Some(format!(
@@ -102,7 +102,7 @@ fn ranking(report: &Report, controls: &[Vec<&RunResult>]) -> Option<String> {
     if measure == Measure::Throughput {
         found.reverse();
     }
-    let duration = Time::from_ns(report.resolved.duration_ns);
+    let duration = report.scenario.duration;
     let short = match late.is_empty() {
         true => String::new(),
         false => format!(" {duration} were too short for what did not finish; see --duration."),
@@ -182,8 +182,8 @@ enum Measure {
 
 impl Measure {
     fn of(report: &Report) -> Self {
-        let flows = &report.resolved.flows;
-        if flows.iter().all(|group| group.size_bytes.is_some()) {
+        let flows = &report.scenario.flows;
+        if flows.iter().all(|group| group.size.is_some()) {
             return Self::Completion;
         }
         let files = flows.iter().all(|group| group.files.is_some());
@@ -287,11 +287,10 @@ fn start_up(flow: &FlowResult) -> String {
 
 /// That the time measured is over before the first answer can come: nothing else is worth saying.
 pub fn no_round_trip(report: &Report) -> Option<String> {
-    let resolved = &report.resolved;
-    let rtt_ns = resolved.flows.iter().map(|flow| flow.rtt_ns).min()?;
-    (resolved.duration_ns <= rtt_ns).then(|| {
-        let [duration, rtt, enough] =
-            [resolved.duration_ns, rtt_ns, rtt_ns.saturating_mul(FEW_RTTS)].map(Time::from_ns);
+    let complete = &report.scenario;
+    let (duration, rtt) = (complete.duration, complete.flows.iter().map(|flow| flow.rtt).min()?);
+    (duration <= rtt).then(|| {
+        let enough = Time::from_ns(rtt.ns().saturating_mul(FEW_RTTS));
         format!(
             "{duration} are less than one round trip of {rtt}, so no answer came back and there \
              is nothing to compare; --duration {enough} measures {FEW_RTTS} round trips."
@@ -301,15 +300,12 @@ pub fn no_round_trip(report: &Report) -> Option<String> {
 
 /// What makes a path say little about start-up, as reports of such tests show again and again.
 fn set_up(report: &Report) -> Vec<String> {
-    let resolved = &report.resolved;
-    let ([link], [group]) = (&resolved.links[..], &resolved.flows[..]) else { return Vec::new() };
-    let wire = resolved.wire_bytes() as f64;
+    let complete = &report.scenario;
+    let ([link], [group]) = (&complete.links[..], &complete.flows[..]) else { return Vec::new() };
+    let wire = complete.wire_bytes();
     // A path that holds less than a packet is filled by one.
-    let bdp = (bottleneck_bps(report) as f64 * group.rtt_ns as f64 / 8e9).max(wire);
-    let buffer = match link.buffer {
-        ResolvedBuffer::Packets(packets) => packets as f64 * wire,
-        ResolvedBuffer::Bytes(bytes) => bytes as f64,
-    };
+    let bdp = (bottleneck_bps(report) as f64 * group.rtt.ns() as f64 / 8e9).max(wire as f64);
+    let buffer = link.buffer.bytes_of(wire) as f64;
     let mut said = Vec::new();
     if buffer > DEEP * bdp {
         said.push(format!(
@@ -317,19 +313,18 @@ fn set_up(report: &Report) -> Vec<String> {
             short((buffer / bdp).round())
         ));
     }
-    let window = group.receiver_window_bytes.map(|bytes| bytes as f64 / bdp);
+    let window = group.receiver_window.map(|window| window.bytes() as f64 / bdp);
     if let Some(share) = window.filter(|share| *share < 1.0) {
         said.push(format!("The receiver's window is {share:.2} BDP: it is the limit here."));
     }
-    if let Some(size) = group.size_bytes.filter(|size| (*size as f64) < bdp) {
+    if let Some(size) = group.size.filter(|size| (size.bytes() as f64) < bdp) {
         said.push(format!(
-            "{} are less than one BDP: only the first round trips are measured.",
-            Size::from_bytes(size)
+            "{size} are less than one BDP: only the first round trips are measured."
         ));
     }
-    let rtts = resolved.duration_ns / group.rtt_ns.max(1);
+    let rtts = complete.duration.ns() / group.rtt.ns().max(1);
     if (1..FEW_RTTS).contains(&rtts) {
-        let duration = Time::from_ns(resolved.duration_ns);
+        let duration = complete.duration;
         said.push(format!(
             "{duration} are {rtts} round trips: little beyond start-up is measured."
         ));

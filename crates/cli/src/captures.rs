@@ -8,8 +8,7 @@ use firstflight_record::Pcap;
 use firstflight_report::{ReportError, write_file};
 use firstflight_results::RunResult;
 use firstflight_runner::{Passed, RunError, Segment};
-use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Recovery, Resolved};
+use firstflight_scenario::{Complete, Recovery, complete};
 
 use crate::failure::Failure;
 use crate::trace::run_name;
@@ -30,11 +29,11 @@ impl Captures {
     ///
     /// # Errors
     /// A flow is QUIC's, or the simulator does not carry them.
-    pub(crate) fn check(on: &str, resolved: &Resolved) -> Result<(), Failure> {
-        let is_quic = |flow: &ResolvedFlow| flow.recovery.value == Recovery::Quic;
+    pub(crate) fn check(on: &str, complete: &Complete) -> Result<(), Failure> {
+        let is_quic = |flow: &complete::Flow| flow.recovery.value == Recovery::Quic;
         let refused = |problem: &str| Err(Failure::Usage(format!("--pcap: {problem}")));
         match on {
-            "sim" if resolved.flows.iter().any(is_quic) => refused(
+            "sim" if complete.flows.iter().any(is_quic) => refused(
                 "a flow is QUIC's, whose packets are encrypted; accepted: flows of TCP, or `--on \
                  quic --qlog DIR`",
             ),
@@ -52,13 +51,13 @@ impl Captures {
     /// The file cannot be written.
     pub(crate) fn write(
         &self,
-        resolved: &Resolved,
+        complete: &Complete,
         result: &RunResult,
         passed: &[Vec<Passed>],
     ) -> Result<(), RunError> {
-        let name = run_name(resolved, result);
+        let name = run_name(complete, result);
         let path = self.folder.join(self.names.take(&name, ".pcap"));
-        let content = capture(resolved, passed);
+        let content = capture(complete, passed);
         let content = content.map_err(|source| ReportError::Write { path: path.clone(), source });
         content.and_then(|content| write_file(&path, content)).map_err(|error| match &error {
             ReportError::Write { source, .. } if is_full(source) => {
@@ -75,8 +74,8 @@ impl Captures {
 }
 
 /// All flows of a run in one file, in order of time.
-fn capture(resolved: &Resolved, passed: &[Vec<Passed>]) -> std::io::Result<Vec<u8>> {
-    let groups = resolved.flows.iter();
+fn capture(complete: &Complete, passed: &[Vec<Passed>]) -> std::io::Result<Vec<u8>> {
+    let groups = complete.flows.iter();
     let flows = groups.flat_map(|group| std::iter::repeat_n(group, group.count as usize));
     let mut segments = Vec::new();
     for (flow, passed) in flows.zip(passed) {
@@ -86,7 +85,7 @@ fn capture(resolved: &Resolved, passed: &[Vec<Passed>]) -> std::io::Result<Vec<u
         }
         for passed in connections.into_values() {
             let number = segments.len() as u32;
-            segments.push(connection(resolved, flow, number, &passed));
+            segments.push(connection(complete, flow, number, &passed));
         }
     }
     let mut segments: Vec<_> = segments.into_iter().flatten().collect();
@@ -99,12 +98,12 @@ fn capture(resolved: &Resolved, passed: &[Vec<Passed>]) -> std::io::Result<Vec<u
 /// The segments of a connection. A scenario without a handshake has one all the same, before the
 /// flow starts: without it nobody could tell where the capture was taken.
 fn connection(
-    resolved: &Resolved,
-    flow: &ResolvedFlow,
+    complete: &Complete,
+    flow: &complete::Flow,
     number: u32,
     passed: &[Passed],
 ) -> Vec<firstflight_record::Segment> {
-    let payload = u16::try_from(resolved.packet_bytes).unwrap_or(u16::MAX);
+    let payload = u16::try_from(complete.packet.bytes()).unwrap_or(u16::MAX);
     let has_syn = passed.iter().any(|one| one.what == Segment::Syn);
     // The SYN takes a number in either count.
     let byte = |packet: u32| {
@@ -121,7 +120,7 @@ fn connection(
         let at_ns = at.0 + EARLIER_NS;
         let plain = firstflight_record::Segment { at_ns, ..plain.clone() };
         if !std::mem::replace(&mut is_open, true) {
-            let before = at_ns.saturating_sub(flow.rtt_ns);
+            let before = at_ns.saturating_sub(flow.rtt.ns());
             segments.push(firstflight_record::Segment { at_ns: before, syn, ..plain.clone() });
             let answer = firstflight_record::Segment { syn, is_back: true, ..plain.clone() };
             segments.push(firstflight_record::Segment { ack: Some(1), ..answer });

@@ -6,6 +6,7 @@ use firstflight_report::{Axis, Figure, Panel, Series};
 use firstflight_results::Series as Columns;
 use firstflight_results::statistics::sent_by_link;
 use firstflight_runner::{Report, Run};
+use firstflight_scenario::{Rate, Time};
 
 /// How many curves of one run are still told apart.
 const MOST_CURVES: usize = 7;
@@ -17,7 +18,7 @@ const INTERVALS: u64 = 200;
 /// cwnd of every run, for a terminal; `None` without traces or when runs have several flows.
 pub(crate) fn windows(report: &Report) -> Option<Figure> {
     let panel = window_panel(report)?;
-    let (path, flows) = (report.resolved.path(), measure::flows(report));
+    let (path, flows) = (report.scenario.path(), measure::flows(report));
     let conditions = format!("{path}{flows}{}; {}", seed(report), endpoints::common(report));
     let figure = Figure::new("cwnd", "cwnd over time", time());
     Some(until_end(figure.subtitle(conditions).panel(panel), report))
@@ -33,7 +34,7 @@ pub(crate) fn window_and_queue(report: &Report) -> Option<Figure> {
 
 /// When the last flow was done, where all of them have an end and reached it; else the run's end.
 fn end_s(report: &Report) -> f64 {
-    let whole = report.resolved.duration_ns as f64 / 1e9;
+    let whole = report.scenario.duration.ns() as f64 / 1e9;
     let flows = || firsts(report).flat_map(|run| &run.result.flows);
     let done = flows().map(|flow| Some(flow.start_s + flow.completion_time_s?));
     let done: Option<Vec<f64>> = done.collect();
@@ -63,7 +64,7 @@ pub(crate) fn of_page(report: &Report, command: &str) -> Vec<Figure> {
     }
     let parts = controls.chunks(MOST_CURVES).enumerate();
     let figures = parts.flat_map(|(part, controls)| {
-        let part_of = Report::new(report.resolved.clone(), controls.concat(), false);
+        let part_of = Report::new(report.scenario.clone(), controls.concat(), false);
         let number = move |mut figure: Figure| {
             figure.id = format!("{}-part-{}", figure.id, part + 1);
             figure
@@ -91,7 +92,7 @@ pub(crate) fn all(report: &Report, command: &str) -> Vec<Figure> {
         let overview = overview.caption(above_capacity(report));
         figures.push(described(overview, report, command));
     }
-    if report.resolved.flow_count() > 1 {
+    if report.scenario.flow_count() > 1 {
         let each = firsts(report).enumerate().map(|(i, run)| flows_of(report, run, i));
         figures.extend(each.map(|figure| described(figure, report, command)));
     }
@@ -112,7 +113,7 @@ fn title(panels: &[Option<Panel>; 3]) -> String {
 
 /// The run of every control with the first seed. Curves of several seeds would hide each other.
 fn firsts(report: &Report) -> impl Iterator<Item = &Run> {
-    report.runs.iter().filter(|run| run.result.seed == report.resolved.seed)
+    report.runs.iter().filter(|run| run.result.seed == report.scenario.seed)
 }
 
 fn described(figure: Figure, report: &Report, command: &str) -> Figure {
@@ -121,14 +122,14 @@ fn described(figure: Figure, report: &Report, command: &str) -> Figure {
 
 /// The path, which seed is drawn, and the endpoints.
 fn conditions(report: &Report) -> String {
-    let (path, flows) = (report.resolved.path(), measure::flows(report));
+    let (path, flows) = (report.scenario.path(), measure::flows(report));
     format!("{path}{flows}{}; {}", seed(report), in_force(report))
 }
 
 /// Which of several runs is drawn.
 fn seed(report: &Report) -> String {
-    match report.resolved.runs {
-        runs if runs > 1 && report.resolved.seed == 1 => ", seed 1".to_owned(),
+    match report.scenario.runs {
+        runs if runs > 1 && report.scenario.seed == 1 => ", seed 1".to_owned(),
         // Another seed stands in the path's words.
         _ => String::new(),
     }
@@ -147,15 +148,15 @@ fn window_panel(report: &Report) -> Option<Panel> {
 
 /// Adds each flow's share of the BDP.
 fn with_bdp(panel: Panel, report: &Report) -> Panel {
-    let flows = report.resolved.flow_count();
-    let rtt_ns = report.resolved.flows.first().map_or(0, |flow| flow.rtt_ns);
-    let bdp = report.resolved.bdp_packets(bottleneck_bps(report), rtt_ns) as f64;
+    let flows = report.scenario.flow_count();
+    let rtt = report.scenario.flows.first().map_or(Time::ZERO, |flow| flow.rtt);
+    let bdp = report.scenario.bdp_packets(Rate::from_bps(bottleneck_bps(report)), rtt) as f64;
     let name = if flows == 1 { "BDP".to_owned() } else { format!("BDP / {flows}") };
     panel.with(Series::reference(name, level(report, bdp / flows.max(1) as f64)))
 }
 
 fn queue_panel(report: &Report) -> Option<Panel> {
-    let slowest = report.resolved.slowest_link();
+    let slowest = report.scenario.slowest_link();
     let curves = firsts(report).filter_map(|run| {
         let queue = run.queues.get(slowest)?;
         Some(Series::steps(run.result.alias.clone(), points(queue, "queue_packets")))
@@ -167,17 +168,17 @@ fn queue_panel(report: &Report) -> Option<Panel> {
 /// What the bottleneck sent, where it has one rate, all its packets have one size and the simulator
 /// counted them.
 fn carried_panel(report: &Report) -> Option<Panel> {
-    let resolved = &report.resolved;
-    let wire_bytes = resolved.wire_bytes();
-    if changes_rate(report) || resolved.udp.iter().any(|udp| udp.packet_bytes != wire_bytes) {
+    let complete = &report.scenario;
+    let wire_bytes = complete.wire_bytes();
+    if changes_rate(report) || complete.udp.iter().any(|udp| udp.packet.bytes() != wire_bytes) {
         return None;
     }
     let scale = Scale::of(report);
-    let slowest = &resolved.links[resolved.slowest_link()];
+    let slowest = &complete.links[complete.slowest_link()];
     let bits = slowest.elements.on_link(wire_bytes) as f64 * 8.0;
-    let packets_per_s = slowest.rate_bps as f64 / bits;
+    let packets_per_s = slowest.rate.bps() as f64 / bits;
     let curves = firsts(report).filter(|run| run.result.transport == "sim").filter_map(|run| {
-        let link = run.queues.get(resolved.slowest_link())?;
+        let link = run.queues.get(complete.slowest_link())?;
         let sent = sent_by_link(&points(link, "carried_packets"), packets_per_s);
         let rates = rates(report, run, &[sent], bits / scale.bps);
         (!link.is_empty()).then(|| Series::steps(run.result.alias.clone(), rates))
@@ -215,7 +216,7 @@ fn with_capacity(panel: Panel, report: &Report, scale: &Scale) -> Panel {
 
 /// Whether the bottleneck's rate changes over time.
 fn changes_rate(report: &Report) -> bool {
-    report.resolved.links[report.resolved.slowest_link()].elements.has_rates()
+    report.scenario.links[report.scenario.slowest_link()].elements.written.has_rates()
 }
 
 /// Why a curve of throughput may stand above the capacity, where one does; else nothing.
@@ -251,14 +252,14 @@ fn flows_of(report: &Report, run: &Run, index: usize) -> Figure {
 /// What all flows of a run delivered, as a mean rate over each interval.
 fn throughput(report: &Report, run: &Run, unit_bps: f64) -> Vec<(f64, f64)> {
     let counts: Vec<_> = run.flows.iter().map(delivered).collect();
-    rates(report, run, &counts, report.resolved.packet_bytes as f64 * 8.0 / unit_bps)
+    rates(report, run, &counts, report.scenario.packet.bytes() as f64 * 8.0 / unit_bps)
 }
 
 /// The mean rate of counts that only rise over equal intervals of at least two round trips: below
 /// the BDP packets come in one burst per round trip. Each counted packet is `worth` so much.
 fn rates(report: &Report, run: &Run, counts: &[Vec<(f64, f64)>], worth: f64) -> Vec<(f64, f64)> {
-    let resolved = &report.resolved;
-    let rtt_ns = resolved.flows.iter().map(|flow| flow.rtt_ns).max().unwrap_or(1).max(1);
+    let complete = &report.scenario;
+    let rtt_ns = complete.flows.iter().map(|flow| flow.rtt.ns()).max().unwrap_or(1).max(1);
     let sampled_s = sampled_s(report, run);
     let count = ((sampled_s * 1e9) as u64 / 2 / rtt_ns).clamp(1, INTERVALS) as usize;
     let width_s = sampled_s / count as f64;

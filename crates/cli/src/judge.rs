@@ -203,7 +203,7 @@ mod tests {
         for entry in firstflight_judge::select(&[]).unwrap() {
             let mut scenario = entry.scenario.clone();
             scenario.controls = vec!["linux-cubic".parse().unwrap()];
-            if let Err(why) = lab.resolve(&scenario) {
+            if let Err(why) = lab.complete(&scenario) {
                 let key = ["handshake_delay", "delayed_ack", "[[udp]]", "ecn_feedback", "writes"];
                 let key = key.into_iter().chain(["receiver_window_until", "files"]);
                 let key = key.into_iter().find(|key| why.to_string().contains(key)).unwrap();
@@ -219,9 +219,9 @@ mod tests {
     fn quic_has_all_of_the_catalogue() {
         let refused = |scenario: &Scenario| -> Result<(), Failure> {
             QUIC.check_keys(scenario)?;
-            let resolved = QUIC.resolve(scenario)?;
-            let flows = resolved.flows.iter();
-            let applied = flows.map(|flow| firstflight_quic_sim::applies(&resolved, flow));
+            let complete = QUIC.complete(scenario)?;
+            let flows = complete.flows.iter();
+            let applied = flows.map(|flow| firstflight_quic_sim::applies(&complete, flow));
             applied.collect::<Result<(), String>>().map_err(Failure::Usage)
         };
         for control in ["slow-start+cubic", "quinn-bbr"] {

@@ -8,7 +8,7 @@ use firstflight_lab::tool::{self, Carried, LinkEnds, Prints};
 use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
 use firstflight_scenario::trace::Rates;
-use firstflight_scenario::{Buffer, Loss, Rate, ResolvedBuffer, Time};
+use firstflight_scenario::{Buffer, Loss, Rate, Time, complete};
 use serde::Serialize;
 
 use crate::failure::{Failure, Status};
@@ -217,23 +217,23 @@ fn room(
     (flag, text): (&str, &str),
     rate: Option<Rate>,
     rtt: u64,
-) -> Result<Option<ResolvedBuffer>, Failure> {
+) -> Result<complete::Buffer, Failure> {
     if text == "none" {
-        return Ok(None);
+        return Ok(complete::Buffer::Unlimited);
     }
     let buffer = text.parse::<Buffer>();
     let wrong = |problem| Failure::Usage(format!("{flag} {text}: {problem}, or none"));
     let buffer = buffer.map_err(wrong)?;
-    let Some(rate) = rate else { return Ok(None) };
-    Ok(Some(match buffer {
-        Buffer::Packets(packets) => ResolvedBuffer::Packets(packets),
-        Buffer::Bytes(bytes) => ResolvedBuffer::Bytes(bytes),
+    let Some(rate) = rate else { return Ok(complete::Buffer::Unlimited) };
+    Ok(match buffer {
+        Buffer::Packets(packets) => complete::Buffer::Packets(packets),
+        Buffer::Bytes(bytes) => complete::Buffer::Bytes(bytes),
         Buffer::Bdp(milli) => {
             let bits = u128::from(rate.bps()) * u128::from(rtt) * u128::from(milli);
             let bytes = bits / 8 / 1_000_000_000_000;
-            ResolvedBuffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(SMALLEST))
+            complete::Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(SMALLEST))
         }
-    }))
+    })
 }
 
 fn text(carried: &Carried) -> String {

@@ -59,13 +59,13 @@ fn page(report: &Report, about: &About<'_>) -> Page {
     } else if let Some(why) = not_drawn(report) {
         page = page.section(section.text(why));
     }
-    let resolved = &report.resolved;
+    let complete = &report.scenario;
     let transport = report.runs.first().map_or("none", |run| run.result.transport.as_str());
     let mut page = page
         .command(command)
         .fact("version", env!("CARGO_PKG_VERSION"))
         .fact("transport", transport)
-        .fact("seed", resolved.seed);
+        .fact("seed", complete.seed);
     if let Some(lab) = report.runs.first().and_then(|run| run.result.lab.as_ref()) {
         page = page.fact("kernel", &lab.kernel).fact("link", &lab.link);
         page = page.fact("generator", &lab.generator);

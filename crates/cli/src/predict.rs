@@ -58,7 +58,7 @@ fn page(found: &Predicted, screen: Screen) -> String {
 
 /// The path in a line.
 fn heading(found: &Predicted) -> String {
-    let Predicted { resolved, conditions: path, prediction, .. } = found;
+    let Predicted { complete, conditions: path, prediction, .. } = found;
     let mut parts = vec![
         Rate::from_bps(path.rate_bps).to_string(),
         Time::from_ns(path.rtt_ns).to_string(),
@@ -68,7 +68,7 @@ fn heading(found: &Predicted) -> String {
     if prediction.flows > 1 {
         parts.push(format!("{} flows", prediction.flows));
     }
-    format!("{}; {}\n", parts.join(", "), resolved.endpoints())
+    format!("{}; {}\n", parts.join(", "), complete.endpoints())
 }
 
 /// The numbers, in packets and in BDP.

@@ -137,7 +137,7 @@ fn check_folders(
         return Err(Failure::Usage(problem.to_owned()));
     }
     if args.pcap.is_some() {
-        Captures::check(transport.name(), &transport.resolve(scenario)?)?;
+        Captures::check(transport.name(), &transport.complete(scenario)?)?;
     }
     let folders = [("--qlog", &args.qlog), ("--pcap", &args.pcap), ("--flent", &args.flent)];
     for (flag, folder) in folders {

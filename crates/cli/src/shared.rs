@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use firstflight_report::{Width, write_file};
 use firstflight_results::{Partial, RunResult};
 use firstflight_runner::{Logs, Options, Passed, Report};
-use firstflight_scenario::{Resolved, Scenario};
+use firstflight_scenario::{Complete, Scenario};
 use firstflight_transports::{On, Transport};
 
 use crate::captures::Captures;
@@ -100,7 +100,7 @@ impl Common {
         if let Some(file) = &self.csv {
             let runs = report.runs.iter().map(|run| &run.result);
             let mut text = Vec::new();
-            let table = firstflight_results::table::flows::table(&report.resolved.factors(), runs)?;
+            let table = firstflight_results::table::flows::table(&report.scenario.factors(), runs)?;
             table.write_csv(&mut text)?;
             if self.csv_to_stdout() {
                 output::print(&String::from_utf8_lossy(&text))?;
@@ -122,7 +122,7 @@ const MOST_DRAWN: u64 = 4_000;
 
 /// Why a report has no figures, where flows and runs are too many for them.
 pub(crate) fn not_drawn(report: &Report) -> Option<String> {
-    let (flows, runs) = (report.resolved.flow_count(), report.asked as u64);
+    let (flows, runs) = (report.scenario.flow_count(), report.asked as u64);
     let traces = flows * runs;
     (traces > MOST_DRAWN).then(|| {
         format!(
@@ -160,19 +160,19 @@ pub(crate) fn carry_out(
     purpose: Use,
     beside: Beside<'_>,
 ) -> Result<Report, Failure> {
-    let resolved = transport.resolve(scenario)?;
-    let runs = scenario.plans()?.len() * resolved.seeds().count();
+    let complete = transport.complete(scenario)?;
+    let runs = scenario.plans()?.len() * complete.seeds().count();
     let progress = Progress::new(if runs == 1 { "run" } else { "runs" }, Some(runs));
     let names: Vec<String> = scenario.plans()?.into_iter().map(|plan| plan.name).collect();
     progress.say(&names.join(", "));
     let (done, say) = (|done, total| progress.set(done, total), |words: &str| progress.say(words));
     let Beside { logs, captures } = beside;
-    let packets = |resolved: &Resolved, result: &RunResult, passed: &[Vec<Passed>]| {
-        captures.map_or(Ok(()), |captures| captures.write(resolved, result, passed))
+    let packets = |complete: &Complete, result: &RunResult, passed: &[Vec<Passed>]| {
+        captures.map_or(Ok(()), |captures| captures.write(complete, result, passed))
     };
     let options = Options {
         on_packets: captures.is_some().then_some(&packets),
-        samples: samples(purpose, resolved.flow_count(), runs as u64),
+        samples: samples(purpose, complete.flow_count(), runs as u64),
         stop: Some(interrupt::listen()),
         on_done: Some(&done),
         logs,
@@ -195,7 +195,7 @@ pub(crate) fn carry_out(
 /// What an interruption left of a report, in words.
 pub(crate) fn partial(report: &Report) -> Option<String> {
     let Partial { runs, asked } = report.partial()?;
-    let rounds = match report.resolved.runs {
+    let rounds = match report.scenario.runs {
         1 => "",
         _ => ", whole rounds of all controls where there is one",
     };

@@ -17,11 +17,11 @@ use crate::labels::Labels;
 /// confidence interval.
 pub(crate) fn table(report: &Report) -> Table {
     let scale = Scale::of(report);
-    let resolved = &report.resolved;
-    let flows = resolved.flow_count();
+    let complete = &report.scenario;
+    let flows = complete.flow_count();
     let has = Has {
-        size: resolved.flows.iter().any(|group| group.size_bytes.is_some()),
-        files: resolved.flows.iter().any(|group| group.files.is_some()),
+        size: complete.flows.iter().any(|group| group.size.is_some()),
+        files: complete.flows.iter().any(|group| group.files.is_some()),
         flows: flows > 1,
     };
     let mut columns = vec![
@@ -58,13 +58,13 @@ pub(crate) fn table(report: &Report) -> Table {
 
 /// The path, what a row is, and the endpoints.
 fn head(report: &Report) -> String {
-    let (path, rows) = (report.resolved.path(), what_rows_are(report));
+    let (path, rows) = (report.scenario.path(), what_rows_are(report));
     format!("{path}, {rows}; {}", endpoints::common(report))
 }
 
 /// `one flow`, or what a row is the sum or the mean of.
 pub(crate) fn what_rows_are(report: &Report) -> String {
-    let of_flows = match report.resolved.flow_count() {
+    let of_flows = match report.scenario.flow_count() {
         1 => "one flow".to_owned(),
         n => format!("{n} flows summed or averaged"),
     };

@@ -10,7 +10,7 @@ use firstflight_outside::Names;
 use firstflight_report::write_file;
 use firstflight_results::{RunResult, Series};
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::Resolved;
+use firstflight_scenario::Complete;
 
 use crate::failure::Failure;
 use crate::output::file_name;
@@ -34,23 +34,23 @@ pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
     let names = Names::default();
     let mut files = 0;
     for run in &report.runs {
-        let name = names.take(&run_name(&report.resolved, &run.result), "");
+        let name = names.take(&run_name(&report.scenario, &run.result), "");
         for (id, flow) in run.flows.iter().enumerate() {
             put(out, &format!("{name}.flow-{id}.csv"), flow)?;
             put_qlog(out, &format!("{name}.flow-{id}.sqlog"), report, run, id)?;
         }
-        for (queue, link) in run.queues.iter().zip(&report.resolved.links) {
+        for (queue, link) in run.queues.iter().zip(&report.scenario.links) {
             put(out, &format!("{name}.link-{}.csv", file_name(&link.name)), queue)?;
         }
-        files += 2 * run.flows.len() + run.queues.len().min(report.resolved.links.len());
+        files += 2 * run.flows.len() + run.queues.len().min(report.scenario.links.len());
     }
     Ok(files)
 }
 
 /// What the files of a run are called: by its control, and its seed where there are several.
-pub(crate) fn run_name(resolved: &Resolved, run: &RunResult) -> String {
+pub(crate) fn run_name(complete: &Complete, run: &RunResult) -> String {
     let name = file_name(&run.alias);
-    match resolved.runs {
+    match complete.runs {
         1 => name,
         _ => format!("{name}.seed-{}", run.seed),
     }
@@ -63,7 +63,7 @@ fn put_qlog(out: &Path, name: &str, report: &Report, run: &Run, id: usize) -> Re
     let title = format!("{}, flow {id}, {}", run.result.alias, run.result.transport);
     let description = format!("{}; seed {}", conditions(report), run.result.seed);
     let path = out.join(name);
-    let log = qlog::log(&title, &description, samples, flow, report.resolved.packet_bytes);
+    let log = qlog::log(&title, &description, samples, flow, report.scenario.packet.bytes());
     match log {
         Ok(log) => Ok(write_file(&path, log)?),
         Err(source) => Err(firstflight_report::ReportError::Write { path, source }.into()),

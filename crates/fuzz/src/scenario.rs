@@ -14,7 +14,7 @@ pub fn scenario(data: &[u8]) {
         Ok(scenario) => scenario,
         Err(error) => return assert!(error.to_string().starts_with(FILE), "{error}"),
     };
-    if let Err(error) = scenario.resolve() {
+    if let Err(error) = scenario.complete() {
         assert!(error.to_string().starts_with(FILE), "{error}");
     }
     let Ok(plans) = scenario.plans() else { return };

@@ -2,7 +2,7 @@
 
 use firstflight_results::{FlowResult, LabFigures, Series};
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::{FlowGroup, Resolved, Scenario};
+use firstflight_scenario::{Complete, FlowGroup, Scenario};
 use serde::{Deserialize, Serialize};
 
 /// Declares the measures: name, unit, meaning.
@@ -96,9 +96,9 @@ pub struct Curves {
 }
 
 /// Which flows are under judgement: those that take the control of the run.
-fn own_flows(scenario: &Scenario, resolved: &Resolved) -> Vec<bool> {
+fn own_flows(scenario: &Scenario, complete: &Complete) -> Vec<bool> {
     let groups = scenario.groups();
-    let groups = groups.iter().zip(&resolved.flows);
+    let groups = groups.iter().zip(&complete.flows);
     groups.flat_map(|(group, flow)| vec![group.control.is_none(); flow.count as usize]).collect()
 }
 
@@ -111,8 +111,8 @@ impl KeptRun {
     /// Measures the only run of a report.
     pub(crate) fn of(scenario: &Scenario, report: &Report) -> Option<Self> {
         let run = report.runs.first()?;
-        let own = own_flows(scenario, &report.resolved);
-        let seen = Seen { resolved: &report.resolved, run, own: &own };
+        let own = own_flows(scenario, &report.scenario);
+        let seen = Seen { complete: &report.scenario, run, own: &own };
         let first = seen.of(true).next()?;
         let startup = &first.0.startup;
         let drops = run.result.bottleneck.drops - run.result.bottleneck.random_losses;
@@ -161,7 +161,7 @@ fn late(lab: &LabFigures) -> Option<String> {
 
 /// A run with its traces.
 struct Seen<'a> {
-    resolved: &'a Resolved,
+    complete: &'a Complete,
     run: &'a Run,
     own: &'a [bool],
 }
@@ -204,7 +204,7 @@ impl<'a> Seen<'a> {
 
     /// The trace of the slowest link's queue.
     fn queue(&self) -> Option<&'a Series> {
-        self.run.queues.get(self.resolved.slowest_link())
+        self.run.queues.get(self.complete.slowest_link())
     }
 
     /// From the first start of the flows under judgement to their last end.

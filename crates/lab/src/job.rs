@@ -4,8 +4,7 @@ use std::net::Ipv4Addr;
 
 use firstflight_runner::{files, start};
 use firstflight_scenario::keys::{Key, Stack};
-use firstflight_scenario::resolved::{ResolvedFlow, ResolvedUdp};
-use firstflight_scenario::{Profile, Recovery, Resolved, Scenario};
+use firstflight_scenario::{Complete, Profile, Recovery, Scenario, Size, Time, complete};
 
 use firstflight_sim::FileDraws;
 
@@ -20,7 +19,7 @@ pub(crate) struct Job {
     pub(crate) link: LinkSpec,
     pub(crate) groups: Vec<Group>,
     pub(crate) flows: Vec<FlowJob>,
-    pub(crate) udp: Vec<ResolvedUdp>,
+    pub(crate) udp: Vec<complete::Udp>,
     pub(crate) duration_ns: u64,
     /// Selective acknowledgements; without them the kernel repairs as NewReno does.
     pub(crate) sack: bool,
@@ -73,17 +72,17 @@ impl FlowJob {
     }
 }
 
-/// The scenario in base units with what holds on real Linux when it does not say: the profile.
+/// The complete scenario with what holds on real Linux when it does not say: the profile.
 ///
 /// # Errors
 /// What cannot be, or what a kernel cannot be told to do.
-pub fn resolve(scenario: &Scenario) -> Result<Resolved, RunError> {
+pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
     let mut scenario = scenario.clone();
     scenario.endpoint.profile.get_or_insert(Profile::Linux);
-    let resolved = scenario.resolve()?;
-    refuse(&resolved)?;
+    let complete = scenario.complete()?;
+    refuse(&complete)?;
     check_keys(&scenario)?;
-    Ok(resolved)
+    Ok(complete)
 }
 
 /// Refuses a key that the kernel cannot be told, set to another value than the kernel's own.
@@ -106,38 +105,38 @@ fn check_keys(scenario: &Scenario) -> Result<(), RunError> {
 }
 
 /// What the kernel or the link cannot do, in the words of the scenario.
-fn refuse(resolved: &Resolved) -> Result<(), RunError> {
+fn refuse(complete: &Complete) -> Result<(), RunError> {
     let no = |problem: String| Err(RunError::Input(format!("on linux {problem}")));
-    if resolved.links.len() != 1 {
+    if complete.links.len() != 1 {
         return no(format!(
             "the network is one bottleneck, found {} links; accepted: [path], or one [[link]]",
-            resolved.links.len()
+            complete.links.len()
         ));
     }
-    if !PACKETS.contains(&resolved.packet_bytes) {
+    if !PACKETS.contains(&complete.packet.bytes()) {
         let (low, high) = (PACKETS.start(), PACKETS.end());
-        let found = resolved.packet_bytes;
+        let found = complete.packet.bytes();
         return no(format!("a packet has {low} to {high} bytes of payload, found {found}"));
     }
-    if resolved.flow_count() > MOST_FLOWS {
-        let found = resolved.flow_count();
+    if complete.flow_count() > MOST_FLOWS {
+        let found = complete.flow_count();
         return no(format!(
             "there is a thread per flow: accepted are 1 to {MOST_FLOWS}, not {found}"
         ));
     }
-    if resolved.flows.len() > usize::from(ADDRESSES) {
-        let found = resolved.flows.len();
+    if complete.flows.len() > usize::from(ADDRESSES) {
+        let found = complete.flows.len();
         return no(format!("there are at most {ADDRESSES} groups of flows, found {found}"));
     }
-    if resolved.flows.iter().any(|flow| flow.files.is_some_and(|files| !files.keep_alive)) {
+    if complete.flows.iter().any(|flow| flow.files.is_some_and(|files| !files.keep_alive)) {
         let kept = "`files` run on the simulator, or here with keep_alive = true";
         return no(format!("a flow is one connection; {kept}"));
     }
-    if let Some(flow) = resolved.flows.iter().find(|flow| flow.delayed_ack.value > 2) {
+    if let Some(flow) = complete.flows.iter().find(|flow| flow.delayed_ack.value > 2) {
         let found = flow.delayed_ack.value;
         return no(format!("delayed_ack is 1 (route attribute quickack) or 2, not {found}"));
     }
-    let recoveries: Vec<Recovery> = resolved.flows.iter().map(|f| f.recovery.value).collect();
+    let recoveries: Vec<Recovery> = complete.flows.iter().map(|f| f.recovery.value).collect();
     let other = |kind: &Recovery| {
         matches!(kind, Recovery::Tahoe | Recovery::Reno | Recovery::Quic | Recovery::Ns2Linux)
     };
@@ -149,23 +148,23 @@ fn refuse(resolved: &Resolved) -> Result<(), RunError> {
             found.join(", ")
         ));
     }
-    if resolved.udp.len() > MOST_SOURCES {
-        let found = resolved.udp.len();
+    if complete.udp.len() > MOST_SOURCES {
+        let found = complete.udp.len();
         return no(format!(
             "there is a thread per source of UDP: accepted are at most {MOST_SOURCES}, not {found}"
         ));
     }
-    if let Some(key) = resolved.flows.iter().find_map(|flow| flow.simulated_key()) {
+    if let Some(key) = complete.flows.iter().find_map(|flow| flow.simulated_key()) {
         return no(format!("flows have no `{key}`; accepted: the simulator, or quinn in its time"));
     }
-    if resolved.udp.iter().any(|udp| udp.poisson || udp.on_off_ns.is_some()) {
+    if complete.udp.iter().any(|udp| udp.poisson || udp.on_off.is_some()) {
         return no("[[udp]] sends at a constant rate; `poisson`, `on` and `off` run on the \
                    simulator, or beside quinn in its time"
             .to_owned());
     }
-    if let Some(udp) = resolved.udp.iter().find(|udp| !DATAGRAMS.contains(&udp.packet_bytes)) {
+    if let Some(udp) = complete.udp.iter().find(|udp| !DATAGRAMS.contains(&udp.packet.bytes())) {
         let (low, high) = (DATAGRAMS.start(), DATAGRAMS.end());
-        let found = udp.packet_bytes;
+        let found = udp.packet.bytes();
         return no(format!("a datagram takes {low} to {high} bytes on the link, found {found}"));
     }
     Ok(())
@@ -179,55 +178,56 @@ impl Job {
     }
 
     /// The run of these controls, one per group, with this seed.
-    pub(crate) fn new(resolved: &Resolved, controls: &[LinuxControl], seed: u64) -> Self {
+    pub(crate) fn new(complete: &Complete, controls: &[LinuxControl], seed: u64) -> Self {
         let mut flows = Vec::new();
-        for (group, (flow, control)) in resolved.flows.iter().zip(controls).enumerate() {
+        for (group, (flow, control)) in complete.flows.iter().zip(controls).enumerate() {
             for _ in 0..flow.count {
                 let id = flows.len();
                 let start_ns = start(seed, flow, id as u64);
-                let lifetime = flow.lifetime_ns.map(|lifetime| start_ns.saturating_add(lifetime));
+                let lifetime =
+                    flow.lifetime.map(Time::ns).map(|lifetime| start_ns.saturating_add(lifetime));
                 flows.push(FlowJob {
                     id,
                     group,
                     control: control.clone(),
                     start_ns,
-                    stop_ns: flow.stop_ns.or(lifetime),
-                    size_bytes: flow.size_bytes,
+                    stop_ns: flow.stop.map(Time::ns).or(lifetime),
+                    size_bytes: flow.size.map(Size::bytes),
                     files: flow.files.map(|spec| FileDraws::new(files(spec), seed, id as u64)),
-                    receiver_window: flow.receiver_window_bytes,
-                    bdp_bytes: resolved
-                        .bdp_bytes(&flow.data_path, resolved.path_bps(&flow.data_path)),
+                    receiver_window: flow.receiver_window.map(Size::bytes),
+                    bdp_bytes: complete
+                        .bdp_bytes(&flow.data_path, complete.path_bps(&flow.data_path)),
                 });
             }
         }
-        let group = |(index, flow): (usize, &ResolvedFlow)| Group::new(resolved, index, flow);
+        let group = |(index, flow): (usize, &complete::Flow)| Group::new(complete, index, flow);
         Self {
-            link: link_spec(resolved, seed),
-            groups: resolved.flows.iter().enumerate().map(group).collect(),
+            link: link_spec(complete, seed),
+            groups: complete.flows.iter().enumerate().map(group).collect(),
             flows,
-            udp: resolved.udp.clone(),
-            duration_ns: resolved.duration_ns,
-            sack: resolved
+            udp: complete.udp.clone(),
+            duration_ns: complete.duration.ns(),
+            sack: complete
                 .flows
                 .iter()
                 .all(|flow| matches!(flow.recovery.value, Recovery::Sack | Recovery::Rack)),
-            ack_compression: resolved.endpoint.switches.ack_compression,
-            ecn: resolved.endpoint.switches.ecn,
-            restarts: resolved.endpoint.switches.slow_start_after_idle,
-            packet_bytes: resolved.packet_bytes,
+            ack_compression: complete.endpoint.switches.ack_compression,
+            ecn: complete.endpoint.switches.ecn,
+            restarts: complete.endpoint.switches.slow_start_after_idle,
+            packet_bytes: complete.packet.bytes(),
         }
     }
 }
 
 impl Group {
-    fn new(resolved: &Resolved, index: usize, flow: &ResolvedFlow) -> Self {
-        let packets = |bytes: u64| (bytes / resolved.packet_bytes).max(1);
+    fn new(complete: &Complete, index: usize, flow: &complete::Flow) -> Self {
+        let packets = |bytes: u64| (bytes / complete.packet.bytes()).max(1);
         Self {
             near: near_address(index as u16),
             far: far_address(index as u16),
-            iw_packets: packets(flow.iw_bytes.value),
-            ssthresh_packets: flow.ssthresh_bytes.value.map(packets),
-            rto_min_ms: resolved.endpoint.switches.rto_min.ns() / 1_000_000,
+            iw_packets: packets(flow.iw.value.bytes()),
+            ssthresh_packets: flow.ssthresh.value.map(Size::bytes).map(packets),
+            rto_min_ms: complete.endpoint.switches.rto_min.ns() / 1_000_000,
             quickack: flow.delayed_ack.value == 1,
             reverse: flow.reverse,
         }
@@ -246,24 +246,24 @@ impl Group {
 
 /// The scenario's link. The access links' delay stands behind the bottleneck: in a closed loop it
 /// makes no difference where a fixed delay is.
-pub(crate) fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
-    let far = |(index, flow): (usize, &ResolvedFlow)| {
-        (far_address(index as u16), 2 * flow.access_delay_ns)
+pub(crate) fn link_spec(complete: &Complete, seed: u64) -> LinkSpec {
+    let far = |(index, flow): (usize, &complete::Flow)| {
+        (far_address(index as u16), 2 * flow.access_delay.ns())
     };
-    let more_delay: Vec<(Ipv4Addr, u64)> = resolved.flows.iter().enumerate().map(far).collect();
-    let datagram = resolved.udp.iter().map(|udp| udp.packet_bytes).max().unwrap_or(0) as usize;
-    let bottleneck = LinkSpec::of_bottleneck(resolved, seed);
+    let more_delay: Vec<(Ipv4Addr, u64)> = complete.flows.iter().enumerate().map(far).collect();
+    let datagram = complete.udp.iter().map(|udp| udp.packet.bytes()).max().unwrap_or(0) as usize;
+    let bottleneck = LinkSpec::of_bottleneck(complete, seed);
     // Where data goes both ways ACKs do too, and are charged and lost as in the simulator.
-    let both_ways = resolved.flows.iter().any(|flow| flow.reverse);
-    let ack_bytes = both_ways.then(|| resolved.endpoint.switches.ack_size.bytes());
-    let header_bytes = Some(resolved.header_bytes);
+    let both_ways = complete.flows.iter().any(|flow| flow.reverse);
+    let ack_bytes = both_ways.then(|| complete.endpoint.switches.ack_size.bytes());
+    let header_bytes = Some(complete.headers.bytes());
     let back_headers = if both_ways { header_bytes } else { bottleneck.backward.header_bytes };
     LinkSpec {
         forward: DirectionSpec {
             data_only: !both_ways,
             header_bytes,
             ack_bytes,
-            offload: resolved.endpoint.switches.tso,
+            offload: complete.endpoint.switches.tso,
             more_delay: more_delay.clone(),
             ..bottleneck.forward
         },
@@ -273,8 +273,8 @@ pub(crate) fn link_spec(resolved: &Resolved, seed: u64) -> LinkSpec {
             ack_bytes,
             ..bottleneck.backward
         },
-        mtu: bottleneck.mtu.max((resolved.packet_bytes + HEADERS) as usize).max(datagram),
-        packet_bytes: resolved.packet_bytes,
+        mtu: bottleneck.mtu.max((complete.packet.bytes() + HEADERS) as usize).max(datagram),
+        packet_bytes: complete.packet.bytes(),
         ..bottleneck
     }
 }
@@ -295,16 +295,16 @@ const FIRST_PORT: u16 = 10_000;
 mod tests {
     use super::*;
 
-    fn resolved(more: &str) -> Result<Resolved, String> {
+    fn completed(more: &str) -> Result<Complete, String> {
         let text = format!("controls = ['linux-reno']\n{more}");
         let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
-        resolve(&scenario).map_err(|error| error.to_string())
+        complete(&scenario).map_err(|error| error.to_string())
     }
 
     fn job(more: &str) -> Job {
         let control = LinuxControl::resolve(&"linux-reno".parse().unwrap(), false).unwrap();
-        let resolved = resolved(more).unwrap();
-        Job::new(&resolved, &vec![control; resolved.flows.len()], resolved.seed)
+        let complete = completed(more).unwrap();
+        Job::new(&complete, &vec![control; complete.flows.len()], complete.seed)
     }
 
     #[test]
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn the_release_of_a_kernel_is_its_own_whichever_is_written() {
         for release in ["6.18", "6.19"] {
-            let problem = resolved(&format!("linux_release = '{release}'")).unwrap_err();
+            let problem = completed(&format!("linux_release = '{release}'")).unwrap_err();
             let own = "linux_release is that of the kernel that runs, which no scenario changes";
             assert!(problem.contains(own) && problem.ends_with(release), "{problem}");
         }
@@ -371,7 +371,7 @@ mod tests {
             ("[[flow]]\ncount = 5001", "1 to 5000"),
             (&"[[udp]]\nrate = '1kbps'\n".repeat(1_001), "at most 1000, not 1001"),
         ] {
-            let problem = resolved(more).unwrap_err();
+            let problem = completed(more).unwrap_err();
             assert!(problem.starts_with("on linux ") && problem.contains(word), "{problem}");
         }
     }

@@ -31,7 +31,7 @@ mod transport;
 
 pub use bed::LinkKind;
 pub use control::LinuxControl;
-pub use job::resolve;
+pub use job::complete;
 pub use namespace::Namespace;
 pub use outcome::{bottleneck, kernel_release, lab_figures};
 pub use path::Path;

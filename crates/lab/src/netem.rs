@@ -16,8 +16,8 @@
 //! A scenario's `queue` is the kernel's discipline of that name instead (`Discipline::tc`).
 
 use firstflight_control::quantity::Rate;
-use firstflight_link::{Counted, Discipline};
-use firstflight_scenario::{Bursts, Fraction, Loss, ResolvedBuffer};
+use firstflight_link::{Buffer, Counted, Discipline};
+use firstflight_scenario::{Bursts, Fraction, Loss};
 use serde::Deserialize;
 
 use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec};
@@ -179,12 +179,12 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, RunError> {
     if forward.offload {
         return no("it takes packets one by one, and no `tso`");
     }
-    if !forward.drop_nth.is_empty() {
+    if !forward.drop.is_empty() {
         return no("it drops no chosen packets");
     }
-    let (Some(_), Some(buffer)) = (&forward.rate, forward.buffer) else {
+    if forward.rate.is_none() || forward.buffer == Buffer::Unlimited {
         return no("it has a rate and a buffer");
-    };
+    }
     let counted = counted(spec);
     let back_us = backward.delay_ns / 1_000;
     if let Some(discipline) = forward.queue {
@@ -202,10 +202,7 @@ fn words(spec: &LinkSpec) -> Result<Vec<String>, RunError> {
         words.push(delayed("n0", back_us + counted.service_us()));
         return Ok(words);
     }
-    let waiting = match buffer {
-        ResolvedBuffer::Packets(packets) => packets,
-        ResolvedBuffer::Bytes(bytes) => bytes / counted.packet,
-    };
+    let waiting = forward.buffer.packets_of(counted.packet);
     // The one in service is in netem's queue too.
     let limit = (waiting + u64::from(!forward.buffer_counts_in_service)).max(1);
     let lossy = match forward.loss {
@@ -244,7 +241,7 @@ mod tests {
         let forward = DirectionSpec {
             rate: Some(Rate::from_bps(10_000_000)),
             delay_ns: 30_000_000,
-            buffer: Some(ResolvedBuffer::Packets(100)),
+            buffer: Buffer::Packets(100),
             header_bytes: Some(0),
             ..forward
         };
@@ -262,7 +259,7 @@ mod tests {
     #[test]
     fn a_buffer_in_bytes_is_one_in_full_packets() {
         let mut spec = spec(DirectionSpec::default());
-        spec.forward.buffer = Some(ResolvedBuffer::Bytes(20_500));
+        spec.forward.buffer = Buffer::Bytes(20_500);
         assert!(words(&spec).unwrap()[0].contains("netem limit 21 rate"));
         spec.forward.buffer_counts_in_service = true;
         assert!(words(&spec).unwrap()[0].contains("netem limit 20 rate"));
@@ -298,7 +295,7 @@ mod tests {
 
     #[test]
     fn what_netem_cannot_do_is_said() {
-        let chosen = DirectionSpec { drop_nth: vec![3], ..DirectionSpec::default() };
+        let chosen = DirectionSpec { drop: vec![3], ..DirectionSpec::default() };
         let problem = words(&spec(chosen)).unwrap_err().to_string();
         assert!(problem.contains("no chosen packets; accepted: `--link tun`"), "{problem}");
     }

@@ -15,7 +15,7 @@ use firstflight_results::{
     Bottleneck, Counts, FilesResult, FlowContext, FlowOutcome, FlowResult, LabFigures, RunResult,
     StartupOutcome,
 };
-use firstflight_scenario::{Plan, Resolved};
+use firstflight_scenario::{Complete, Plan};
 
 use crate::bed::LinkKind;
 use crate::control::LinuxControl;
@@ -26,7 +26,7 @@ use crate::traffic::ConnectionOutcome;
 
 /// Everything known about one run.
 pub(crate) struct LabRun<'a> {
-    pub(crate) resolved: &'a Resolved,
+    pub(crate) complete: &'a Complete,
     pub(crate) plan: &'a Plan,
     pub(crate) controls: &'a [LinuxControl],
     pub(crate) job: &'a Job,
@@ -55,9 +55,9 @@ impl LabRun<'_> {
                 self.controls.iter().map(|c| c.preset.as_str()).filter(|preset| !preset.is_empty()),
             ),
             transport: "linux".to_owned(),
-            profile: self.resolved.endpoint.profile.to_string(),
+            profile: self.complete.endpoint.profile.to_string(),
             seed: self.job.link.seed,
-            utilization: self.resolved.utilization(&flows),
+            utilization: self.complete.utilization(&flows),
             bottleneck: bottleneck(&self.link.forward),
             note: self.note(),
             lab: Some(lab_figures(self.link, self.kind, self.generator, self.rtt_ns())),
@@ -72,8 +72,8 @@ impl LabRun<'_> {
         let last = outcome.samples.last().map(|(_, info)| *info).unwrap_or_default();
         let peak = outcome.samples.iter().map(|(_, info)| info.cwnd).max().unwrap_or(0);
         let packet = self.job.packet_bytes;
-        let capacity = self.resolved.capacity();
-        let group = &self.resolved.flows[job.group];
+        let capacity = self.complete.capacity();
+        let group = &self.complete.flows[job.group];
         let context = FlowContext {
             start: Instant(job.start_ns),
             period: Span(period),

@@ -9,8 +9,7 @@ use std::time::{self, Duration};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_results::{Counts, FlowContext, FlowOutcome, FlowResult, LabFigures, RunResult};
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Resolved, Scenario};
+use firstflight_scenario::{Complete, Scenario, Size, complete};
 use serde::{Deserialize, Serialize};
 
 use crate::bed::LinkKind;
@@ -57,17 +56,17 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<Report, RunError> {
     let begun = time::Instant::now();
-    let resolved = resolve(scenario)?;
-    let link = spec(&resolved, seed, samples, programs.upload);
+    let complete = complete(scenario)?;
+    let link = spec(&complete, seed, samples, programs.upload);
     let [server, client] = [&programs.server, &programs.client].map(|line| {
-        let line = replaced(line, resolved.flows[0].size_bytes.unwrap_or(0));
+        let line = replaced(line, complete.flows[0].size.map_or(0, Size::bytes));
         vec!["sh".to_owned(), "-c".to_owned(), line]
     });
-    make_folders(programs, &resolved.flows[0])?;
+    make_folders(programs, &complete.flows[0])?;
     let ends = LinkEnds {
         near: client,
         far: server,
-        duration: Some(Duration::from_nanos(resolved.duration_ns)),
+        duration: Some(Duration::from_nanos(complete.duration.ns())),
         prints: Prints::Files(PRINTED.into()),
         patience: Some(PATIENCE),
         linger: if programs.server.contains("{qlog}") { LINGER } else { Duration::ZERO },
@@ -79,11 +78,11 @@ pub fn run(
     }
     let way = if programs.upload { &carried.link.forward } else { &carried.link.backward };
     let measured =
-        TransferOnLink { resolved: &resolved, carried: &carried, flow: way.largest_flow, seed };
+        TransferOnLink { complete: &complete, carried: &carried, flow: way.largest_flow, seed };
     let result = measured.result(way, begun.elapsed());
     let queues = samples.map(|_| trace::queue_series(&way.depth)).into_iter().collect();
     let run = Run::new(result, Vec::new(), queues);
-    Ok(Report::new(resolved, vec![run], false))
+    Ok(Report::new(complete, vec![run], false))
 }
 
 /// A run that came to nothing, and why: the guest in which the programs ran is gone.
@@ -100,32 +99,37 @@ pub fn broken(why: String) -> Run {
     Run::new(result, Vec::new(), Vec::new())
 }
 
-/// The scenario in base units, if two programs can be given it.
+/// The complete scenario, if two programs can be given it.
 ///
 /// # Errors
 /// What they cannot be told.
-pub fn resolve(scenario: &Scenario) -> Result<Resolved, RunError> {
-    let resolved = job::resolve(scenario)?;
+pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
+    let complete = job::complete(scenario)?;
     let no = |problem: &str| {
         Err(RunError::Input(format!(
             "two programs make one transfer on a path of their own{problem}"
         )))
     };
-    let [flow] = &resolved.flows[..] else { return no("; the scenario has several flows") };
-    let alone = flow.count == 1 && resolved.udp.is_empty() && flow.control.is_none();
+    let [flow] = &complete.flows[..] else { return no("; the scenario has several flows") };
+    let alone = flow.count == 1 && complete.udp.is_empty() && flow.control.is_none();
     match () {
         () if !alone => no("; the scenario has others on it"),
-        () if flow.size_bytes.is_none() => no(" of a given size; the scenario's has none"),
-        () if flow.start_until_ns > 0 || flow.stop_ns.is_some() => no("; the scenario has times"),
-        () if flow.receiver_window_bytes.is_some() => no("; nobody limits its receiver's window"),
-        () => Ok(resolved),
+        () if flow.size.map(Size::bytes).is_none() => {
+            no(" of a given size; the scenario's has none")
+        }
+        () if flow.start_until.ns() > 0 || flow.stop.is_some() => no("; the scenario has times"),
+        () if flow.receiver_window.map(Size::bytes).is_some() => {
+            no("; nobody limits its receiver's window")
+        }
+        () => Ok(complete),
     }
 }
 
 /// The scenario's link between client and server, with the bottleneck in the direction of the data.
-fn spec(resolved: &Resolved, seed: u64, samples: Option<u32>, upload: bool) -> LinkSpec {
-    let link = link_spec(resolved, seed);
-    let every = |samples: u32| (resolved.duration_ns / u64::from(samples.max(1))).max(MILLISECOND);
+fn spec(complete: &Complete, seed: u64, samples: Option<u32>, upload: bool) -> LinkSpec {
+    let link = link_spec(complete, seed);
+    let every =
+        |samples: u32| (complete.duration.ns() / u64::from(samples.max(1))).max(MILLISECOND);
     let data = DirectionSpec {
         header_bytes: None,
         by_flow: true,
@@ -150,7 +154,7 @@ fn replaced(line: &str, bytes: u64) -> String {
     pairs.fold(line.to_owned(), |line, ((name, _), value)| line.replace(name, &value))
 }
 
-fn make_folders(programs: &Programs, flow: &ResolvedFlow) -> Result<(), RunError> {
+fn make_folders(programs: &Programs, flow: &complete::Flow) -> Result<(), RunError> {
     let make = || {
         for folder in [FOLDER, QLOGS, PRINTED] {
             fs::create_dir_all(folder)?;
@@ -158,7 +162,7 @@ fn make_folders(programs: &Programs, flow: &ResolvedFlow) -> Result<(), RunError
         fs::create_dir_all(&programs.folder)?;
         std::env::set_current_dir(&programs.folder)?;
         // It has a size and takes no room.
-        File::create(Path::new(FOLDER).join(FILE))?.set_len(flow.size_bytes.unwrap_or(0))
+        File::create(Path::new(FOLDER).join(FILE))?.set_len(flow.size.map_or(0, Size::bytes))
     };
     make().map_err(|error: std::io::Error| {
         RunError::Failed(format!("the programs' folders: {error}"))
@@ -167,7 +171,7 @@ fn make_folders(programs: &Programs, flow: &ResolvedFlow) -> Result<(), RunError
 
 /// What the link saw of the transfer.
 struct TransferOnLink<'a> {
-    resolved: &'a Resolved,
+    complete: &'a Complete,
     carried: &'a Carried,
     flow: Option<FlowSeen>,
     seed: u64,
@@ -175,16 +179,16 @@ struct TransferOnLink<'a> {
 
 impl TransferOnLink<'_> {
     fn result(&self, way: &crate::link::DirectionReport, wall: Duration) -> RunResult {
-        let (resolved, link) = (self.resolved, &self.carried.link);
-        let spec = &resolved.links[0];
-        let rtt_ns = spec.delay_ns + spec.return_delay_ns;
+        let (complete, link) = (self.complete, &self.carried.link);
+        let spec = &complete.links[0];
+        let rtt_ns = spec.delay.ns() + spec.return_delay.ns();
         let seen = self.flow.unwrap_or_default();
         let context = FlowContext {
             start: Instant(seen.first_ns),
             period: Span(seen.last_ns.saturating_sub(seen.first_ns)),
-            packet_bytes: resolved.packet_bytes,
-            rate_bps: Some(resolved.capacity().most_bps(&[0], seen.first_ns, seen.last_ns)),
-            bdp_bytes: Some(resolved.bdp_bytes(&[0], resolved.path_bps(&[0]))),
+            packet_bytes: complete.packet.bytes(),
+            rate_bps: Some(complete.capacity().most_bps(&[0], seen.first_ns, seen.last_ns)),
+            bdp_bytes: Some(complete.bdp_bytes(&[0], complete.path_bps(&[0]))),
         };
         let flow = FlowOutcome {
             delivered_packets: seen.delivered_packets,
@@ -198,14 +202,14 @@ impl TransferOnLink<'_> {
             control: NAME.to_owned(),
             alias: NAME.to_owned(),
             transport: "linux".to_owned(),
-            profile: resolved.endpoint.profile.to_string(),
+            profile: complete.endpoint.profile.to_string(),
             seed: self.seed,
             bottleneck: bottleneck(way),
             note: self.note(link, rtt_ns),
             lab: Some(lab_figures(link, LinkKind::Tun, GENERATOR, rtt_ns)),
             ..RunResult::of_flows(
                 vec![flow],
-                resolved.duration_ns,
+                complete.duration.ns(),
                 (wall, link.forward.offered_packets + link.backward.offered_packets),
             )
         }
@@ -213,7 +217,7 @@ impl TransferOnLink<'_> {
 
     /// All was handed on, and the client says that all is well.
     fn is_done(&self) -> bool {
-        let wanted = self.resolved.flows[0].size_bytes.unwrap_or(0);
+        let wanted = self.complete.flows[0].size.map_or(0, Size::bytes);
         let came = self.flow.is_some_and(|seen| seen.delivered_bytes >= wanted);
         came && self.carried.near_exit == Some(0)
     }
@@ -223,7 +227,7 @@ impl TransferOnLink<'_> {
         if self.is_done() {
             return link.disturbance(rtt_ns);
         }
-        let seconds = self.resolved.duration_ns as f64 / 1e9;
+        let seconds = self.complete.duration.ns() as f64 / 1e9;
         let client = match self.carried.near_exit {
             None => format!("the client had not ended after {seconds} s of its time"),
             Some(NOT_FOUND) => format!(
@@ -233,7 +237,7 @@ impl TransferOnLink<'_> {
             Some(code) => format!("the client ended with code {code}"),
         };
         let server = self.carried.far_exit.map(|code| format!("the server ended with code {code}"));
-        let wanted = self.resolved.flows[0].size_bytes.unwrap_or(0);
+        let wanted = self.complete.flows[0].size.map_or(0, Size::bytes);
         let came = self.flow.map_or(0, |seen| seen.delivered_bytes);
         let came = format!("{came} of {wanted} bytes came");
         let said = [("client", "near"), ("server", "far")].into_iter().filter_map(|(who, file)| {
@@ -280,15 +284,15 @@ const MOST_LINES: usize = 4;
 mod tests {
     use super::*;
 
-    fn resolved(more: &str) -> Result<Resolved, String> {
+    fn completed(more: &str) -> Result<Complete, String> {
         let text = format!("controls = ['linux-reno']\n{more}");
         let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
-        resolve(&scenario).map_err(|error| error.to_string())
+        complete(&scenario).map_err(|error| error.to_string())
     }
 
     #[test]
     fn one_transfer_of_a_given_size_alone_on_its_path_is_accepted() {
-        assert!(resolved("[[flow]]\nsize = '1MB'").is_ok());
+        assert!(completed("[[flow]]\nsize = '1MB'").is_ok());
         for (more, word) in [
             ("", "a given size"),
             ("[[flow]]\nsize = '1MB'\ncount = 2", "others"),
@@ -296,15 +300,15 @@ mod tests {
             ("[[flow]]\nsize = '1MB'\n[[udp]]\nrate = '1Mbps'", "others"),
             ("[[flow]]\nsize = '1MB'\nreceiver_window = '64KB'", "window"),
         ] {
-            let problem = resolved(more).unwrap_err();
+            let problem = completed(more).unwrap_err();
             assert!(problem.contains(word), "{problem}");
         }
     }
 
     #[test]
     fn the_bottleneck_is_in_the_direction_of_the_data() {
-        let resolved = resolved("[path]\nrate = '8Mbps'\n[[flow]]\nsize = '1MB'").unwrap();
-        let [up, down] = [true, false].map(|upload| spec(&resolved, 1, Some(10), upload));
+        let complete = completed("[path]\nrate = '8Mbps'\n[[flow]]\nsize = '1MB'").unwrap();
+        let [up, down] = [true, false].map(|upload| spec(&complete, 1, Some(10), upload));
         assert!(up.forward.rate.is_some() && up.forward.by_flow && up.backward.rate.is_none());
         assert!(down.backward.rate.is_some() && down.forward.rate.is_none());
         assert_eq!(up.forward.delay_ns, down.backward.delay_ns);

@@ -119,16 +119,16 @@ mod tests {
 
     use super::*;
     use crate::control::LinuxControl;
-    use crate::job::resolve;
+    use crate::job::complete;
     use crate::path::Path;
 
     /// How many ACKs of packets out of order the receiver's kernel may hold back, for a scenario
     /// with these words; `None` without root.
     fn held_back(more: &str) -> Option<String> {
         let text = format!("controls = ['linux-reno']\n{more}");
-        let resolved = resolve(&Scenario::parse(&text, "x.toml").unwrap()).unwrap();
+        let complete = complete(&Scenario::parse(&text, "x.toml").unwrap()).unwrap();
         let control = LinuxControl::resolve(&"linux-reno".parse().unwrap(), false).unwrap();
-        let job = Job::new(&resolved, &[control], 1);
+        let job = Job::new(&complete, &[control], 1);
         let path = match Path::new(&job.link) {
             Err(RunError::Lacks(reason)) => {
                 let required =

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use firstflight_runner::{Options, Report, Run};
-use firstflight_scenario::{Plan, Resolved, Scenario};
+use firstflight_scenario::{Complete, Plan, Scenario};
 
 use crate::bed::{Bed, LinkKind};
 use crate::control::{LinuxControl, Loaded};
@@ -87,7 +87,7 @@ impl FromStr for Generator {
 /// The machine lacks something, the scenario asks for what a kernel cannot do, a run broke, or an
 /// interruption came before any was finished; a later one leaves what was finished.
 pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Report, RunError> {
-    let resolved = job::resolve(scenario)?;
+    let complete = job::complete(scenario)?;
     let plans = prepare(scenario)?;
     let kind = match lab.link {
         Some(kind) => kind,
@@ -97,15 +97,15 @@ pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Repor
     };
     let never = AtomicBool::new(false);
     let stop = options.stop.unwrap_or(&never);
-    let total = plans.len() * resolved.seeds().count();
+    let total = plans.len() * complete.seeds().count();
     let mut runs = Vec::new();
     // Seed by seed, so that an interruption leaves rounds in which every control has its run.
-    for seed in resolved.seeds() {
+    for seed in complete.seeds() {
         for Prepared { plan, controls, .. } in &plans {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            let one = One { resolved: &resolved, plan, controls, seed, kind, lab };
+            let one = One { complete: &complete, plan, controls, seed, kind, lab };
             let Some(run) = one.run(options.samples, stop)? else { break };
             runs.push(run);
             if let Some(report) = options.on_done {
@@ -117,7 +117,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>, lab: Lab) -> Result<Repor
     if interrupted && runs.is_empty() {
         return Err(RunError::Interrupted);
     }
-    Ok(Report::new(resolved, runs, interrupted))
+    Ok(Report::new(complete, runs, interrupted))
 }
 
 /// A plan whose controls the kernel has.
@@ -129,7 +129,7 @@ struct Prepared {
 
 /// All plans: what this machine cannot run is found before the first has run.
 fn prepare(scenario: &Scenario) -> Result<Vec<Prepared>, RunError> {
-    let flows = scenario.resolve()?.flows;
+    let flows = scenario.complete()?.flows;
     let prepare = |plan: Plan| {
         let controls = plan.controls.iter().zip(&flows);
         let mut controls: Vec<LinuxControl> = controls
@@ -142,7 +142,7 @@ fn prepare(scenario: &Scenario) -> Result<Vec<Prepared>, RunError> {
 }
 
 struct One<'a> {
-    resolved: &'a Resolved,
+    complete: &'a Complete,
     plan: &'a Plan,
     controls: &'a [LinuxControl],
     seed: u64,
@@ -154,7 +154,7 @@ impl One<'_> {
     /// One run; `None` if told to stop.
     fn run(&self, samples: Option<u32>, stop: &AtomicBool) -> Result<Option<Run>, RunError> {
         let begun = Instant::now();
-        let mut job = Job::new(self.resolved, self.controls, self.seed);
+        let mut job = Job::new(self.complete, self.controls, self.seed);
         job.link.depth_every_ns =
             samples.map(|samples| (job.duration_ns / u64::from(samples.max(1))).max(MILLISECOND));
         if self.lab.virtual_time {
@@ -169,7 +169,7 @@ impl One<'_> {
             check_thresholds(&job, &flows)?;
         }
         let measured = LabRun {
-            resolved: self.resolved,
+            complete: self.complete,
             plan: self.plan,
             controls: self.controls,
             job: &job,
@@ -220,7 +220,7 @@ impl One<'_> {
         let from = clock.now() + LEAD;
         let samples = job.duration_ns / MOST_SAMPLES * (1 + job.flows.len() as u64 / 100);
         let until = from + job.duration_ns;
-        let cross = job.udp.iter().map(|udp| from.saturating_add(udp.stop_ns)).max();
+        let cross = job.udp.iter().map(|udp| from.saturating_add(udp.stop.ns())).max();
         let quiet = cross.unwrap_or(from).min(until);
         let schedule = Schedule { from, until, quiet, every: SAMPLE.max(samples) };
         bed.measure(schedule.from, schedule.until);

@@ -1,7 +1,7 @@
 //! The running kernel's TCP as a transport.
 
 use firstflight_runner::{Options, Report, RunError, Transport};
-use firstflight_scenario::{ControlSpec, Resolved, Scenario};
+use firstflight_scenario::{Complete, ControlSpec, Scenario};
 
 use crate::bed::LinkKind;
 use crate::control::LinuxControl;
@@ -18,8 +18,8 @@ impl Transport for Lab {
         Ok(LinuxControl::resolve(control, false)?.full)
     }
 
-    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
-        job::resolve(scenario)
+    fn complete(&self, scenario: &Scenario) -> Result<Complete, RunError> {
+        job::complete(scenario)
     }
 
     fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {

@@ -33,14 +33,35 @@ pub struct DropTailLink {
 }
 
 /// A drop-tail buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Buffer {
     /// A number of packets.
     Packets(u64),
     /// A number of bytes.
     Bytes(u64),
     /// No limit.
+    #[default]
     Unlimited,
+}
+
+impl Buffer {
+    /// How many packets of so many bytes it has room for, the largest number without a limit.
+    pub fn packets_of(self, bytes: u64) -> u64 {
+        match self {
+            Self::Packets(packets) => packets,
+            Self::Bytes(room) => room / bytes.max(1),
+            Self::Unlimited => u64::MAX,
+        }
+    }
+
+    /// How many bytes it has room for in packets of so many, the largest number without a limit.
+    pub fn bytes_of(self, packet: u64) -> u64 {
+        match self {
+            Self::Packets(packets) => packets.saturating_mul(packet),
+            Self::Bytes(room) => room,
+            Self::Unlimited => u64::MAX,
+        }
+    }
 }
 
 /// What the buffer has room for.

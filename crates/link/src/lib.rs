@@ -31,6 +31,10 @@ pub use discipline::*;
 pub use distributions::exponential;
 pub use drop_tail::DropTail;
 pub use drop_tail_link::{Buffer, DropTailLink, ROUNDING_NS, Tie, Totals};
+pub use element::card::{
+    Card as ElementCard, ELEMENTS, Entry, Problem as ElementProblem, Value as ElementValue,
+    ValueKind,
+};
 pub use element::delay_schedule::DelaySchedule;
 pub use element::framing::Framing;
 pub use element::jitter::Jitter;

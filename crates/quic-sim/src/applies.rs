@@ -2,15 +2,14 @@
 //! that nobody takes a result for that of a key without effect.
 
 use firstflight_scenario::keys::Stack;
-use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
-use firstflight_scenario::{Carrier, Profile, Recovery, Resolved};
+use firstflight_scenario::{Carrier, Complete, Profile, Recovery, complete};
 
 /// Whether QUIC can do what the scenario says of this flow, and the constants of TCP that it sets
 /// have a flow of TCP to hold for.
 ///
 /// # Errors
 /// The key that does not apply, what was found, and what is accepted over QUIC.
-pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
+pub fn applies(complete: &Complete, flow: &complete::Flow) -> Result<(), String> {
     if flow.split_acks != 1 {
         let found = format!("split_acks = {}", flow.split_acks);
         return no("split_acks", &found, "1: a packet of QUIC is acknowledged whole");
@@ -20,13 +19,13 @@ pub fn applies(resolved: &Resolved, flow: &ResolvedFlow) -> Result<(), String> {
         return no("recovery", &found, "quic, or none: QUIC repairs by RFC 9002");
     }
     // The profile and its constants are those of TCP's endpoints, of which there may be some.
-    if resolved.flows.iter().any(|flow| flow.transport == Some(Carrier::Tcp)) {
+    if complete.flows.iter().any(|flow| flow.transport == Some(Carrier::Tcp)) {
         return Ok(());
     }
-    constants(&resolved.endpoint)
+    constants(&complete.endpoint)
 }
 
-fn constants(endpoint: &ResolvedEndpoint) -> Result<(), String> {
+fn constants(endpoint: &complete::Endpoint) -> Result<(), String> {
     if endpoint.profile != Profile::default() && endpoint.profile != Profile::Quic {
         let found = format!("profile = \"{}\"", endpoint.profile);
         let none = "no profile: profiles are of TCP's endpoints, but quic, QUIC has constants of \
@@ -52,8 +51,8 @@ mod tests {
 
     fn judged(text: &str) -> Result<(), String> {
         let scenario = Scenario::parse(&format!("controls = ['hoe']\n{text}"), "test.toml");
-        let resolved = scenario.unwrap().resolve().unwrap();
-        resolved.flows.iter().try_for_each(|flow| applies(&resolved, flow))
+        let complete = scenario.unwrap().complete().unwrap();
+        complete.flows.iter().try_for_each(|flow| applies(&complete, flow))
     }
 
     #[test]

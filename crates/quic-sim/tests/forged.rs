@@ -85,8 +85,8 @@ fn earned(control: &str, acked: u64, mtu: u64) -> Option<u64> {
 
 /// Westwood's window after a mark is what it estimates that the path has room for.
 fn cuts_to_an_estimate(control: &str) -> bool {
-    let resolved = Control::named(control);
-    resolved.is_ok_and(|control| control.avoidance_name == "westwood")
+    let complete = Control::named(control);
+    complete.is_ok_and(|control| control.avoidance_name == "westwood")
 }
 
 fn goes_on(control: &str, attack: Attack, outcome: &Outcome) {

@@ -7,10 +7,10 @@ use firstflight_sim::{Ends, FlowOutcome, LinkSpec, Network, Outcome};
 
 /// 20 Mbit/s and 100 ms hold 208 packets; the buffer holds 1000, so that what a window doubles by
 /// before the first mark comes back finds room.
-fn path(ecn: bool, mark_from: Option<u64>) -> Network {
+fn path(ecn: bool, ecn_threshold: Option<u64>) -> Network {
     let mut network = network(20, 100, 1_000, 1, 5);
     network.flows[0].endpoint.ecn = ecn;
-    let link = LinkSpec { mark_from, ..network.links[0].clone() };
+    let link = LinkSpec { ecn_threshold, ..network.links[0].clone() };
     Network { links: vec![link], ..network }
 }
 
@@ -51,8 +51,8 @@ fn marks_come_instead_of_drops() {
     assert!(totals.peak_packets < 500, "{totals:?}");
     let used = marked.flows[0].delivered_bytes.0 * 8 / 5;
     assert!(used > 15_000_000, "{used} bit/s");
-    for (ecn, mark_from) in [(false, Some(40)), (true, None)] {
-        let totals = run(&path(ecn, mark_from), "cubic").links[0].totals;
+    for (ecn, ecn_threshold) in [(false, Some(40)), (true, None)] {
+        let totals = run(&path(ecn, ecn_threshold), "cubic").links[0].totals;
         assert!(totals.marks == 0 && totals.drops > 0, "{ecn}: {totals:?}");
     }
 }

@@ -17,7 +17,7 @@ fn every_scenario_of_the_repository_resolves_with_all_its_controls() {
         }
         seen += 1;
         let scenario = Scenario::load(&file).unwrap();
-        assert_eq!(QUIC.resolve(&scenario).unwrap().packet_bytes, 1_200);
+        assert_eq!(QUIC.complete(&scenario).unwrap().packet.bytes(), 1_200);
         assert!(!scenario.expect.is_empty(), "{}: expects nothing", file.display());
         for control in &scenario.controls {
             QUIC.full_name(control).unwrap();

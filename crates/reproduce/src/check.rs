@@ -351,17 +351,17 @@ impl Done<'_> {
         (case, variant): Place<'_>,
         query: &Query<'_>,
     ) -> Result<Option<Vec<f64>>, Unfinished> {
-        let resolved = &case.resolved;
-        let bottleneck = [resolved.slowest_link()];
-        let rate_bps = resolved.path_bps(&bottleneck);
+        let complete = &case.complete;
+        let bottleneck = [complete.slowest_link()];
+        let rate_bps = complete.path_bps(&bottleneck);
         let runs = self.runs(variant)?;
         let values = runs.into_iter().map(|run| {
             let measured = RunOnPath {
                 run,
                 rate_bps,
-                bdp_packets: resolved.bdp_bytes(&bottleneck, rate_bps)
-                    / resolved.packet_bytes.max(1),
-                packet_bytes: resolved.packet_bytes,
+                bdp_packets: complete.bdp_bytes(&bottleneck, rate_bps)
+                    / complete.packet.bytes().max(1),
+                packet_bytes: complete.packet.bytes(),
             };
             measure.of(measured, query)
         });

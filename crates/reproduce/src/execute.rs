@@ -194,8 +194,8 @@ fn compute(job: &Job, cache: Option<&Cache>) -> Result<Option<Run>, ReproduceErr
 
 /// Roughly how long a run takes, for sorting: the bits that its links could carry.
 fn weight(job: &Job) -> u64 {
-    job.scenario.resolve().map_or(0, |resolved| {
-        let rate: u64 = resolved.links.iter().map(|link| link.rate_bps).sum();
-        rate.saturating_mul(resolved.duration_ns / 1_000_000)
+    job.scenario.complete().map_or(0, |complete| {
+        let rate: u64 = complete.links.iter().map(|link| link.rate.bps()).sum();
+        rate.saturating_mul(complete.duration.ns() / 1_000_000)
     })
 }

@@ -70,15 +70,15 @@ impl Jobs {
 /// whether a value was given or is a default, because a control's own value wins over a default;
 /// the scenario's JSON does not say that.
 fn key(scenario: &Scenario, variant: &Variant) -> Result<String, ReproduceError> {
-    let mut resolved = scenario.resolve()?;
-    resolved.name.clear();
-    resolved.title = None;
+    let mut complete = scenario.complete()?;
+    complete.name.clear();
+    complete.title = None;
     let Variant { samples, acks, on, .. } = variant;
     let version = match on {
         On::Sim => VERSION,
         On::Linux => LAB_VERSION,
     };
-    Ok(format!("{version} samples={samples:?} acks={acks:?} {resolved:?}"))
+    Ok(format!("{version} samples={samples:?} acks={acks:?} {complete:?}"))
 }
 
 /// The version of the program and of its sources.

@@ -91,7 +91,7 @@ mod tests {
 
     use firstflight_results::{LabFigures, RunResult};
     use firstflight_runner::Report;
-    use firstflight_scenario::{ControlSpec, Resolved, Scenario};
+    use firstflight_scenario::{Complete, ControlSpec, Scenario};
 
     use super::*;
     use crate::file::On;
@@ -122,8 +122,8 @@ mod tests {
             Ok(control.text.clone())
         }
 
-        fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
-            Ok(scenario.resolve()?)
+        fn complete(&self, scenario: &Scenario) -> Result<Complete, RunError> {
+            Ok(scenario.complete()?)
         }
 
         fn run(&self, scenario: &Scenario, _: &Options<'_>) -> Result<Report, RunError> {
@@ -132,7 +132,7 @@ mod tests {
             let lab = LabFigures { timing, ..Default::default() };
             let result = RunResult { lab: Some(lab), ..RunResult::default() };
             let run = Run::new(result, Vec::new(), Vec::new());
-            Ok(Report::new(self.resolve(scenario)?, vec![run], false))
+            Ok(Report::new(self.complete(scenario)?, vec![run], false))
         }
 
         fn is_in_real_time(&self) -> bool {

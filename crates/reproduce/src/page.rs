@@ -239,7 +239,7 @@ fn again(paper: &Paper, laid: &Laid) -> String {
     format!(
         "{cases}: {}. To run it alone: firstflight run scenarios/{}.toml{on}, from the directory \
          of this page; all of them again: firstflight reproduce {}/{}.",
-        in_short(&first.resolved),
+        in_short(&first.complete),
         first.scenario.name,
         paper.head.name,
         laid.stem,
@@ -257,7 +257,7 @@ fn checks(each: &Finished<'_>) -> Table {
     let id = format!("{}-numbers", anchor(each.paper, each.laid));
     let title = match each.laid.cases.first() {
         Some(case) => {
-            format!("Paper against firstflight, value by value; {}", case.resolved.endpoints())
+            format!("Paper against firstflight, value by value; {}", case.complete.endpoints())
         }
         None => "Paper against firstflight, value by value".to_owned(),
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use firstflight_control::stack::OF_LINUX;
 use firstflight_runner::Control;
-use firstflight_scenario::{Document, Profile, Resolved, Scenario, hint};
+use firstflight_scenario::{Complete, Document, Profile, Scenario, hint};
 use serde::de::DeserializeOwned;
 
 use crate::error::ReproduceError;
@@ -44,8 +44,8 @@ pub(crate) struct LaidCase {
     pub x: Option<f64>,
     /// The scenario with all of its controls, as `run` takes it.
     pub scenario: Scenario,
-    /// That scenario in base units.
-    pub resolved: Resolved,
+    /// That scenario, complete.
+    pub complete: Complete,
     /// One variant per control, or a single one without a name when the flows have their own.
     pub variants: Vec<Variant>,
 }
@@ -261,7 +261,7 @@ fn lay_out_case(
     Ok(LaidCase {
         name: case.name.clone(),
         x: case.x,
-        resolved: scenario.resolve()?,
+        complete: scenario.complete()?,
         scenario,
         variants,
     })
@@ -316,9 +316,12 @@ mod tests {
         let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names, ["plain", "10ms", "20ms"]);
         assert_eq!(cases[2].x, Some(20.0));
-        let resolved = &cases[2].resolved;
-        assert_eq!((resolved.links[0].rate_bps, resolved.duration_ns), (1_000_000, 1_000_000_000));
-        assert_eq!(cases[2].resolved.links[0].delay_ns, 10_000_000);
+        let complete = &cases[2].complete;
+        assert_eq!(
+            (complete.links[0].rate.bps(), complete.duration.ns()),
+            (1_000_000, 1_000_000_000)
+        );
+        assert_eq!(cases[2].complete.links[0].delay.ns(), 10_000_000);
         let seeds: Vec<_> = cases[0].variants[0].scenarios.iter().map(|s| s.seed).collect();
         assert_eq!(seeds, [Some(1), Some(2)]);
     }

@@ -32,17 +32,17 @@ impl Plot {
     /// The endpoints of the runs it shows, and their path where it is one.
     fn conditions(&self, laid: &Laid) -> String {
         let shown = self.variants(laid).unwrap_or_default();
-        let distinct = |say: fn(&scenario::Resolved) -> String| {
-            let mut all: Vec<String> = shown.iter().map(|(case, _)| say(&case.resolved)).collect();
+        let distinct = |say: fn(&scenario::Complete) -> String| {
+            let mut all: Vec<String> = shown.iter().map(|(case, _)| say(&case.complete)).collect();
             all.sort();
             all.dedup();
             all
         };
-        let path = match &distinct(scenario::Resolved::path)[..] {
+        let path = match &distinct(scenario::Complete::path)[..] {
             [path] => format!("{path}; "),
             _ => String::new(),
         };
-        path + &distinct(scenario::Resolved::endpoints).join(", or ")
+        path + &distinct(scenario::Complete::endpoints).join(", or ")
     }
 
     /// Anchor and file name, unique over all papers.
@@ -217,7 +217,7 @@ impl Quantity {
         }
         if self == Self::Rates {
             let trace = run.flows.get(line.flows.first().copied().unwrap_or(0));
-            let packet_bytes = case.resolved.packet_bytes;
+            let packet_bytes = case.complete.packet.bytes();
             return trace.map_or(Vec::new(), |trace| {
                 load_gauge::lines(&line.name, trace, packet_bytes, until)
             });
@@ -239,7 +239,7 @@ impl Quantity {
                     }
                     Self::Ssthresh => points(trace, "ssthresh_packets", until),
                     Self::InFlight => points(trace, "in_flight_packets", until),
-                    Self::Throughput => rates(trace, case.resolved.packet_bytes, until),
+                    Self::Throughput => rates(trace, case.complete.packet.bytes(), until),
                 };
                 Series::line(name, points)
             })

@@ -1,7 +1,7 @@
 //! Rows: a claim, what was measured for it, and the verdict.
 
 use firstflight_results::{CheckRow, ClaimRow, ClaimValue, Class, Verdict};
-use firstflight_scenario::{Resolved, ResolvedBuffer, Time};
+use firstflight_scenario::{Complete, Time, complete};
 
 use crate::check::{Done, Outcome, Unfinished};
 use crate::file::{Check, Claim, On};
@@ -229,7 +229,7 @@ fn note(claim: &Claim, checks: &[Outcome], refutations: &[Outcome]) -> Option<St
 /// The file, and its first case in words.
 fn place(laid: &Laid, claim: &Claim) -> String {
     let mut cases: Vec<&str> = Vec::new();
-    let mut first: Option<&Resolved> = None;
+    let mut first: Option<&Complete> = None;
     let mut in_lab = false;
     for check in claim.all_checks().filter(|check| check.measure != Measure::Formula) {
         for point in check.points(laid).unwrap_or_default() {
@@ -238,35 +238,34 @@ fn place(laid: &Laid, claim: &Claim) -> String {
             if !cases.contains(&case.name.as_str()) {
                 cases.push(&case.name);
             }
-            first.get_or_insert(&case.resolved);
+            first.get_or_insert(&case.complete);
         }
     }
-    let Some(resolved) = first else { return laid.path.clone() };
+    let Some(complete) = first else { return laid.path.clone() };
     let cases = match cases.len() {
         1..=3 => cases.join(", "),
         more => format!("{} to {}, {more} cases", cases[0], cases[more - 1]),
     };
     let lab = if in_lab { ", on linux" } else { "" };
-    format!("{} [{cases}]: {}{lab}", laid.path, in_short(resolved))
+    format!("{} [{cases}]: {}{lab}", laid.path, in_short(complete))
 }
 
 /// The path and the endpoints in a line.
-pub(crate) fn in_short(resolved: &Resolved) -> String {
-    let link = &resolved.links[0];
-    let time = |ns: u64| Time::from_ns(ns).to_string();
+pub(crate) fn in_short(complete: &Complete) -> String {
+    let link = &complete.links[0];
     let buffer = match link.buffer {
-        ResolvedBuffer::Packets(packets) => format!("{packets}pkt"),
-        ResolvedBuffer::Bytes(bytes) => format!("{bytes}B"),
+        complete::Buffer::Packets(packets) => format!("{packets}pkt"),
+        complete::Buffer::Bytes(bytes) => format!("{bytes}B"),
+        complete::Buffer::Unlimited => "none".to_owned(),
     };
-    let access = resolved.flows.first().map_or(0, |flow| flow.access_delay_ns);
-    let rate = firstflight_scenario::Rate::from_bps(link.rate_bps);
-    let rtt = time(link.delay_ns + link.return_delay_ns);
+    let access = complete.flows.first().map_or(Time::ZERO, |flow| flow.access_delay);
+    let rtt = Time::from_ns(link.delay.ns() + link.return_delay.ns());
     format!(
-        "{rate}, RTT {rtt} + 4 x {} access, buffer {buffer}, {}B, {}, profile {}",
-        time(access),
-        resolved.packet_bytes,
-        time(resolved.duration_ns),
-        resolved.endpoint.profile
+        "{}, RTT {rtt} + 4 x {access} access, buffer {buffer}, {}B, {}, profile {}",
+        link.rate,
+        complete.packet.bytes(),
+        complete.duration,
+        complete.endpoint.profile
     )
 }
 

@@ -24,7 +24,7 @@ pub struct Results {
     pub schema: String,
     /// Version of the program that measured.
     pub version: String,
-    /// The resolved scenario in base units (bit/s, ns, bytes, packets).
+    /// The complete scenario in base units (bit/s, ns, bytes, packets).
     pub scenario: serde_json::Value,
     /// The runs, in the order of the controls.
     pub runs: Vec<RunResult>,
@@ -107,7 +107,7 @@ pub struct RunResult {
     #[serde(serialize_with = "finite")]
     pub jain_index: f64,
     /// The share that the flows have of what the network lets pass
-    /// (`Resolved::utilization` of the scenario).
+    /// (`Complete::utilization` of the scenario).
     #[serde(default, serialize_with = "finite")]
     pub utilization: f64,
     /// What the run cost the machine; left out where it is not told.

@@ -7,10 +7,9 @@ use firstflight_core::policy::Startup as _;
 use firstflight_core::units::{Bytes, Span};
 use firstflight_link::ROUNDING_NS;
 use firstflight_scenario::keys::Stack;
-use firstflight_scenario::resolved::{ResolvedEndpoint, ResolvedFlow};
 use firstflight_scenario::{
-    EcnFeedback, FastOpen, LinuxRelease, Pacer, Profile, Receiver, Recovery, Resolved,
-    Timer as TimerOf,
+    Complete, EcnFeedback, FastOpen, LinuxRelease, Pacer, Profile, Receiver, Recovery, Size,
+    Timer as TimerOf, complete,
 };
 use firstflight_sim::{
     Compression, Endpoint, FullAck, GrowingWindow, Halve, LinuxAcks, PerWindow, RecoveryRules,
@@ -19,12 +18,12 @@ use firstflight_sim::{
 
 /// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
 pub(crate) fn endpoint(
-    resolved: &Resolved,
-    flow: &ResolvedFlow,
+    complete: &Complete,
+    flow: &complete::Flow,
     control: &Control,
     phase: Span,
 ) -> Endpoint {
-    let (common, set) = (&resolved.endpoint, &resolved.endpoint.switches);
+    let (common, set) = (&complete.endpoint, &complete.endpoint.switches);
     let recovery = flow.recovery.or_own(own_recovery(common.profile, control));
     let kind = recovery_kind(common.profile, recovery, control);
     // QUIC has neither segments nor a timer nor receivers of TCP, ns-2's agents have their own
@@ -32,8 +31,8 @@ pub(crate) fn endpoint(
     let quic = recovery == Recovery::Quic;
     let has_segments = !quic && !is_agent(kind);
     let linux_receiver = !quic && set.receiver == Receiver::Linux;
-    let packets = |bytes: Option<u64>| limit(bytes, resolved.packet_bytes);
-    let ack_delay = flow.ack_delay_ns().filter(|_| quic);
+    let packets = |size: Option<Size>| limit(size, complete.packet);
+    let ack_delay = flow.ack_delay().filter(|_| quic);
     Endpoint {
         // What is asked of the routers travels with the SYN.
         syn: control.startup.asks().is_some() || set.syn && set.fast_open != FastOpen::Cookie,
@@ -41,10 +40,10 @@ pub(crate) fn endpoint(
         fin: has_segments && set.fin,
         wakes_up: has_segments && set.wake_up,
         fast_open: set.fast_open == FastOpen::On,
-        initial_window: Bytes(flow.iw_bytes.value),
+        initial_window: Bytes(flow.iw.value.bytes()),
         initial_ssthresh: initial_ssthresh(flow, control),
-        receiver_window: packets(flow.receiver_window_bytes),
-        send_buffer: packets(flow.send_buffer_bytes),
+        receiver_window: packets(flow.receiver_window),
+        send_buffer: packets(flow.send_buffer),
         recovery: kind,
         rules: RecoveryRules {
             duplicate_acks: count(
@@ -55,7 +54,7 @@ pub(crate) fn endpoint(
         rto: rto(common, timer(set.timer, recovery, phase)),
         delayed_ack: ack_delay.map_or(count(flow.delayed_ack.value), |_| UNLIMITED_WINDOW),
         growing_window: linux_receiver
-            .then(|| growing_window(resolved.packet_bytes, set.quick_acks)),
+            .then(|| growing_window(complete.packet.bytes(), set.quick_acks)),
         linux_acks: linux_receiver.then(|| LinuxAcks {
             compress: set.ack_compression.then_some(match set.linux_release {
                 LinuxRelease::V618 => Compression::UNTIL_6_18,
@@ -63,15 +62,15 @@ pub(crate) fn endpoint(
             }),
         }),
         split_acks: count(flow.split_acks),
-        delayed_ack_timeout: Span(ack_delay.unwrap_or(set.delayed_ack_timer.ns())),
+        delayed_ack_timeout: Span(ack_delay.unwrap_or(set.delayed_ack_timer).ns()),
         delayed_ack_ties: Span(if common.profile == Profile::Ns2 { ROUNDING_NS } else { 0 }),
         delay_repeated: !quic && set.receiver == Receiver::Ns2,
-        overhead_bytes: if quic { overhead_bytes(resolved) } else { 0 },
+        overhead_bytes: if quic { overhead_bytes(complete) } else { 0 },
         ack_bytes: match quic {
-            true => QUIC_ACK_BYTES + resolved.header_bytes,
+            true => QUIC_ACK_BYTES + complete.headers.bytes(),
             false => set.ack_size.bytes(),
         },
-        limit_growth_to_flight: set.growth_limit,
+        growth_limit: set.growth_limit,
         segment_per_ack: set.segment_per_ack,
         ecn: set.ecn,
         ecn_feedback: match set.ecn_feedback {
@@ -87,29 +86,29 @@ pub(crate) fn endpoint(
 }
 
 /// A limit in packets of so many bytes, one at least; no limit without one in bytes.
-fn limit(bytes: Option<u64>, packet: u64) -> u32 {
-    let packets = bytes.map(|bytes| bytes / packet.max(1));
+fn limit(size: Option<Size>, packet: Size) -> u32 {
+    let packets = size.map(|size| size.bytes() / packet.bytes().max(1));
     packets.map_or(UNLIMITED_WINDOW, |packets| packets.clamp(1, UNLIMITED_WINDOW.into()) as u32)
 }
 
 /// The profile's ssthresh does not apply to a start-up that finds its own end.
-pub(crate) fn initial_ssthresh(flow: &ResolvedFlow, control: &Control) -> Bytes {
+pub(crate) fn initial_ssthresh(flow: &complete::Flow, control: &Control) -> Bytes {
     let own = control.startup.card().own_end.then_some(None);
-    flow.ssthresh_bytes.or_own(own).map_or(Bytes::MAX, Bytes)
+    flow.ssthresh.or_own(own).map_or(Bytes::MAX, |size| Bytes(size.bytes()))
 }
 
 /// QUIC's own bytes in a packet's UDP payload.
-pub(crate) fn overhead_bytes(resolved: &Resolved) -> u64 {
-    QUIC_OVERHEAD.min(resolved.packet_bytes.saturating_sub(1))
+pub(crate) fn overhead_bytes(complete: &Complete) -> u64 {
+    QUIC_OVERHEAD.min(complete.packet.bytes().saturating_sub(1))
 }
 
 /// What opens a connection: as long as an ACK, but of QUIC as long as a packet (RFC 9000 section
 /// 14.1), and of ns-2's Vegas.
-pub(crate) fn syn_bytes(resolved: &Resolved, flow: &ResolvedFlow, control: &Control) -> u64 {
-    let own = own_recovery(resolved.endpoint.profile, control);
+pub(crate) fn syn_bytes(complete: &Complete, flow: &complete::Flow, control: &Control) -> u64 {
+    let own = own_recovery(complete.endpoint.profile, control);
     match flow.recovery.or_own(own) {
-        Recovery::Quic => resolved.wire_bytes(),
-        _ => ns2::syn_bytes(resolved, control),
+        Recovery::Quic => complete.wire_bytes(),
+        _ => ns2::syn_bytes(complete, control),
     }
 }
 
@@ -131,7 +130,7 @@ pub fn own_recovery(profile: Profile, control: &Control) -> Option<Recovery> {
 /// Refuses a control that the simulator's TCP cannot carry with the recovery of such a flow.
 pub(crate) fn carries(
     profile: Profile,
-    flow: &ResolvedFlow,
+    flow: &complete::Flow,
     control: &Control,
 ) -> Result<(), ControlProblem> {
     let recovery = flow.recovery.or_own(own_recovery(profile, control));
@@ -155,7 +154,7 @@ fn growing_window(packet_bytes: u64, quick: bool) -> GrowingWindow {
 }
 
 /// The stack whose keys such a flow supports.
-pub(crate) fn stack(profile: Profile, flow: &ResolvedFlow, control: &Control) -> Stack {
+pub(crate) fn stack(profile: Profile, flow: &complete::Flow, control: &Control) -> Stack {
     use firstflight_sim::Recovery as Sim;
     let recovery = flow.recovery.or_own(own_recovery(profile, control));
     match recovery_kind(profile, recovery, control) {
@@ -198,7 +197,7 @@ fn is_agent(kind: firstflight_sim::Recovery) -> bool {
 
 /// The RFCs leave Reno free to answer several losses of one window one by one, as ns-2 did until
 /// July 2003; ns-2.35 and Linux do not.
-fn rules(common: &ResolvedEndpoint, recovery: Recovery, control: &Control) -> RecoveryRules {
+fn rules(common: &complete::Endpoint, recovery: Recovery, control: &Control) -> RecoveryRules {
     let set = &common.switches;
     let old = common.ns2_release.is_some_and(|release| !release.exits_fast_recovery());
     let if_reno = |often| if recovery == Recovery::Reno { often } else { PerWindow::Once };
@@ -236,7 +235,7 @@ fn timer(timer: TimerOf, recovery: Recovery, phase: Span) -> Timer {
     }
 }
 
-fn rto(common: &ResolvedEndpoint, timer: Timer) -> RtoRules {
+fn rto(common: &complete::Endpoint, timer: Timer) -> RtoRules {
     let set = &common.switches;
     RtoRules {
         min: Span(set.rto_min.ns()),

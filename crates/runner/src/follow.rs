@@ -22,10 +22,10 @@ pub struct Followed {
 /// # Errors
 /// As [`Transport::run`](crate::Transport::run).
 pub fn follow(scenario: &Scenario, most: usize) -> Result<Vec<Followed>, RunError> {
-    let (resolved, prepared) = prepare(scenario, Simulator::TCP)?;
-    let link = resolved.slowest_link();
+    let (complete, prepared) = prepare(scenario, Simulator::TCP)?;
+    let link = complete.slowest_link();
     let one = |(plan, controls): (firstflight_scenario::Plan, Vec<_>)| {
-        let network = network::build(&resolved, &controls, None);
+        let network = network::build(&complete, &controls, None);
         Followed { name: plan.name, journal: firstflight_sim::follow(&network, link, most) }
     };
     Ok(prepared.into_iter().map(one).collect())

@@ -17,20 +17,20 @@ pub(crate) fn check_keys(scenario: &Scenario, on: Simulator<'_>) -> Result<(), S
         return Ok(());
     }
     // What cannot run at all the run refuses, with reasons of its own.
-    let Ok((resolved, prepared)) = prepare(scenario, on) else { return Ok(()) };
+    let Ok((complete, prepared)) = prepare(scenario, on) else { return Ok(()) };
     let groups = scenario.groups();
     let mut runs = Vec::new();
     for (plan, controls) in &prepared {
-        for (group, (flow, control)) in resolved.flows.iter().zip(controls).enumerate() {
+        for (group, (flow, control)) in complete.flows.iter().zip(controls).enumerate() {
             let spec = &plan.controls[group];
             let carrier = other_stack::carrier(on, groups[group].transport, spec);
             let stack = match carrier {
                 Ok(Some(_)) => Stack::Quinn,
-                _ => endpoint::stack(resolved.endpoint.profile, flow, control),
+                _ => endpoint::stack(complete.endpoint.profile, flow, control),
             };
             let keeps_alive = flow.files.is_some_and(|files| files.keep_alive);
             let rests = keeps_alive || !flow.writes.is_empty();
-            let (delayed_ack, switches) = (flow.delayed_ack.value, resolved.endpoint.switches);
+            let (delayed_ack, switches) = (flow.delayed_ack.value, complete.endpoint.switches);
             runs.push(StackInUse { group, stack, delayed_ack, rests, switches });
         }
     }

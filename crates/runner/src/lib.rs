@@ -34,7 +34,7 @@ mod unread_keys;
 use std::sync::atomic::AtomicBool;
 
 use firstflight_results::{Partial, Refused, Results, RunResult, Series};
-use firstflight_scenario::{Resolved, Scenario};
+use firstflight_scenario::{Complete, Scenario};
 use serde::Serialize;
 
 pub use endpoint::own_recovery;
@@ -72,14 +72,14 @@ pub struct Options<'a> {
 
 /// What takes the packets of a run: of the scenario, with that result, flow by flow.
 pub type OnPackets<'a> =
-    dyn Fn(&Resolved, &RunResult, &[Vec<Passed>]) -> Result<(), RunError> + Sync + 'a;
+    dyn Fn(&Complete, &RunResult, &[Vec<Passed>]) -> Result<(), RunError> + Sync + 'a;
 
 /// What running a scenario yields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// The scenario in base units.
-    pub resolved: Resolved,
+    /// The scenario that ran, complete.
+    pub scenario: Complete,
     /// In the order of the controls, those of one control in the order of their seeds; after an
     /// interruption those of whole rounds, of which each has every control with one seed. If there
     /// is no whole round, those that were finished.
@@ -139,13 +139,13 @@ impl Run {
 
 impl Report {
     /// The runs of a scenario, seed by seed and all of them unless they were interrupted.
-    pub fn new(resolved: Resolved, runs: Vec<Run>, interrupted: bool) -> Self {
-        let asked = resolved.controls.len().max(1) * resolved.seeds().count();
+    pub fn new(scenario: Complete, runs: Vec<Run>, interrupted: bool) -> Self {
+        let asked = scenario.controls.len().max(1) * scenario.seeds().count();
         let runs = by_control(match interrupted {
-            true => whole_rounds(runs, resolved.controls.len().max(1)),
+            true => whole_rounds(runs, scenario.controls.len().max(1)),
             false => runs,
         });
-        Self { resolved, runs, refused: Vec::new(), interrupted, asked }
+        Self { scenario, runs, refused: Vec::new(), interrupted, asked }
     }
 
     /// What an interruption left, if there was one.
@@ -156,7 +156,7 @@ impl Report {
 
     /// The document of `--json`.
     pub fn results(&self) -> Results {
-        let scenario = serde_json::to_value(&self.resolved).unwrap_or_default();
+        let scenario = serde_json::to_value(&self.scenario).unwrap_or_default();
         let runs = self.runs.iter().map(|run| run.result.clone()).collect();
         let mut results = Results::new(env!("CARGO_PKG_VERSION"), scenario, runs);
         results.refused.clone_from(&self.refused);

@@ -40,7 +40,7 @@ impl Logs {
     /// # Errors
     /// It cannot be made.
     pub fn open(&self, flow: &OtherFlow<'_>) -> Result<LogFile, String> {
-        let seed = (flow.resolved.runs > 1).then_some(flow.resolved.seed);
+        let seed = (flow.complete.runs > 1).then_some(flow.complete.seed);
         let path = self.path(flow.run, seed, flow.place)?;
         let file = noticed(&self.full, File::create(&path));
         let file = file.map_err(|error| format!("--qlog {}: {error}", path.display()))?;

@@ -1,13 +1,12 @@
-//! A resolved scenario becomes a network for the simulator.
+//! A complete scenario becomes a network for the simulator.
 
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{Buffer, DelaySchedule, Element, LossSpec, Uniform, stream};
-use firstflight_scenario::resolved::{
-    Built, Capacity, ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp,
-};
-use firstflight_scenario::{Bursts, Loss, Profile, Recovery, Resolved, Timer};
+use firstflight_scenario::complete::{self, Capacity};
+use firstflight_scenario::scenario::Files;
+use firstflight_scenario::{Bursts, Complete, Loss, Profile, Recovery, Time, Timer};
 use firstflight_sim::{FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSpec};
 use rand_pcg::rand_core::Rng;
 
@@ -16,67 +15,67 @@ use crate::{RunError, ns2, ns2_clocks};
 
 /// The network of one run: one control per group of flows.
 pub(crate) fn build(
-    resolved: &Resolved,
+    complete: &Complete,
     controls: &[Control],
     sample_every: Option<Span>,
 ) -> Network {
     let mut flows = Vec::new();
-    let capacity = resolved.capacity();
-    let phases = clock_phases(resolved, controls);
-    for (group, control) in resolved.flows.iter().zip(controls) {
+    let capacity = complete.capacity();
+    let phases = clock_phases(complete, controls);
+    for (group, control) in complete.flows.iter().zip(controls) {
         for _ in 0..group.count {
             let (id, phase) = (flows.len(), phases.get(flows.len()).copied().unwrap_or(Span(0)));
-            flows.push(flow((resolved, &capacity), group, control, (id, phase)));
+            flows.push(flow((complete, &capacity), group, control, (id, phase)));
         }
     }
     Network {
-        links: resolved.links.iter().map(|link| self::link(resolved, link)).collect(),
+        links: complete.links.iter().map(|link| self::link(complete, link)).collect(),
         flows,
-        udp: resolved.udp.iter().map(udp).collect(),
-        duration: Span(resolved.duration_ns),
-        seed: resolved.seed,
-        ns2_ties: resolved.endpoint.profile == Profile::Ns2,
+        udp: complete.udp.iter().map(udp).collect(),
+        duration: span(complete.duration),
+        seed: complete.seed,
+        ns2_ties: complete.endpoint.profile == Profile::Ns2,
         sample_every,
     }
 }
 
 /// A link of a scenario, with all that happens to packets on it: the simulator's, and any other
 /// that has the same models.
-pub fn link(resolved: &Resolved, link: &ResolvedLink) -> LinkSpec {
-    let Built { elements, delays } = &link.built;
-    let wire = link.elements.on_link(resolved.wire_bytes());
+pub fn link(complete: &Complete, link: &complete::Link) -> LinkSpec {
+    let delays = &link.elements.delays;
+    let wire = link.elements.on_link(complete.wire_bytes());
     LinkSpec {
-        rate_bps: link.rate_bps,
-        delay: delays.as_ref().map_or(Span(link.delay_ns), DelaySchedule::least),
-        buffer: link.buffer.into(),
-        elements: elements.clone(),
-        queue: link.queue.as_ref().map(|queue| queue.discipline.build(wire, link.rate_bps)),
-        mark_from: link.ecn_threshold_packets,
-        in_service_counts: resolved.endpoint.switches.buffer_counts_in_service,
+        rate_bps: link.rate.bps(),
+        delay: delays.as_ref().map_or(span(link.delay), DelaySchedule::least),
+        buffer: link.buffer,
+        elements: link.elements.built.clone(),
+        queue: link.queue.as_ref().map(|queue| queue.discipline.build(wire, link.rate.bps())),
+        ecn_threshold: link.ecn_threshold,
+        buffer_counts_in_service: complete.endpoint.switches.buffer_counts_in_service,
         loss: losses(link.loss),
-        drop_nth: link.drop.clone(),
-        back: link.elements.has_way_back().then(|| Box::new(back(link))),
+        drop: link.drop.clone(),
+        back: link.elements.written.has_way_back().then(|| Box::new(back(link))),
     }
 }
 
 /// The reverse path of ACKs over a link that has more of it than a delay.
-fn back(link: &ResolvedLink) -> LinkSpec {
+fn back(link: &complete::Link) -> LinkSpec {
     let own = link.back.as_deref();
-    let delays = link.built.delays.as_ref();
+    let delays = link.elements.delays.as_ref();
     let of_link = || delays.cloned().map(|it| Box::new(it) as Box<dyn Element>);
     LinkSpec {
-        rate_bps: own.map_or(link.rate_bps, |back| back.rate_bps),
+        rate_bps: own.map_or(link.rate, |back| back.rate).bps(),
         // Without a schedule the reverse path has one delay ([`FlowSpec::return_delay`]).
         delay: delays.map_or(Span(0), DelaySchedule::least),
-        buffer: own.and_then(|back| back.buffer).map_or(Buffer::Unlimited, Buffer::from),
+        buffer: own.map_or(Buffer::Unlimited, |back| back.buffer),
         elements: match own {
-            Some(back) => back.built.elements.clone(),
+            Some(back) => back.elements.built.clone(),
             None => of_link().into_iter().collect(),
         },
-        mark_from: None,
-        in_service_counts: false,
+        ecn_threshold: None,
+        buffer_counts_in_service: false,
         loss: own.map_or(LossSpec::NONE, |back| losses(back.loss)),
-        drop_nth: Vec::new(),
+        drop: Vec::new(),
         queue: None,
         back: None,
     }
@@ -84,23 +83,23 @@ fn back(link: &ResolvedLink) -> LinkSpec {
 
 /// Refuses what the simulator's own ends cannot have on the path of such a flow.
 pub(crate) fn bears(
-    resolved: &Resolved,
-    flow: &ResolvedFlow,
+    complete: &Complete,
+    flow: &complete::Flow,
     control: &Control,
 ) -> Result<(), RunError> {
-    let own = own_recovery(resolved.endpoint.profile, control);
+    let own = own_recovery(complete.endpoint.profile, control);
     let quic = flow.recovery.or_own(own) == Recovery::Quic;
-    let no = |key: &str, link: &ResolvedLink, why: &str| {
+    let no = |key: &str, link: &complete::Link, why: &str| {
         let name = &link.name;
         Err(RunError::Input(format!(
             "`{key}` of link {name}: {why}; accepted: `--on quic`, or TCP"
         )))
     };
-    for link in flow.path.iter().map(|link| &resolved.links[*link]) {
-        if link.elements.reorder.is_some() && flow.reverse {
+    for link in flow.path.iter().map(|link| &complete.links[*link]) {
+        if link.elements.reorders() && flow.reverse {
             return no("reorder", link, "ACKs of flows with `reverse` keep their order");
         }
-        if link.elements.reorder.is_some() && (quic || flow.files.is_some()) {
+        if link.elements.reorders() && (quic || flow.files.is_some()) {
             return no(
                 "reorder",
                 link,
@@ -138,13 +137,13 @@ fn simulated(control: &Control) -> firstflight_sim::Control {
 }
 
 /// When within a tick the clocks of ns-2's timers tick; none with others.
-fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
-    let profile = resolved.endpoint.profile;
-    if resolved.endpoint.switches.timer != Timer::Ns2 {
+fn clock_phases(complete: &Complete, controls: &[Control]) -> Vec<Span> {
+    let profile = complete.endpoint.profile;
+    if complete.endpoint.switches.timer != Timer::Ns2 {
         return Vec::new();
     }
-    let groups = resolved.flows.iter().zip(controls);
-    let own = Span(resolved.endpoint.switches.rto_granularity.ns());
+    let groups = complete.flows.iter().zip(controls);
+    let own = Span(complete.endpoint.switches.rto_granularity.ns());
     let agents = groups.flat_map(|(group, control)| {
         let recovery = group.recovery.or_own(own_recovery(profile, control));
         let tick = if recovery == Recovery::Ns2Linux { ns2_clocks::LINUX_AT_START } else { own };
@@ -155,112 +154,115 @@ fn clock_phases(resolved: &Resolved, controls: &[Control]) -> Vec<Span> {
 }
 
 fn flow(
-    (resolved, capacity): (&Resolved, &Capacity),
-    group: &ResolvedFlow,
+    (complete, capacity): (&Complete, &Capacity),
+    group: &complete::Flow,
     control: &Control,
     (id, phase): (usize, Span),
 ) -> FlowSpec {
-    let start = start(resolved.seed, group, id as u64);
-    let lifetime_end = group.lifetime_ns.map(|lifetime| start.saturating_add(lifetime));
-    let bottleneck_index = resolved.slowest(&group.path);
-    let bottleneck = &resolved.links[bottleneck_index];
-    let sum = |part: fn(&ResolvedLink) -> u64| -> u64 {
-        group.path.iter().map(|index| part(&resolved.links[*index])).sum()
+    let start = start(complete.seed, group, id as u64);
+    let lifetime_end = group.lifetime.map(Time::ns).map(|lifetime| start.saturating_add(lifetime));
+    let bottleneck_index = complete.slowest(&group.path);
+    let bottleneck = &complete.links[bottleneck_index];
+    let sum = |part: fn(&complete::Link) -> u64| -> u64 {
+        group.path.iter().map(|index| part(&complete.links[*index])).sum()
     };
     // A schedule of delays is the reverse path's own.
-    let own_return_delay = |link: &ResolvedLink| {
-        if link.elements.has_delays() { 0 } else { link.return_delay_ns }
+    let own_return_delay = |link: &complete::Link| {
+        if link.elements.delays.is_some() { 0 } else { link.return_delay.ns() }
     };
     let (path_delay, return_delay) = match group.reverse {
         true => (sum(own_return_delay), 0),
         false => (0, sum(own_return_delay)),
     };
-    let endpoint = endpoint(resolved, group, control, phase);
-    let data_bytes = resolved.packet_bytes.saturating_sub(endpoint.overhead_bytes).max(1);
+    let endpoint = endpoint(complete, group, control, phase);
+    let data_bytes = complete.packet.bytes().saturating_sub(endpoint.overhead_bytes).max(1);
     let in_packets = |bytes: u64| u32::try_from(bytes.div_ceil(data_bytes)).unwrap_or(u32::MAX);
-    let mut writes = group.each_write().map(|(at, bytes)| (Span(at), in_packets(bytes)));
+    let mut writes = group.each_write().map(|(at, size)| (span(at), in_packets(size.bytes())));
     let first = writes.next().map(|(_, packets)| packets);
     FlowSpec {
         control: simulated(control),
         endpoint,
         path: group.data_path.clone(),
         path_delay: Span(path_delay),
-        access_rate_bps: group.access_rate_bps,
-        access_delay: Span(group.access_delay_ns),
+        access_rate_bps: group.access_rate.bps(),
+        access_delay: span(group.access_delay),
         return_delay: Span(return_delay),
-        return_rate_bps: bottleneck.rate_bps,
-        return_path: return_path(resolved, group, bottleneck_index),
-        payload_bytes: resolved.packet_bytes,
-        header_bytes: resolved.header_bytes,
-        syn_bytes: syn_bytes(resolved, group, control),
+        return_rate_bps: bottleneck.rate.bps(),
+        return_path: return_path(complete, group, bottleneck_index),
+        payload_bytes: complete.packet.bytes(),
+        header_bytes: complete.headers.bytes(),
+        syn_bytes: syn_bytes(complete, group, control),
         start: Instant(start),
-        stop: group.stop_ns.or(lifetime_end).map(Instant),
-        packets: first.or(group.size_bytes.map(in_packets)),
+        stop: group.stop.map(Time::ns).or(lifetime_end).map(Instant),
+        packets: first.or(group.size.map(|size| in_packets(size.bytes()))),
         writes: writes.collect(),
-        receiver_window_until: group.receiver_window_until_ns.map(Span),
-        handshake_delay: Span(group.handshake_delay_ns.unwrap_or(0)),
+        receiver_window_until: group.receiver_window_until.map(span),
+        handshake_delay: group.handshake_delay.map_or(Span(0), span),
         files: group.files.map(files),
         bdp_bytes: (!capacity.changes(&group.data_path)).then(|| {
-            resolved.bdp_bytes(&group.data_path, flow_bps(resolved, capacity, group, (0, u64::MAX)))
+            complete.bdp_bytes(&group.data_path, flow_bps(complete, capacity, group, (0, u64::MAX)))
         }),
     }
 }
 
 /// The links that ACKs cross: those of the path, where data goes the other way; else the other
 /// direction of the one that has more of it than a delay, or as in ns-2 of the bottleneck.
-fn return_path(resolved: &Resolved, group: &ResolvedFlow, bottleneck: usize) -> Vec<usize> {
+fn return_path(complete: &Complete, group: &complete::Flow, bottleneck: usize) -> Vec<usize> {
     if group.reverse {
         return group.path.clone();
     }
-    let has_way_back = |link: &&usize| resolved.links[**link].elements.has_way_back();
+    let has_way_back = |link: &&usize| complete.links[**link].elements.written.has_way_back();
     let way_back = group.path.iter().find(has_way_back).copied();
-    let link = way_back.or(ns2::acks_queue(resolved, group).then_some(bottleneck));
-    link.map(|link| resolved.links.len() + link).into_iter().collect()
+    let link = way_back.or(ns2::acks_queue(complete, group).then_some(bottleneck));
+    link.map(|link| complete.links.len() + link).into_iter().collect()
 }
 
 /// The mean rate that a flow's path, its access links among it, lets pass between two times.
 pub(crate) fn flow_bps(
-    resolved: &Resolved,
+    complete: &Complete,
     capacity: &Capacity,
-    group: &ResolvedFlow,
+    group: &complete::Flow,
     (from, until): (u64, u64),
 ) -> u64 {
-    let until = until.min(resolved.duration_ns);
-    capacity.mean_bps(&group.data_path, from, until).min(group.access_rate_bps)
+    let until = until.min(complete.duration.ns());
+    capacity.mean_bps(&group.data_path, from, until).min(group.access_rate.bps())
 }
 
 /// What a source of files is to send.
-pub fn files(files: ResolvedFiles) -> FilesSpec {
-    let (size, pause) = (files.size_from_bytes, files.pause_from_ns);
+pub fn files(Files { size, pause, keep_alive, .. }: Files) -> FilesSpec {
     FilesSpec {
-        bytes: Uniform { from: size, until: files.size_until_bytes },
-        pause_ns: Uniform { from: pause, until: files.pause_until_ns },
-        keep_alive: files.keep_alive,
+        bytes: Uniform { from: size.from.bytes(), until: size.until.bytes() },
+        pause_ns: Uniform { from: pause.from.ns(), until: pause.until.ns() },
+        keep_alive,
     }
 }
 
-fn udp(source: &ResolvedUdp) -> UdpSpec {
+fn udp(source: &complete::Udp) -> UdpSpec {
     UdpSpec {
         path: source.path.clone(),
-        rate_bps: source.rate_bps,
-        pattern: match source.on_off_ns {
-            Some([on, off]) => Pattern::OnOff { on: Span(on), off: Span(off) },
+        rate_bps: source.rate.bps(),
+        pattern: match source.on_off {
+            Some([on, off]) => Pattern::OnOff { on: span(on), off: span(off) },
             None if source.poisson => Pattern::Poisson,
             None => Pattern::Constant,
         },
-        packet_bytes: source.packet_bytes,
-        start: Instant(source.start_ns),
-        stop: Some(Instant(source.stop_ns)),
+        packet_bytes: source.packet.bytes(),
+        start: Instant(source.start.ns()),
+        stop: Some(Instant(source.stop.ns())),
     }
 }
 
 /// When a flow starts, ns: drawn from the group's span, plus its jitter, from a stream that only
 /// this flow uses.
-pub fn start(seed: u64, group: &ResolvedFlow, id: u64) -> u64 {
+pub fn start(seed: u64, group: &complete::Flow, id: u64) -> u64 {
     let mut rng = stream(seed, START_STREAM + id);
-    let span = group.start_until_ns.saturating_sub(group.start_from_ns);
+    let span = group.start_until.ns().saturating_sub(group.start_from.ns());
     let spread = below(&mut rng, span);
-    group.start_from_ns + spread + below(&mut rng, group.start_jitter_ns)
+    group.start_from.ns() + spread + below(&mut rng, group.start_jitter.ns())
+}
+
+fn span(time: Time) -> Span {
+    Span(time.ns())
 }
 
 /// Uniform from 0 to `limit`, `limit` excluded unless it is 0.

@@ -2,8 +2,7 @@
 //! ACKs wait. The phases of its agents' clocks are in [`crate::ns2_clocks`].
 
 use firstflight_control::Control;
-use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Profile, Resolved};
+use firstflight_scenario::{Complete, Profile, complete};
 use firstflight_sim::ACK_BYTES;
 
 /// Makes a control what ns-2.35's agent of that name is. Its Vegas takes its SYN for the first
@@ -19,9 +18,9 @@ pub(crate) fn adapt(control: &mut Control) {
 }
 
 /// ns-2.35's Vegas sends its SYN as large as data; everybody else as large as an ACK.
-pub(crate) fn syn_bytes(resolved: &Resolved, control: &Control) -> u64 {
-    if resolved.endpoint.profile == Profile::Ns2 && control.startup_name == "vegas" {
-        resolved.wire_bytes()
+pub(crate) fn syn_bytes(complete: &Complete, control: &Control) -> u64 {
+    if complete.endpoint.profile == Profile::Ns2 && control.startup_name == "vegas" {
+        complete.wire_bytes()
     } else {
         ACK_BYTES
     }
@@ -30,8 +29,8 @@ pub(crate) fn syn_bytes(resolved: &Resolved, control: &Control) -> u64 {
 /// Whether ACKs wait for each other on the reverse path, as on ns-2's duplex links: those of
 /// several flows do. Those of one flow come as its packets do, too far apart for that, but where a
 /// timer lets ACKs go.
-pub(crate) fn acks_queue(resolved: &Resolved, flow: &ResolvedFlow) -> bool {
-    let several = resolved.flows.len() > 1 || flow.count > 1;
+pub(crate) fn acks_queue(complete: &Complete, flow: &complete::Flow) -> bool {
+    let several = complete.flows.len() > 1 || flow.count > 1;
     let they_may_meet = several || flow.delayed_ack.value > 1;
-    resolved.endpoint.profile == Profile::Ns2 && they_may_meet
+    complete.endpoint.profile == Profile::Ns2 && they_may_meet
 }

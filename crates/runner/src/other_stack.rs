@@ -7,8 +7,9 @@ use firstflight_control::stack::{OF_NOQ, OF_QUINN};
 use firstflight_control::{Control, ControlProblem};
 use firstflight_core::units::Span;
 use firstflight_link::stream;
-use firstflight_scenario::resolved::ResolvedFlow;
-use firstflight_scenario::{Carrier, ControlSpec, Plan, Recovery, Resolved, Scenario, Size};
+use firstflight_scenario::{
+    Carrier, Complete, ControlSpec, Plan, Recovery, Scenario, Size, complete,
+};
 use firstflight_sim::{Ends, FlowSpec, Network};
 use rand_pcg::rand_core::Rng;
 
@@ -43,7 +44,7 @@ pub trait OtherStack: fmt::Debug + Sync {
     }
 
     /// What readers of a result under this control must know, if anything; of flows of this group.
-    fn caution(&self, _spec: &ControlSpec, _group: &ResolvedFlow) -> Option<String> {
+    fn caution(&self, _spec: &ControlSpec, _group: &complete::Flow) -> Option<String> {
         None
     }
 
@@ -62,12 +63,12 @@ pub struct OtherFlow<'a> {
     pub place: usize,
     /// Its control as written.
     pub control: &'a ControlSpec,
-    /// Its group, as resolved.
-    pub group: &'a ResolvedFlow,
+    /// Its group, as complete.
+    pub group: &'a complete::Flow,
     /// Its route and times.
     pub spec: &'a FlowSpec,
     /// The scenario.
-    pub resolved: &'a Resolved,
+    pub complete: &'a Complete,
     /// What its path holds, buffers included, in bytes.
     pub path_bytes: u64,
     /// A seed of its own.
@@ -147,20 +148,20 @@ pub(crate) fn fitting(scenario: &Scenario, on: Simulator<'_>) -> Result<Scenario
 /// whatever recovery the profile names for TCP.
 pub(crate) fn shown(
     scenario: &Scenario,
-    mut resolved: Resolved,
+    mut complete: Complete,
     on: Simulator<'_>,
-) -> Result<Resolved, RunError> {
+) -> Result<Complete, RunError> {
     let plans = scenario.plans()?;
     for (at, group) in scenario.groups().iter().enumerate() {
         let mut other = true;
         for plan in &plans {
             other &= carrier(on, group.transport, &plan.controls[at])?.is_some();
         }
-        if other && !resolved.flows[at].recovery.given {
-            resolved.flows[at].recovery.value = Recovery::Quic;
+        if other && !complete.flows[at].recovery.given {
+            complete.flows[at].recovery.value = Recovery::Quic;
         }
     }
-    Ok(resolved)
+    Ok(complete)
 }
 
 fn is_any_other(scenario: &Scenario, on: Simulator<'_>) -> Result<bool, RunError> {
@@ -180,21 +181,21 @@ type AllEnds = Vec<(usize, Box<dyn Ends>)>;
 
 /// The flows of another stack in a run, and the name of what carries it.
 pub(crate) fn all_ends(
-    resolved: &Resolved,
+    complete: &Complete,
     plan: &Plan,
     network: &Network,
     on: Simulator<'_>,
     logs: Option<&Logs>,
 ) -> Result<(AllEnds, String), RunError> {
     let mut ends = Vec::new();
-    let groups = resolved.flows.iter().zip(&plan.controls);
+    let groups = complete.flows.iter().zip(&plan.controls);
     let groups = groups.flat_map(|pair| std::iter::repeat_n(pair, pair.0.count as usize));
     for ((place, spec), (group, control)) in network.flows.iter().enumerate().zip(groups) {
         let Some(transport) = carrier(on, group.transport, control)? else { continue };
         let seed = stream(network.seed, ENDS_STREAM + place as u64).next_u64();
-        let path_bytes = path_bytes(resolved, spec);
+        let path_bytes = path_bytes(complete, spec);
         let run = plan.name.as_str();
-        let flow = OtherFlow { run, place, control, group, spec, resolved, path_bytes, seed, logs };
+        let flow = OtherFlow { run, place, control, group, spec, complete, path_bytes, seed, logs };
         ends.push((place, transport.ends(&flow).map_err(RunError::Input)?));
     }
     let other = on.other_stack.map_or("", OtherStack::name);
@@ -209,7 +210,7 @@ pub(crate) fn all_ends(
 /// What readers of a run under these controls must know, if anything.
 pub(crate) fn cautions(
     specs: &[ControlSpec],
-    groups: &[ResolvedFlow],
+    groups: &[complete::Flow],
     on: Simulator<'_>,
 ) -> Option<String> {
     let other = on.other_stack?;
@@ -222,20 +223,21 @@ pub(crate) fn cautions(
 }
 
 /// BDP and buffers of a flow's path, in bytes.
-fn path_bytes(resolved: &Resolved, spec: &FlowSpec) -> u64 {
-    use firstflight_scenario::ResolvedBuffer::{Bytes, Packets};
-    let rooms = spec.path.iter().filter_map(|link| resolved.room_and_loss(*link).0);
+fn path_bytes(complete: &Complete, spec: &FlowSpec) -> u64 {
+    use firstflight_scenario::complete::Buffer::{Bytes, Packets, Unlimited};
+    let rooms = spec.path.iter().map(|link| complete.room_and_loss(*link).0);
     let buffers = rooms.map(|room| match room {
-        Packets(packets) => packets.saturating_mul(resolved.wire_bytes()),
+        Packets(packets) => packets.saturating_mul(complete.wire_bytes()),
         Bytes(bytes) => bytes,
+        Unlimited => 0,
     });
     let access = spec.access_delay * 4;
     let held = u128::from(spec.return_rate_bps) * u128::from(access.0) / 8_000_000_000;
     let access_bytes = if access == Span(0) { 0 } else { u64::try_from(held).unwrap_or(u64::MAX) };
     let buffered = buffers.fold(0, u64::saturating_add);
     // The window is to hold whatever the links carry at their best.
-    let rate = resolved.path_bps(&spec.path).max(spec.return_rate_bps);
-    resolved.bdp_bytes(&spec.path, rate).saturating_add(buffered).saturating_add(access_bytes)
+    let rate = complete.path_bps(&spec.path).max(spec.return_rate_bps);
+    complete.bdp_bytes(&spec.path, rate).saturating_add(buffered).saturating_add(access_bytes)
 }
 
 /// Streams of their ends begin here; below are those of links, starts and files.

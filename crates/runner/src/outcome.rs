@@ -8,40 +8,41 @@ use firstflight_results::statistics::distinct;
 use firstflight_results::{
     Bottleneck, FilesResult, FlowContext, FlowOutcome, FlowResult, RunResult,
 };
-use firstflight_scenario::resolved::{Capacity, ResolvedFlow};
-use firstflight_scenario::{Plan, Resolved};
+use firstflight_scenario::complete;
+use firstflight_scenario::complete::Capacity;
+use firstflight_scenario::{Complete, Plan};
 use firstflight_sim::{FlowSpec, Network, Outcome};
 
 use crate::network::flow_bps;
 
 /// The result of one run.
 pub(crate) fn result(
-    resolved: &Resolved,
+    complete: &Complete,
     plan: &Plan,
     controls: &[Control],
     network: &Network,
     outcome: &Outcome,
     wall: Duration,
 ) -> RunResult {
-    let owners = resolved.flows.iter().zip(controls);
+    let owners = complete.flows.iter().zip(controls);
     let owners = owners.flat_map(|owner| std::iter::repeat_n(owner, owner.0.count as usize));
-    let capacity = resolved.capacity();
+    let capacity = complete.capacity();
     let flows: Vec<FlowResult> = owners
         .zip(network.flows.iter().zip(&outcome.flows))
         .enumerate()
-        .map(|(id, (owner, flow))| flow_result(id, (resolved, &capacity), owner, flow))
+        .map(|(id, (owner, flow))| flow_result(id, (complete, &capacity), owner, flow))
         .collect();
     RunResult {
         control: distinct(controls.iter().map(|control| control.full.as_str())),
         alias: plan.name.clone(),
         preset: distinct(controls.iter().map(|c| c.preset.as_str()).filter(|p| !p.is_empty())),
         transport: "sim".to_owned(),
-        profile: resolved.endpoint.profile.to_string(),
-        seed: resolved.seed,
-        utilization: resolved.utilization(&flows),
-        bottleneck: bottleneck(resolved, outcome),
+        profile: complete.endpoint.profile.to_string(),
+        seed: complete.seed,
+        utilization: complete.utilization(&flows),
+        bottleneck: bottleneck(complete, outcome),
         note: failures(outcome),
-        ..RunResult::of_flows(flows, resolved.duration_ns, (wall, outcome.events))
+        ..RunResult::of_flows(flows, complete.duration.ns(), (wall, outcome.events))
     }
 }
 
@@ -57,19 +58,19 @@ fn failures(outcome: &Outcome) -> Option<String> {
 /// ends.
 fn flow_result(
     id: usize,
-    (resolved, capacity): (&Resolved, &Capacity),
-    (group, control): (&ResolvedFlow, &Control),
+    (complete, capacity): (&Complete, &Capacity),
+    (group, control): (&complete::Flow, &Control),
     (spec, flow): (&FlowSpec, &FlowOutcome),
 ) -> FlowResult {
     let start = spec.start.0;
-    let end = resolved.duration_ns.min(spec.stop.map_or(u64::MAX, |stop| stop.0));
+    let end = complete.duration.ns().min(spec.stop.map_or(u64::MAX, |stop| stop.0));
     let end = end.min(flow.finished_at.map_or(u64::MAX, |at| at.0));
     let bdp = spec.bdp_bytes.unwrap_or_else(|| {
         // What start-up met is the rate until it ended: over a round trip at least, which is what
         // a window is for.
         let over = flow.startup.exit.map_or(end, |exit| exit.at.0);
-        let until = over.max(start.saturating_add(group.rtt_ns));
-        resolved.bdp_bytes(&spec.path, flow_bps(resolved, capacity, group, (start, until)))
+        let until = over.max(start.saturating_add(group.rtt.ns()));
+        complete.bdp_bytes(&spec.path, flow_bps(complete, capacity, group, (start, until)))
     });
     let context = FlowContext {
         start: spec.start,
@@ -87,9 +88,9 @@ fn flow_result(
 }
 
 /// The link that lets the least pass, its queue without the packet being sent.
-fn bottleneck(resolved: &Resolved, outcome: &Outcome) -> Bottleneck {
-    let totals = &outcome.links[resolved.slowest_link()].totals;
-    let duration = resolved.duration_ns.max(1) as f64;
+fn bottleneck(complete: &Complete, outcome: &Outcome) -> Bottleneck {
+    let totals = &outcome.links[complete.slowest_link()].totals;
+    let duration = complete.duration.ns().max(1) as f64;
     let waiting_ns = totals.held_ns.saturating_sub(u128::from(totals.busy_ns));
     Bottleneck {
         drops: totals.drops + totals.losses,

@@ -14,7 +14,7 @@ use firstflight_core::sender::{Config, Sender};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_results::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
 use firstflight_results::{RunResult, Series};
-use firstflight_scenario::{Profile, Resolved, Scenario};
+use firstflight_scenario::{Complete, Profile, Scenario, Size};
 
 use crate::endpoint::initial_ssthresh;
 use crate::{Run, RunError, ns2};
@@ -25,13 +25,13 @@ use crate::{Run, RunError, ns2};
 /// # Errors
 /// A contradictory scenario, or an unknown control or knob.
 pub fn script(scenario: &Scenario, acks: u32) -> Result<Run, RunError> {
-    let resolved = scenario.resolve()?;
+    let complete = scenario.complete()?;
     let plan = scenario.plans()?.swap_remove(0);
     let mut control = Control::resolve(&plan.controls[0])?;
-    if resolved.endpoint.profile == Profile::Ns2 {
+    if complete.endpoint.profile == Profile::Ns2 {
         ns2::adapt(&mut control);
     }
-    let mut player = Player::new(&resolved, &control);
+    let mut player = Player::new(&complete, &control);
     player.send();
     player.note();
     for _ in 0..acks {
@@ -43,8 +43,8 @@ pub fn script(scenario: &Scenario, acks: u32) -> Result<Run, RunError> {
         alias: plan.name,
         preset: control.preset,
         transport: "script".to_owned(),
-        profile: resolved.endpoint.profile.to_string(),
-        seed: resolved.seed,
+        profile: complete.endpoint.profile.to_string(),
+        seed: complete.seed,
         duration_s: player.now as f64 / 1e9,
         ..RunResult::default()
     };
@@ -86,26 +86,26 @@ struct Player {
 }
 
 impl Player {
-    fn new(resolved: &Resolved, control: &Control) -> Self {
-        let flow = &resolved.flows[0];
-        let link = &resolved.links[resolved.slowest(&flow.path)];
+    fn new(complete: &Complete, control: &Control) -> Self {
+        let flow = &complete.flows[0];
+        let link = &complete.links[complete.slowest(&flow.path)];
         let config = Config {
-            mss: Bytes(resolved.packet_bytes),
-            initial_window: Bytes(flow.iw_bytes.value),
+            mss: Bytes(complete.packet.bytes()),
+            initial_window: Bytes(flow.iw.value.bytes()),
             initial_ssthresh: initial_ssthresh(flow, control),
-            max_cwnd: Bytes(flow.receiver_window_bytes.unwrap_or(u64::MAX)),
-            limit_growth_to_flight: resolved.endpoint.switches.growth_limit,
-            segment_per_ack: resolved.endpoint.switches.segment_per_ack,
+            max_cwnd: Bytes(flow.receiver_window.map_or(u64::MAX, Size::bytes)),
+            limit_growth_to_flight: complete.endpoint.switches.growth_limit,
+            segment_per_ack: complete.endpoint.switches.segment_per_ack,
             paces: false,
         };
-        let bits = u128::from(resolved.wire_bytes()) * 8 * 1_000_000_000;
-        let service = bits / u128::from(link.rate_bps.max(1));
+        let bits = u128::from(complete.wire_bytes()) * 8 * 1_000_000_000;
+        let service = bits / u128::from(link.rate.bps().max(1));
         let columns = FLOW_COLUMNS.iter().chain(SCRIPT_COLUMNS).copied();
-        let start = flow.start_from_ns;
+        let start = flow.start_from.ns();
         Self {
             sender: Sender::new(control.startup.clone(), control.avoidance.clone(), config),
-            mss: resolved.packet_bytes.max(1),
-            rtt: flow.rtt_ns,
+            mss: complete.packet.bytes().max(1),
+            rtt: flow.rtt.ns(),
             service: u64::try_from(service).unwrap_or(u64::MAX),
             per_ack: flow.delayed_ack.value.max(1),
             now: start,

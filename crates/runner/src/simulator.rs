@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use firstflight_control::Control;
 use firstflight_core::units::Span;
-use firstflight_scenario::{ControlSpec, Plan, Profile, Recovery, Resolved, Scenario};
+use firstflight_scenario::{Complete, ControlSpec, Plan, Profile, Recovery, Scenario};
 use firstflight_sim::{FastPaths, Interrupted, run_recorded, run_with};
 use rayon::prelude::*;
 
@@ -29,21 +29,21 @@ impl Simulator<'_> {
 
     fn run_plan(
         &self,
-        resolved: &Resolved,
+        complete: &Complete,
         seed: u64,
         plan: &Plan,
         controls: &[Control],
         options: &Options<'_>,
     ) -> Result<Run, RunError> {
-        let mut resolved = resolved.clone();
-        resolved.seed = seed;
-        let resolved = &resolved;
+        let mut complete = complete.clone();
+        complete.seed = seed;
+        let complete = &complete;
         let sample_every = options
             .samples
-            .map(|samples| Span((resolved.duration_ns / u64::from(samples.max(1))).max(1)));
-        let network = network::build(resolved, controls, sample_every);
+            .map(|samples| Span((complete.duration.ns() / u64::from(samples.max(1))).max(1)));
+        let network = network::build(complete, controls, sample_every);
         let (ends, transport) =
-            other_stack::all_ends(resolved, plan, &network, *self, options.logs)?;
+            other_stack::all_ends(complete, plan, &network, *self, options.logs)?;
         let never = AtomicBool::new(false);
         // A page in a browser has no clock of the machine.
         let before = (!cfg!(target_family = "wasm")).then(Instant::now);
@@ -54,12 +54,12 @@ impl Simulator<'_> {
         };
         let (outcome, passed) = ran.map_err(|Interrupted| RunError::Interrupted)?;
         let wall = before.map_or(Duration::ZERO, |before| before.elapsed());
-        let mut result = outcome::result(resolved, plan, controls, &network, &outcome, wall);
+        let mut result = outcome::result(complete, plan, controls, &network, &outcome, wall);
         result.transport = transport;
         let notes =
-            [result.note.take(), other_stack::cautions(&plan.controls, &resolved.flows, *self)];
+            [result.note.take(), other_stack::cautions(&plan.controls, &complete.flows, *self)];
         result.note = notes.into_iter().flatten().reduce(|all, more| format!("{all}; {more}"));
-        options.on_packets.map_or(Ok(()), |take| take(resolved, &result, &passed))?;
+        options.on_packets.map_or(Ok(()), |take| take(complete, &result, &passed))?;
         let Some(every) = sample_every else { return Ok(Run::new(result, Vec::new(), Vec::new())) };
         let (flows, queues) = (trace::flows(&network, &outcome), trace::queues(&outcome));
         let moments = outcome.flows.iter().map(|flow| trace::moments(flow, every)).collect();
@@ -76,9 +76,9 @@ impl Transport for Simulator<'_> {
         Ok(other_stack::control(*self, control)?.full)
     }
 
-    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
-        let (resolved, _) = prepare(scenario, *self)?;
-        other_stack::shown(scenario, resolved, *self)
+    fn complete(&self, scenario: &Scenario) -> Result<Complete, RunError> {
+        let (complete, _) = prepare(scenario, *self)?;
+        other_stack::shown(scenario, complete, *self)
     }
 
     fn check_keys(&self, scenario: &Scenario) -> Result<(), RunError> {
@@ -86,9 +86,9 @@ impl Transport for Simulator<'_> {
     }
 
     fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
-        let (resolved, prepared) = prepare(scenario, *self)?;
+        let (complete, prepared) = prepare(scenario, *self)?;
         // Seed by seed, so that an interruption leaves rounds in which every control has its run.
-        let runs: Vec<(u64, &(Plan, Vec<Control>))> = resolved
+        let runs: Vec<(u64, &(Plan, Vec<Control>))> = complete
             .seeds()
             .flat_map(|seed| prepared.iter().map(move |prepared| (seed, prepared)))
             .collect();
@@ -98,7 +98,7 @@ impl Transport for Simulator<'_> {
             if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Ok(None);
             }
-            let run = match self.run_plan(&resolved, *seed, plan, controls, options) {
+            let run = match self.run_plan(&complete, *seed, plan, controls, options) {
                 Ok(run) => run,
                 Err(RunError::Interrupted) => return Ok(None),
                 Err(problem) => return Err(problem),
@@ -119,8 +119,8 @@ impl Transport for Simulator<'_> {
         if interrupted && runs.is_empty() {
             return Err(RunError::Interrupted);
         }
-        let resolved = other_stack::shown(scenario, resolved, *self)?;
-        Ok(Report::new(resolved, runs, interrupted))
+        let complete = other_stack::shown(scenario, complete, *self)?;
+        Ok(Report::new(complete, runs, interrupted))
     }
 }
 
@@ -143,22 +143,22 @@ fn in_order<T: Sync, R: Send>(
 /// A plan with the control of each group of flows.
 pub(crate) type Prepared = Vec<(Plan, Vec<Control>)>;
 
-/// The scenario in base units, and its plans with their controls as the profile adapts them.
+/// The complete scenario, and its plans with their controls as the profile adapts them.
 pub(crate) fn prepare(
     scenario: &Scenario,
     on: Simulator<'_>,
-) -> Result<(Resolved, Prepared), RunError> {
+) -> Result<(Complete, Prepared), RunError> {
     let scenario = &other_stack::fitting(scenario, on)?;
-    let resolved = scenario.resolve()?;
+    let complete = scenario.complete()?;
     let with_controls = |plan: Plan| {
         let control = |spec| other_stack::control(on, spec);
         let mut controls: Vec<Control> =
             plan.controls.iter().map(control).collect::<Result<_, _>>()?;
-        if resolved.endpoint.profile == Profile::Ns2 {
+        if complete.endpoint.profile == Profile::Ns2 {
             controls.iter_mut().for_each(ns2::adapt);
         }
         let groups = scenario.groups();
-        let flows = groups.iter().zip(&resolved.flows).zip(&plan.controls);
+        let flows = groups.iter().zip(&complete.flows).zip(&plan.controls);
         for (control, ((group, flow), spec)) in controls.iter_mut().zip(flows) {
             let other = other_stack::carrier(on, group.transport, spec)?;
             other.map_or(Ok(()), |other| other.check(spec))?;
@@ -168,13 +168,13 @@ pub(crate) fn prepare(
                 control.suggest_weights_per_packet();
             }
             if !other {
-                endpoint::carries(resolved.endpoint.profile, flow, control)?;
-                network::bears(&resolved, flow, control)?;
+                endpoint::carries(complete.endpoint.profile, flow, control)?;
+                network::bears(&complete, flow, control)?;
             }
         }
         Ok((plan, controls))
     };
     let plans = scenario.plans()?.into_iter();
     let prepared = plans.map(with_controls).collect::<Result<_, RunError>>()?;
-    Ok((resolved, prepared))
+    Ok((complete, prepared))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use firstflight_scenario::expect::Names;
-use firstflight_scenario::{ControlSpec, Resolved, Scenario};
+use firstflight_scenario::{Complete, ControlSpec, Scenario};
 
 use crate::{Options, Report, RunError};
 
@@ -19,13 +19,13 @@ pub trait Transport: fmt::Debug + Send + Sync {
     /// The control does not exist here, or cannot be set so; with what is accepted.
     fn full_name(&self, control: &ControlSpec) -> Result<String, RunError>;
 
-    /// The scenario as it runs here, in base units.
+    /// The scenario as it runs here, complete.
     ///
     /// # Errors
     /// What contradicts itself, or what this transport cannot do.
-    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError>;
+    fn complete(&self, scenario: &Scenario) -> Result<Complete, RunError>;
 
-    /// Refuses a key that is set and has no effect here, where [`Transport::resolve`] does not.
+    /// Refuses a key that is set and has no effect here, where [`Transport::complete`] does not.
     ///
     /// # Errors
     /// The first such key, at its place.
@@ -73,7 +73,7 @@ pub trait Transport: fmt::Debug + Send + Sync {
             names.push(full.join(", "));
         }
         names.dedup();
-        let flows = self.resolve(scenario)?.flow_count();
+        let flows = self.complete(scenario)?.flow_count();
         Ok(scenario.check_expectations(Names { controls: &names, flows })?)
     }
 }

@@ -12,9 +12,9 @@ fn given(lines: &str) -> Result<String, String> {
     let marks = if lines.contains("ecn = true") { "[path]\necn_threshold = '30pkt'" } else { "" };
     let text = format!("controls = ['slow-start+newreno']\n{lines}\n{marks}");
     let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
-    let (resolved, prepared) =
+    let (complete, prepared) =
         prepare(&scenario, Simulator::TCP).map_err(|error| error.to_string())?;
-    let networks = prepared.iter().map(|(_, controls)| network::build(&resolved, controls, None));
+    let networks = prepared.iter().map(|(_, controls)| network::build(&complete, controls, None));
     Ok(networks.map(|network| format!("{network:?}")).collect())
 }
 

@@ -12,7 +12,7 @@ fn report(text: &str) -> Report {
 }
 
 fn rows(report: &Report) -> Table {
-    flows::table(&report.resolved.factors(), report.runs.iter().map(|run| &run.result)).unwrap()
+    flows::table(&report.scenario.factors(), report.runs.iter().map(|run| &run.result)).unwrap()
 }
 
 fn cell<'a>(table: &'a Table, column: &str, row: usize) -> Value<'a> {
@@ -117,7 +117,7 @@ fn series_are_long_and_name_flow_or_link() {
         flows: &run.flows,
         links: &run.queues,
     });
-    let table = series::table(&report.resolved.factors(), curves).unwrap();
+    let table = series::table(&report.scenario.factors(), curves).unwrap();
     let window = report.runs[0].flows[0].column("cwnd_packets").unwrap().next().unwrap();
     assert_eq!(cell(&table, "variable", 0), Value::Text("cwnd_packets"));
     assert_eq!(cell(&table, "value", 0), window.into());
@@ -131,7 +131,7 @@ fn series_are_long_and_name_flow_or_link() {
 fn a_number_that_is_none_is_an_error_that_names_the_column() {
     let mut report = report("controls = ['newreno']\nduration = '1s'");
     report.runs[0].result.jain_index = f64::NAN;
-    let failed = flows::table(&report.resolved.factors(), [&report.runs[0].result]).unwrap_err();
+    let failed = flows::table(&report.scenario.factors(), [&report.runs[0].result]).unwrap_err();
     assert!(matches!(failed, TableError::NotFinite { column: "jain_index", .. }), "{failed}");
     assert!(failed.to_string().contains("jain_index of flow 0, newreno, is NaN"), "{failed}");
 }

@@ -2,15 +2,14 @@
 
 use std::collections::HashSet;
 
+use crate::complete::{Buffer, Complete, Flow, Link, PACKET, QUIC_PACKET, default_access_rate};
 use crate::profile::Recovery;
-use crate::resolve::{PACKET, QUIC_PACKET, default_access_rate};
-use crate::resolved::{Resolved, ResolvedBuffer, ResolvedFlow, ResolvedLink};
-use crate::{Loss, Profile, Rate, Size, Time};
+use crate::{Loss, Profile, Size, Time};
 
 /// What is said of a group of flows.
-type Words<'a> = &'a dyn Fn(&ResolvedFlow) -> String;
+type Words<'a> = &'a dyn Fn(&Flow) -> String;
 
-impl Resolved {
+impl Complete {
     /// The profile and what it decides most: `profile linux: IW 10 packets, no ssthresh, recovery
     /// SACK`. Constants that differ from the profile's are named after it, and where groups of
     /// flows differ each value stands once.
@@ -23,9 +22,9 @@ impl Resolved {
             true => String::new(),
             false => format!(" with its own {}", changed.join(", ")),
         };
-        let iw = self.each(|flow| self.window(flow.iw_bytes.value));
-        let ssthresh = self.each(|flow| match flow.ssthresh_bytes.value {
-            Some(bytes) => format!("ssthresh {}", self.window(bytes)),
+        let iw = self.each(|flow| self.window(flow.iw.value));
+        let ssthresh = self.each(|flow| match flow.ssthresh.value {
+            Some(size) => format!("ssthresh {}", self.window(size)),
             None => "no ssthresh".to_owned(),
         });
         let recovery = self.each(|flow| flow.recovery.value.title().to_owned());
@@ -38,15 +37,15 @@ impl Resolved {
             return "no link".to_owned();
         };
         let buffer = match link.buffer {
-            ResolvedBuffer::Packets(packets) => format!("{packets} packets"),
-            ResolvedBuffer::Bytes(bytes) => format!("{bytes} bytes"),
+            Buffer::Packets(packets) => format!("{packets} packets"),
+            Buffer::Bytes(bytes) => format!("{bytes} bytes"),
+            Buffer::Unlimited => "without a limit".to_owned(),
         };
-        let rate = Rate::from_bps(link.rate_bps);
+        let (rate, duration) = (link.rate, self.duration);
         let rtt = self.rtt();
-        let duration = Time::from_ns(self.duration_ns);
         let udp: String = self.udp.iter().map(|source| format!(", {}", source.words())).collect();
         // A transfer ends when it is done.
-        let all_end = self.flows.iter().all(|flow| flow.size_bytes.is_some());
+        let all_end = self.flows.iter().all(|flow| flow.size.is_some());
         let most = if all_end { "at most " } else { "" };
         let unusual: String = self.unusual(link).iter().map(|said| format!(", {said}")).collect();
         format!("{rate}, {rtt}, buffer {buffer}, {most}{duration}{udp}{unusual}")
@@ -56,17 +55,17 @@ impl Resolved {
     /// `103ms (100ms and 4 x 750us of access)`.
     fn rtt(&self) -> String {
         let Some(first) = self.flows.first() else { return Time::from_ns(0).to_string() };
-        let rtt = Time::from_ns(first.rtt_ns);
-        if !self.any(|flow| flow.access_delay_ns > 0) {
+        let rtt = first.rtt;
+        if !self.any(|flow| flow.access_delay > Time::ZERO) {
             return rtt.to_string();
         }
-        let without = Time::from_ns(first.rtt_ns.saturating_sub(4 * first.access_delay_ns));
-        let access = self.each(|flow| Time::from_ns(flow.access_delay_ns).to_string());
+        let without = Time::from_ns(rtt.ns().saturating_sub(4 * first.access_delay.ns()));
+        let access = self.each(|flow| flow.access_delay.to_string());
         format!("{rtt} ({without} and 4 x {access} of access)")
     }
 
     /// What else of the path and its flows is not as where nothing is given, each in two words.
-    fn unusual(&self, slowest: &ResolvedLink) -> Vec<String> {
+    fn unusual(&self, slowest: &Link) -> Vec<String> {
         let mut said = Vec::new();
         let mut say = |differs: bool, words: String| {
             if differs {
@@ -78,10 +77,10 @@ impl Resolved {
                 if self.links.len() > 1 { format!(" at {}", link.name) } else { String::new() };
             say(link.loss != Loss::default(), format!("loss {}{place}", link.loss));
             say(!link.drop.is_empty(), format!("{} chosen drops{place}", link.drop.len()));
-            let marks = link.ecn_threshold_packets.unwrap_or_default();
+            let marks = link.ecn_threshold.unwrap_or_default();
             say(marks > 0, format!("marks from {marks} packets on{place}"));
             if let Some(queue) = &link.queue {
-                say(true, format!("queue {}{place}", queue.text));
+                say(true, format!("queue {}{place}", queue.written));
             }
             for words in link.words() {
                 say(true, format!("{words}{place}"));
@@ -89,16 +88,13 @@ impl Resolved {
         }
         let usual_packet =
             if self.endpoint.profile == Profile::Quic { QUIC_PACKET } else { PACKET };
-        say(self.packet_bytes != usual_packet.bytes(), {
-            format!("packets of {}", Size::from_bytes(self.packet_bytes))
-        });
-        say(self.header_bytes > 0, format!("headers {}", Size::from_bytes(self.header_bytes)));
-        let access = default_access_rate(slowest.rate_bps);
+        say(self.packet != usual_packet, format!("packets of {}", self.packet));
+        say(self.headers > Size::default(), format!("headers {}", self.headers));
+        let access = default_access_rate(slowest.rate);
         let ack = self.endpoint.profile.constants().flow.delayed_ack;
-        let ns = |ns: u64| Time::from_ns(ns);
         let each: [(bool, Words<'_>); 10] = [
-            (self.any(|f| f.size_bytes.is_some()), &|f| match f.size_bytes {
-                Some(size) => format!("size {}", Size::from_bytes(size)),
+            (self.any(|f| f.size.is_some()), &|f| match f.size {
+                Some(size) => format!("size {size}"),
                 None => "no size".to_owned(),
             }),
             (self.any(|f| f.reverse), &|f| {
@@ -111,20 +107,18 @@ impl Resolved {
                 format!("an ACK per {} packets", f.delayed_ack.value)
             }),
             (self.any(|f| f.split_acks != 1), &|f| format!("ACKs in {} parts", f.split_acks)),
-            (self.any(|f| f.receiver_window_bytes.is_some()), &|f| match f.receiver_window_bytes {
-                Some(bytes) => format!("receiver window {}", self.window(bytes)),
+            (self.any(|f| f.receiver_window.is_some()), &|f| match f.receiver_window {
+                Some(size) => format!("receiver window {}", self.window(size)),
                 None => "no receiver window".to_owned(),
             }),
-            (self.any(|f| f.send_buffer_bytes.is_some()), &|f| match f.send_buffer_bytes {
-                Some(bytes) => format!("send buffer {}", self.window(bytes)),
+            (self.any(|f| f.send_buffer.is_some()), &|f| match f.send_buffer {
+                Some(size) => format!("send buffer {}", self.window(size)),
                 None => "no limit of the send buffer".to_owned(),
             }),
             (self.any(|f| f.acks_per_rtt > 0), &|f| format!("{} ACKs per RTT", f.acks_per_rtt)),
-            (self.any(|f| f.access_rate_bps != access), &|f| {
-                format!("access rate {}", Rate::from_bps(f.access_rate_bps))
-            }),
-            (self.any(|f| f.start_jitter_ns > 0), &|f| {
-                format!("start jitter {}", ns(f.start_jitter_ns))
+            (self.any(|f| f.access_rate != access), &|f| format!("access rate {}", f.access_rate)),
+            (self.any(|f| f.start_jitter > Time::ZERO), &|f| {
+                format!("start jitter {}", f.start_jitter)
             }),
         ];
         for (differs, words) in each {
@@ -134,21 +128,22 @@ impl Resolved {
         said
     }
 
-    fn any(&self, is_so: impl Fn(&ResolvedFlow) -> bool) -> bool {
+    fn any(&self, is_so: impl Fn(&Flow) -> bool) -> bool {
         self.flows.iter().any(is_so)
     }
 
     /// A window as people write it: whole packets, or bytes.
-    pub fn window(&self, bytes: u64) -> String {
-        match (bytes / self.packet_bytes.max(1), bytes % self.packet_bytes.max(1)) {
+    pub fn window(&self, size: Size) -> String {
+        let packet = self.packet.bytes().max(1);
+        match (size.bytes() / packet, size.bytes() % packet) {
             (1, 0) => "1 packet".to_owned(),
             (packets, 0) => format!("{packets} packets"),
-            _ => Size::from_bytes(bytes).to_string(),
+            _ => size.to_string(),
         }
     }
 
     /// What `say` answers for the groups of flows, each distinct answer once, joined by `or`.
-    fn each(&self, say: impl Fn(&ResolvedFlow) -> String) -> String {
+    fn each(&self, say: impl Fn(&Flow) -> String) -> String {
         let mut known = HashSet::new();
         let all = self.flows.iter().map(say);
         all.filter(|words| known.insert(words.clone())).collect::<Vec<_>>().join(" or ")
@@ -176,7 +171,7 @@ mod tests {
 
     fn said(text: &str) -> String {
         Scenario::parse(&format!("controls = ['hoe']\n{text}"), "x.toml")
-            .and_then(|scenario| scenario.resolve())
+            .and_then(|scenario| scenario.complete())
             .unwrap()
             .endpoints()
     }
@@ -198,7 +193,10 @@ mod tests {
     fn a_path_names_every_key_that_is_not_the_usual_one() {
         let path = |text: &str| {
             let text = format!("controls = ['hoe']\n{text}");
-            Scenario::parse(&text, "x.toml").and_then(|scenario| scenario.resolve()).unwrap().path()
+            Scenario::parse(&text, "x.toml")
+                .and_then(|scenario| scenario.complete())
+                .unwrap()
+                .path()
         };
         assert_eq!(path(""), "40Mbps, 100ms, buffer 500 packets, 20s");
         assert_eq!(

@@ -2,13 +2,14 @@
 //! expected of the results.
 //!
 //! A [`Document`] is a file or flags as a tree, in which sweeps set single keys. A [`Scenario`] is
-//! what was written, typed. [`Resolved`] has every default filled in, in base units. The reference
-//! of the file format is `KEYS.md` of this crate.
+//! what was written, typed. [`Complete`] has every default filled in and its schedules,
+//! disciplines and elements built. The reference of the file format is `KEYS.md` of this crate.
 //!
 //! Nothing here runs anything, and nothing here knows an algorithm: a control is a parsed
 //! [`ControlSpec`] whose names the caller checks. Every message a user can provoke names the file
 //! or flag, the key, what was found and what is accepted.
 
+pub mod complete;
 pub mod document;
 mod endpoints;
 pub mod error;
@@ -18,12 +19,11 @@ pub mod keys;
 pub mod plan;
 pub mod profile;
 mod read;
-mod resolve;
-pub mod resolved;
 pub mod scenario;
 mod schema;
 pub mod trace;
 
+pub use complete::{Complete, Setting};
 pub use document::{Document, Files};
 pub use error::{Place, ScenarioError};
 pub use expect::{Expect, Unmet};
@@ -37,7 +37,6 @@ pub use profile::{
     Carrier, EcnFeedback, FastOpen, LinuxRelease, Ns2Release, Pacer, Profile, Receiver, Recovery,
     Timer,
 };
-pub use resolved::{Resolved, ResolvedBuffer, Setting};
 pub use scenario::{Catalogue, FlowGroup, Matrix, Rule, SafeBy, Scenario};
 pub use schema::schema;
 

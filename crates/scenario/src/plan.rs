@@ -12,7 +12,7 @@ use crate::scenario::{FlowGroup, Scenario};
 pub struct Plan {
     /// The control, or all of them joined by `, ` when the groups differ.
     pub name: String,
-    /// One control for each group of [`Resolved::flows`](crate::Resolved::flows), in order.
+    /// One control for each group of [`Complete::flows`](crate::Complete::flows), in order.
     pub controls: Vec<ControlSpec>,
 }
 

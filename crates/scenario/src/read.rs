@@ -90,7 +90,12 @@ impl<'a> Fields<'a> {
         node.map_or(Ok(Vec::new()), |node| items(node)?.iter().map(T::read).collect())
     }
 
-    fn entry(&mut self, key: &'static str, form: impl FnOnce() -> Form) -> Option<&'a Node> {
+    /// The node at `key`, if written, whose values have this form.
+    pub(crate) fn entry(
+        &mut self,
+        key: &'static str,
+        form: impl FnOnce() -> Form,
+    ) -> Option<&'a Node> {
         if let Raw::Asked(asked) = &self.node.raw {
             asked.note(key, form());
         }

@@ -38,6 +38,8 @@ pub(crate) enum Form {
     List(Box<Form>),
     /// A table, by the name of its type, and the keys that it may have.
     Table(&'static str, fn() -> Vec<(&'static str, Form)>),
+    /// A table of this key, and the keys that it may have.
+    Named(&'static str, Vec<(&'static str, Form)>),
 }
 
 /// A table without values, which notes what its reader asks for.
@@ -118,6 +120,12 @@ fn value(key: &str, form: &Form, defined: &mut Map<String, Value>) -> Value {
             json!({ "anyOf": [{ "enum": known }, { "type": "string" }] })
         }
         Form::List(item) => json!({ "type": "array", "items": value(key, item, defined) }),
+        Form::Named(key, keys) => {
+            let name = format!("{}{}", key[..1].to_uppercase(), &key[1..]);
+            let made = table(&format!("{key}."), keys, defined);
+            defined.entry(name.as_str()).or_insert(made);
+            json!({ "$ref": format!("#/$defs/{name}") })
+        }
         Form::Table(name, keys) => {
             if !defined.contains_key(*name) {
                 // Before its keys, among which it may be again.

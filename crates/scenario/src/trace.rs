@@ -19,10 +19,10 @@ use firstflight_link::{Element, Opportunities, RateSchedule, ScheduleProblem, St
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::complete::Line;
 use crate::document::{Files, Node};
 use crate::error::{Place, ScenarioError};
 use crate::read::Read;
-use crate::resolved::Line;
 use crate::schema::Form;
 use lines::{Lines, Problem};
 

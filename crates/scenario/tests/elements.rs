@@ -1,29 +1,29 @@
-//! What a link does beside sending packets: how it is read, resolved and said, and every refusal.
+//! What a link does beside sending packets: how it is read, completed and said, and every refusal.
 
-use firstflight_scenario::{Resolved, Scenario};
+use firstflight_scenario::{Complete, Scenario};
 
-/// The scenario in base units, which are the same after it has been written and read again.
-fn resolved_also_when_written_again(text: &str) -> Resolved {
+/// The complete scenario, which is equal after it has been written and read again.
+fn equal_when_written_again(text: &str) -> Complete {
     let scenario = Scenario::parse(text, "x.toml").unwrap();
     let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
-    let resolved = scenario.resolve().unwrap();
-    assert_eq!(resolved, again.resolve().unwrap());
-    resolved
+    let complete = scenario.complete().unwrap();
+    assert_eq!(complete, again.complete().unwrap());
+    complete
 }
 
 /// What results say of the link behind its losses.
-fn elements_of(resolved: &Resolved) -> String {
-    let link = serde_json::to_string(&resolved.links[0]).unwrap();
+fn elements_of(complete: &Complete) -> String {
+    let link = serde_json::to_string(&complete.links[0]).unwrap();
     format!("{{{}", link.split_once("\"drop\":[],").unwrap().1)
 }
 
 #[test]
-fn what_else_a_link_does_is_read_resolved_and_said() {
+fn what_else_a_link_does_is_read_completed_and_said() {
     let text = "[path]\njitter = '2ms'\nwifi = '7ms'\n\
         policer = { rate = '10Mbps', bucket = '64kB' }\n\
         rates = [{ rate = '8Mbps' }, { at = '2s', rate = 'none' }]\nrates_period = '3s'";
-    let resolved = resolved_also_when_written_again(text);
-    let elements = elements_of(&resolved);
+    let complete = equal_when_written_again(text);
+    let elements = elements_of(&complete);
     assert_eq!(
         elements,
         "{\"jitter_ns\":2000000,\"wifi_ns\":7000000,\
@@ -31,22 +31,22 @@ fn what_else_a_link_does_is_read_resolved_and_said() {
          \"rates\":[{\"at_ns\":0,\"rate_bps\":8000000},{\"at_ns\":2000000000,\"rate_bps\":0}],\
          \"rates_period_ns\":3000000000}"
     );
-    let said: Vec<String> = resolved.links[0].words().collect();
+    let said: Vec<String> = complete.links[0].words().collect();
     let policer = "policer of 10Mbps and 64KB";
     let expected = ["jitter up to 2ms", "WiFi of 7ms", policer, "2 rates in turn"];
     assert_eq!(said, expected);
-    assert!(resolved.path().contains("WiFi of 7ms"), "{}", resolved.path());
+    assert!(complete.path().contains("WiFi of 7ms"), "{}", complete.path());
 }
 
 #[test]
-fn delays_jitter_and_the_way_back_are_read_resolved_and_said() {
+fn delays_jitter_and_the_way_back_are_read_completed_and_said() {
     let text = "[path]\nrate = '10Mbps'\nrtt = '100ms'\njitter = 'normal:20ms,5ms'\n\
         delays = [{ delay = '15ms' }, { at = '1s', delay = '50ms' }]\ndelays_period = '3s'\n\
         reorder = { share = '1%', by = '3ms' }\nrelease = '5ms'\n\
         [path.back]\nrate = '100kbps'\nbuffer = '1bdp'\nloss = '1%'\n\
         jitter = 'uniform:1ms,3ms'";
-    let resolved = resolved_also_when_written_again(text);
-    let elements = elements_of(&resolved);
+    let complete = equal_when_written_again(text);
+    let elements = elements_of(&complete);
     assert_eq!(
         elements,
         "{\"jitter_normal_ns\":[20000000,5000000],\
@@ -56,7 +56,7 @@ fn delays_jitter_and_the_way_back_are_read_resolved_and_said() {
          \"back\":{\"rate_bps\":100000,\"buffer\":{\"bytes\":1250},\"loss_ppb\":10000000,\
          \"jitter_uniform_ns\":[1000000,3000000]}}"
     );
-    let said: Vec<String> = resolved.links[0].words().collect();
+    let said: Vec<String> = complete.links[0].words().collect();
     let expected = [
         "normal jitter of 20ms with deviation 5ms",
         "2 delays in turn",
@@ -70,7 +70,7 @@ fn delays_jitter_and_the_way_back_are_read_resolved_and_said() {
 #[test]
 fn what_cannot_be_is_refused_at_its_place() {
     for (text, expected) in REFUSED {
-        let read = Scenario::parse(text, "x.toml").and_then(|scenario| scenario.resolve());
+        let read = Scenario::parse(text, "x.toml").and_then(|scenario| scenario.complete());
         assert_eq!(read.unwrap_err().to_string(), *expected, "for {text:?}");
     }
 }

@@ -31,7 +31,7 @@ fn a_flag_is_refused_by_its_name() {
 fn an_agent_of_ns2_is_refused_elsewhere() {
     let refused = |text: &str| {
         let text = format!("controls = ['cubic']\n{text}");
-        let read = Scenario::parse(&text, "x.toml").and_then(|scenario| scenario.resolve());
+        let read = Scenario::parse(&text, "x.toml").and_then(|scenario| scenario.complete());
         read.err().map(|error| error.to_string())
     };
     assert_eq!(refused("profile = 'ns2'\nrecovery = 'ns2-linux'"), None);

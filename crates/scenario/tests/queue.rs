@@ -1,21 +1,21 @@
-//! A link's queue: how it is read, resolved and said, and every refusal.
+//! A link's queue: how it is read, completed and said, and every refusal.
 
 use firstflight_link::{CodelRules, Discipline, FqCodelRules, RedRules, TbfRules};
-use firstflight_scenario::{Resolved, ResolvedBuffer, Scenario};
+use firstflight_scenario::{Complete, Scenario, complete};
 
-fn resolved(text: &str) -> Result<Resolved, String> {
+fn complete(text: &str) -> Result<Complete, String> {
     let scenario = Scenario::parse(text, "x.toml").map_err(|error| error.to_string())?;
     let again =
         Scenario::parse(&scenario.to_toml(), "x.toml").map_err(|error| error.to_string())?;
-    let resolved = scenario.resolve().map_err(|error| error.to_string())?;
-    assert_eq!(Ok(&resolved), again.resolve().as_ref().map_err(|error| error.to_string()));
-    Ok(resolved)
+    let complete = scenario.complete().map_err(|error| error.to_string())?;
+    assert_eq!(Ok(&complete), again.complete().as_ref().map_err(|error| error.to_string()));
+    Ok(complete)
 }
 
 fn discipline(queue: &str) -> Discipline {
     // 250 packets of 1000 bytes are a BDP.
     let text = format!("[path]\nrate = '20Mbps'\nrtt = '100ms'\nqueue = '{queue}'");
-    resolved(&text).unwrap().links[0].queue.clone().unwrap().discipline
+    complete(&text).unwrap().links[0].queue.clone().unwrap().discipline
 }
 
 #[test]
@@ -56,17 +56,17 @@ fn red_follows_from_its_limit() {
 
 #[test]
 fn results_and_headers_say_it_and_its_limit_is_the_buffer() {
-    let resolved = resolved("[path]\nqueue = 'pie(limit=200pkt)'").unwrap();
-    assert_eq!(resolved.links[0].buffer, ResolvedBuffer::Packets(200));
-    let text = serde_json::to_string(&resolved.links[0]).unwrap();
+    let complete = complete("[path]\nqueue = 'pie(limit=200pkt)'").unwrap();
+    assert_eq!(complete.links[0].buffer, complete::Buffer::Packets(200));
+    let text = serde_json::to_string(&complete.links[0]).unwrap();
     assert!(text.contains("\"queue\":\"pie(limit=200pkt)\""), "{text}");
-    assert!(resolved.path().contains(", queue pie(limit=200pkt)"), "{}", resolved.path());
+    assert!(complete.path().contains(", queue pie(limit=200pkt)"), "{}", complete.path());
 }
 
 #[test]
 fn drop_tail_by_its_name_is_no_other_queue() {
-    let plain = resolved("[path]\nbuffer = '10pkt'").unwrap();
-    assert_eq!(resolved("[path]\nbuffer = '10pkt'\nqueue = 'drop-tail'").unwrap(), plain);
+    let plain = complete("[path]\nbuffer = '10pkt'").unwrap();
+    assert_eq!(complete("[path]\nbuffer = '10pkt'\nqueue = 'drop-tail'").unwrap(), plain);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_cannot_be_is_refused_at_its_place() {
         ),
         ("red(min=9KB,max=8KB)", "min, max and limit do not rise; accepted: min < max <= limit"),
     ] {
-        let problem = resolved(&format!("[path]\nqueue = '{queue}'")).unwrap_err();
+        let problem = complete(&format!("[path]\nqueue = '{queue}'")).unwrap_err();
         assert_eq!(problem, format!("x.toml:2: path.queue = \"{queue}\": {expected}"));
     }
     for (key, instead) in [("buffer", "its `limit`"), ("ecn_threshold", "its own marks")] {
@@ -101,6 +101,6 @@ fn what_cannot_be_is_refused_at_its_place() {
         let expected = format!(
             "x.toml:4: path.{key} = \"20pkt\": beside `queue`; accepted: codel with {instead}"
         );
-        assert_eq!(resolved(&text).unwrap_err(), expected);
+        assert_eq!(complete(&text).unwrap_err(), expected);
     }
 }

@@ -1,8 +1,7 @@
 //! What a scenario means once read, and that no text can do harm.
 
 use firstflight_scenario::keys::{Stack, StackInUse};
-use firstflight_scenario::resolved::ResolvedBuffer;
-use firstflight_scenario::{Document, PathFlags, Recovery, Scenario};
+use firstflight_scenario::{Document, PathFlags, Recovery, Scenario, Size, complete};
 use proptest::prelude::*;
 
 const README: &str = include_str!("../KEYS.md");
@@ -19,7 +18,7 @@ fn every_scenario_of_the_reference_reads_and_reads_back() {
         let scenario = Scenario::parse(text, "readme.toml").unwrap();
         let again = Scenario::parse(&scenario.to_toml(), "readme.toml").unwrap();
         assert_eq!(again.to_toml(), scenario.to_toml());
-        assert_eq!(again.resolve(), scenario.resolve());
+        assert_eq!(again.complete(), scenario.complete());
         assert_eq!(scenario.plans().unwrap().len(), 2);
     }
 }
@@ -30,22 +29,29 @@ fn the_edges_of_what_is_accepted_belong_to_it() {
         ["packet = '1B'", "packet = '65535B'", "duration = '12h'", "flow = [{ count = 65535 }]"]
     {
         let scenario = Scenario::parse(&format!("controls = ['hoe']\n{text}"), "x.toml").unwrap();
-        assert!(scenario.resolve().is_ok(), "{text}");
+        assert!(scenario.complete().is_ok(), "{text}");
     }
 }
 
 #[test]
 fn nothing_written_is_the_path_of_the_astart_paper_between_todays_endpoints() {
-    let flags = Scenario::from_flags(&PathFlags::default(), &[]).unwrap().resolve().unwrap();
-    assert_eq!(flags.duration_ns, 20_000_000_000);
-    assert_eq!((flags.packet_bytes, flags.header_bytes), (1000, 0));
+    let flags = Scenario::from_flags(&PathFlags::default(), &[]).unwrap().complete().unwrap();
+    assert_eq!(flags.duration.ns(), 20_000_000_000);
+    assert_eq!((flags.packet.bytes(), flags.headers.bytes()), (1000, 0));
     let link = &flags.links[0];
-    assert_eq!((link.rate_bps, link.delay_ns + link.return_delay_ns), (40_000_000, 100_000_000));
-    assert_eq!(link.buffer, ResolvedBuffer::Packets(500));
+    assert_eq!(
+        (link.rate.bps(), link.delay.ns() + link.return_delay.ns()),
+        (40_000_000, 100_000_000)
+    );
+    assert_eq!(link.buffer, complete::Buffer::Packets(500));
     let flow = &flags.flows[0];
-    assert_eq!((flow.iw_bytes.value, flow.ssthresh_bytes.value), (10_000, None), "today's");
-    assert_eq!(flow.access_rate_bps, 1_000_000_000);
-    assert!(!flow.iw_bytes.given);
+    assert_eq!(
+        (flow.iw.value.bytes(), flow.ssthresh.value.map(Size::bytes)),
+        (10_000, None),
+        "today's"
+    );
+    assert_eq!(flow.access_rate.bps(), 1_000_000_000);
+    assert!(!flow.iw.given);
 }
 
 #[test]
@@ -62,36 +68,40 @@ fn flags_and_file_mean_the_same() {
     ]);
     let file = "name = 'command line'\niw = '4KB'\ndelayed_ack = 2\nrecovery = 'sack'\n\
         syn = true\n[path]\nrate = '10Mbps'\nbuffer = '0.25bdp'\n[[flow]]\ncount = 3\nsize = '5MB'";
-    let flags = Scenario::from_flags(&flags, &[]).unwrap().resolve().unwrap();
-    assert_eq!(flags, Scenario::parse(file, "x.toml").unwrap().resolve().unwrap());
-    assert_eq!(flags.links[0].buffer, ResolvedBuffer::Packets(31));
+    let flags = Scenario::from_flags(&flags, &[]).unwrap().complete().unwrap();
+    assert_eq!(flags, Scenario::parse(file, "x.toml").unwrap().complete().unwrap());
+    assert_eq!(flags.links[0].buffer, complete::Buffer::Packets(31));
 }
 
 #[test]
 fn a_flow_takes_its_own_settings_then_the_scenarios_then_the_profiles() {
     let text = "profile = 'linux'\nssthresh = '64KiB'\n[[flow]]\niw = '3pkt'\nrecovery = 'reno'\n\
         [[flow]]\nssthresh = 'none'";
-    let flows = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap().flows;
-    assert_eq!((flows[0].iw_bytes.value, flows[1].iw_bytes.value), (3_000, 10_000));
+    let flows = Scenario::parse(text, "x.toml").unwrap().complete().unwrap().flows;
+    assert_eq!((flows[0].iw.value.bytes(), flows[1].iw.value.bytes()), (3_000, 10_000));
     assert_eq!(flows[0].recovery.value, Recovery::Reno);
     assert_eq!(flows[1].recovery.value, Recovery::Rack);
-    assert_eq!(flows[0].ssthresh_bytes.value, Some(65_536));
-    assert_eq!((flows[1].ssthresh_bytes.value, flows[1].ssthresh_bytes.given), (None, true));
+    assert_eq!(flows[0].ssthresh.value.map(Size::bytes), Some(65_536));
+    assert_eq!((flows[1].ssthresh.value.map(Size::bytes), flows[1].ssthresh.given), (None, true));
     // What a control brings of its own yields to what the scenario gave, and wins over defaults.
-    assert_eq!(flows[0].iw_bytes.or_own(Some(64_000)), 3_000);
-    assert_eq!(flows[1].iw_bytes.or_own(Some(64_000)), 64_000);
-    assert_eq!(flows[1].iw_bytes.or_own(None), 10_000);
+    assert_eq!(flows[0].iw.or_own(Some(Size::from_bytes(64_000))).bytes(), 3_000);
+    assert_eq!(flows[1].iw.or_own(Some(Size::from_bytes(64_000))).bytes(), 64_000);
+    assert_eq!(flows[1].iw.or_own(None).bytes(), 10_000);
 }
 
 #[test]
 fn access_delay_comes_on_top_of_the_rtt_and_a_flows_rtt_is_its_whole() {
     let text = "[path]\nrtt = '100ms'\naccess_delay = '0.75ms'\n[[flow]]\n[[flow]]\n\
         access_delay = '2ms'\n[[flow]]\nrtt = '200ms'";
-    let scenario = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap();
-    let rtts: Vec<_> = scenario.flows.iter().map(|flow| flow.rtt_ns / 1_000_000).collect();
+    let scenario = Scenario::parse(text, "x.toml").unwrap().complete().unwrap();
+    let rtts: Vec<_> = scenario.flows.iter().map(|flow| flow.rtt.ns() / 1_000_000).collect();
     assert_eq!(rtts, [103, 108, 200]);
-    assert_eq!(scenario.flows[2].access_delay_ns, 25_000_000);
-    assert_eq!(scenario.links[0].buffer, ResolvedBuffer::Packets(500), "BDP without access links");
+    assert_eq!(scenario.flows[2].access_delay.ns(), 25_000_000);
+    assert_eq!(
+        scenario.links[0].buffer,
+        complete::Buffer::Packets(500),
+        "BDP without access links"
+    );
 }
 
 #[test]
@@ -99,11 +109,11 @@ fn a_network_gives_each_link_the_bdp_of_its_longest_path() {
     let text = "[[link]]\nname = 'up'\nrate = '8Mbps'\ndelay = '10ms'\n\
         [[link]]\nname = 'sat'\nrate = '4Mbps'\ndelay = '240ms'\ndrop = [9, 3, 9]\n\
         [[flow]]\npath = ['up', 'sat']\n[[flow]]\npath = ['up']";
-    let scenario = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap();
-    assert_eq!(scenario.links[0].buffer, ResolvedBuffer::Packets(500));
-    assert_eq!(scenario.links[1].buffer, ResolvedBuffer::Packets(250));
+    let scenario = Scenario::parse(text, "x.toml").unwrap().complete().unwrap();
+    assert_eq!(scenario.links[0].buffer, complete::Buffer::Packets(500));
+    assert_eq!(scenario.links[1].buffer, complete::Buffer::Packets(250));
     assert_eq!(scenario.links[1].drop, [3, 9]);
-    assert_eq!(scenario.flows[0].rtt_ns, 500_000_000);
+    assert_eq!(scenario.flows[0].rtt.ns(), 500_000_000);
     assert_eq!(scenario.slowest(&scenario.flows[0].path), 1);
     assert_eq!(scenario.slowest(&scenario.flows[1].path), 0);
 }
@@ -115,7 +125,7 @@ fn a_loss_is_its_mean_and_what_makes_its_bursts() {
         let text = format!("name = 'x'\n[path]\nloss = '{loss}'");
         let scenario = Scenario::parse(&text, "x.toml").unwrap();
         assert!(scenario.to_toml().contains(&format!("loss = \"{loss}\"")), "{loss}");
-        serde_json::to_string(&scenario.resolve().unwrap().links[0]).unwrap()
+        serde_json::to_string(&scenario.complete().unwrap().links[0]).unwrap()
     };
     let around = |loss: &str| {
         format!(
@@ -139,9 +149,9 @@ fn a_sweep_sets_single_keys() {
     document.set("link[0].delay", "10ms").unwrap();
     document.set("flow[0].count", "7").unwrap();
     document.apply(&PathFlags::from_iter([("--seed", "5")])).unwrap();
-    let scenario = document.scenario().unwrap().resolve().unwrap();
+    let scenario = document.scenario().unwrap().complete().unwrap();
     assert_eq!(scenario.flow_count(), 7);
-    assert_eq!((scenario.links[0].delay_ns, scenario.seed), (10_000_000, 5));
+    assert_eq!((scenario.links[0].delay.ns(), scenario.seed), (10_000_000, 5));
     assert_eq!(scenario.name, "readme");
 }
 
@@ -195,7 +205,7 @@ proptest! {
             rtt = '{rtt}ns'\nbuffer = '{buffer}'\n[[flow]]\ncount = {count}\n");
         let scenario = Scenario::parse(&text, "x.toml").unwrap();
         let again = Scenario::parse(&scenario.to_toml(), "x.toml").unwrap();
-        prop_assert_eq!(again.resolve(), scenario.resolve());
+        prop_assert_eq!(again.complete(), scenario.complete());
         prop_assert_eq!(again.to_toml(), scenario.to_toml());
     }
 }
@@ -206,12 +216,12 @@ fn a_window_in_bdp_is_that_of_the_flows_path_and_runs_are_seeds() {
         [[link]]\nname = 'a'\nrate = '40Mbps'\ndelay = '50ms'\n\
         [[link]]\nname = 'b'\nrate = '80Mbps'\ndelay = '25ms'\n\
         [[flow]]\npath = ['a']\n[[flow]]\npath = ['a', 'b']\niw = '0.01bdp'\naccess_delay = '9ms'";
-    let resolved = Scenario::parse(text, "x.toml").unwrap().resolve().unwrap();
+    let complete = Scenario::parse(text, "x.toml").unwrap().complete().unwrap();
     // 40 Mbit/s times 100 and 150 ms: 500 and 750 packets of 1000 bytes.
-    assert_eq!(resolved.flows[0].ssthresh_bytes.value, Some(250_000));
-    assert_eq!(resolved.flows[1].ssthresh_bytes.value, Some(375_000));
-    assert_eq!(resolved.flows[1].iw_bytes.value, 8_000);
-    assert_eq!(resolved.seeds().collect::<Vec<_>>(), [4, 5, 6]);
+    assert_eq!(complete.flows[0].ssthresh.value.map(Size::bytes), Some(250_000));
+    assert_eq!(complete.flows[1].ssthresh.value.map(Size::bytes), Some(375_000));
+    assert_eq!(complete.flows[1].iw.value.bytes(), 8_000);
+    assert_eq!(complete.seeds().collect::<Vec<_>>(), [4, 5, 6]);
 }
 
 /// 65,535 tables, each with a control and keys of its own. Were each looked for among all others,
@@ -225,8 +235,8 @@ fn as_many_tables_of_flows_as_may_be_take_their_number_and_not_its_square() {
     let link = |i: u64| format!("[[link]]\nname='l{i}'\nrate='1Mbps'\ndelay='1ms'\n");
     let text: String = (0..3_000).map(link).chain((0..45_000).map(flow)).collect();
     let scenario = Scenario::parse(&text, "x.toml").unwrap();
-    let resolved = scenario.resolve().unwrap();
-    assert_eq!((resolved.flow_count(), resolved.flows[44_999].path[0]), (45_000, 2_999));
+    let complete = scenario.complete().unwrap();
+    assert_eq!((complete.flow_count(), complete.flows[44_999].path[0]), (45_000, 2_999));
     assert_eq!(scenario.plans().unwrap()[0].controls.len(), 45_000);
     let runs: Vec<StackInUse> = (0..45_000)
         .map(|group| StackInUse {
@@ -234,7 +244,7 @@ fn as_many_tables_of_flows_as_may_be_take_their_number_and_not_its_square() {
             stack: Stack::Rack,
             delayed_ack: 1,
             rests: false,
-            switches: resolved.endpoint.switches,
+            switches: complete.endpoint.switches,
         })
         .collect();
     scenario.check_support(&runs).unwrap();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use firstflight_link::{Card, Discipline};
 use firstflight_scenario::keys::{FLOW_KEYS, Key, Kind, SWITCHES, Stack, StackInUse};
-use firstflight_scenario::{Ns2Release, PathFlags, Profile, Resolved, Scenario};
+use firstflight_scenario::{Complete, Ns2Release, PathFlags, Profile, Scenario};
 
 /// The text between two lines of a file below the repository's root, which the rows must yield.
 fn hold(file: &str, (begin, end): (&str, &str), expected: &str) {
@@ -133,7 +133,7 @@ fn the_reference_names_every_key_of_every_table() {
 
 #[test]
 fn the_default_that_the_help_names_of_a_flag_is_what_holds_without_it() {
-    let with = |flags: &PathFlags| Scenario::from_flags(flags, &[]).unwrap().resolve().unwrap();
+    let with = |flags: &PathFlags| Scenario::from_flags(flags, &[]).unwrap().complete().unwrap();
     let usual = with(&PathFlags::default());
     for flag in PathFlags::all().iter().filter(|flag| flag.key != "ns2_release") {
         // Those of other profiles stand behind it; `none` and `unlimited` cannot be written.
@@ -149,8 +149,8 @@ fn the_default_that_the_help_names_of_a_flag_is_what_holds_without_it() {
     }
 }
 
-fn json(resolved: &Resolved) -> String {
-    serde_json::to_string(resolved).unwrap()
+fn json(complete: &Complete) -> String {
+    serde_json::to_string(complete).unwrap()
 }
 
 /// A value that its profile does not have.
@@ -188,12 +188,12 @@ fn a_file_and_a_flag_set_every_row_and_the_results_say_so() {
         };
         let text = format!("name = 'command line'\n{also}{} = {written}", key.name);
         let by_file = Scenario::parse(&text, "x.toml").unwrap();
-        let resolved = by_file.resolve().unwrap();
-        assert_eq!(by_flag.resolve().unwrap().endpoint, resolved.endpoint, "{}", key.name);
+        let complete = by_file.complete().unwrap();
+        assert_eq!(by_flag.complete().unwrap().endpoint, complete.endpoint, "{}", key.name);
         let set: Vec<(&str, String)> = by_flag.set().map(|set| (set.key.name, set.text)).collect();
         assert!(set.contains(&(key.name, value)), "{set:?}");
-        assert_ne!(resolved, usual.resolve().unwrap(), "{}", key.name);
-        let said = resolved.endpoints();
+        assert_ne!(complete, usual.complete().unwrap(), "{}", key.name);
+        let said = complete.endpoints();
         let is_switch = SWITCHES.iter().any(|switch| switch.name == key.name);
         assert!(!is_switch || said.contains(key.name), "{}: {said}", key.name);
     }

@@ -32,42 +32,45 @@ fn refused(key: &str, file: &str, content: &[u8]) -> String {
 #[test]
 fn a_trace_of_opportunities_is_counted_by_its_milliseconds() {
     let scenario = with("counted", "rate_trace", "a.trace", b"0\n0\n3\n7\r\n7\n7").unwrap();
-    let resolved = scenario.resolve().unwrap();
-    let elements = &resolved.links[0].elements;
+    let complete = scenario.complete().unwrap();
+    let elements = &complete.links[0].elements.written;
     let trace = elements.rate_trace.as_ref().unwrap();
     assert_eq!(trace.said, Rates::Opportunities([(0, 2), (3, 1), (7, 3)].into()));
-    let shown = serde_json::to_string(&resolved.links[0]).unwrap();
+    let shown = serde_json::to_string(&complete.links[0]).unwrap();
     let digest = &trace.digest;
     let named = format!("\"rate_trace\":{{\"file\":\"a.trace\",\"digest\":\"{digest}\"}}}}");
     assert!(shown.ends_with(&named), "{shown}");
     assert_eq!(trace.digest.len(), 32);
     // Another content has another digest, so that results of the two are told apart.
     let other = with("counted", "rate_trace", "a.trace", b"0\n0\n3\n8\n").unwrap();
-    let other = other.resolve().unwrap().links[0].elements.rate_trace.clone().unwrap();
+    let other = other.complete().unwrap().links[0].elements.written.rate_trace.clone().unwrap();
     assert_ne!(other.digest, trace.digest);
 }
 
 #[test]
 fn delays_columns_and_recorded_jitter_are_read_exactly() {
     let delays = with("exact", "delay_trace", "a.delay", b"25\n25\n35.5\n").unwrap();
-    let delays = delays.resolve().unwrap().links[0].elements.delay_trace.clone().unwrap().said;
+    let delays =
+        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().said;
     assert_eq!(*delays.steps, [(0, 25_000_000), (20_000_000, 35_500_000)]);
     assert_eq!(delays.period_ns, Some(30_000_000));
 
     let columns = b"time_s, rate_mbps, delay_ms\n0,10,25\n1.5,0,25\n2,0.5,30\n";
     let rates = with("exact", "rate_trace", "a.csv", columns).unwrap();
-    let rates = rates.resolve().unwrap().links[0].elements.rate_trace.clone().unwrap().said;
+    let rates =
+        rates.complete().unwrap().links[0].elements.written.rate_trace.clone().unwrap().said;
     let steps = [(0, 10_000_000), (1_500_000_000, 0), (2_000_000_000, 500_000)];
     assert_eq!(rates, Rates::Steps { steps: steps.into(), period_ns: None });
     let delays = with("exact", "delay_trace", "a.csv", columns).unwrap();
-    let delays = delays.resolve().unwrap().links[0].elements.delay_trace.clone().unwrap().said;
+    let delays =
+        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().said;
     assert_eq!(delays.steps[2], (2_000_000_000, 30_000_000));
 
     let folder = folder("exact");
     fs::write(folder.join("recorded.txt"), "1\n2.5\n").unwrap();
     fs::write(folder.join("x.toml"), "path = { jitter = 'recorded:recorded.txt' }").unwrap();
     let scenario = Scenario::load(folder.join("x.toml")).unwrap();
-    let said: Vec<String> = scenario.resolve().unwrap().links[0].words().collect();
+    let said: Vec<String> = scenario.complete().unwrap().links[0].words().collect();
     assert_eq!(said, ["jitter of recorded.txt"]);
     assert!(scenario.to_toml().contains("jitter = \"recorded:recorded.txt\""));
 }
@@ -78,7 +81,13 @@ fn delays_columns_and_recorded_jitter_are_read_exactly() {
 fn columns_are_read_with_any_separator_with_or_without_a_heading() {
     let read = |content: &str| {
         let scenario = with("columns", "rate_trace", "a.trace", content.as_bytes());
-        scenario.unwrap().resolve().unwrap().links[0].elements.rate_trace.clone().unwrap().said
+        scenario.unwrap().complete().unwrap().links[0]
+            .elements
+            .written
+            .rate_trace
+            .clone()
+            .unwrap()
+            .said
     };
     let steps: [(u64, u64); 3] = [(0, 4_500_000), (500_000_000, 3_200_000), (1_000_000_000, 0)];
     let once = Rates::Steps { steps: steps.into(), period_ns: None };
@@ -100,7 +109,8 @@ fn columns_are_read_with_any_separator_with_or_without_a_heading() {
     assert_eq!(again.mean_bps(), 1_925_000, "2.25 and 1.6 of 4.5 and 3.2 Mbit in two seconds");
 
     let delays = with("columns", "delay_trace", "a.delay", b"0s 25ms\n1s 30ms\n").unwrap();
-    let delays = delays.resolve().unwrap().links[0].elements.delay_trace.clone().unwrap().said;
+    let delays =
+        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().said;
     assert_eq!(*delays.steps, [(0, 25_000_000), (1_000_000_000, 30_000_000)]);
 }
 
@@ -130,17 +140,17 @@ fn columns_that_are_none_are_refused_at_their_line() {
 fn a_trace_without_a_rate_has_its_mean() {
     // Five opportunities of 1500 bytes in 20 ms.
     let trace = b"4\n8\n12\n16\n20\n";
-    let resolved = with("mean", "rate_trace", "a.trace", trace).unwrap().resolve().unwrap();
-    assert_eq!(resolved.links[0].rate_bps, 3_000_000);
-    assert_eq!(resolved.path_bps(&[0]), 3_000_000);
+    let complete = with("mean", "rate_trace", "a.trace", trace).unwrap().complete().unwrap();
+    assert_eq!(complete.links[0].rate.bps(), 3_000_000);
+    assert_eq!(complete.path_bps(&[0]), 3_000_000);
     let columns = b"0 1\n15 5\n";
-    let resolved = with("mean", "rate_trace", "a.txt", columns).unwrap().resolve().unwrap();
-    assert_eq!(resolved.links[0].rate_bps, 2_000_000, "over the run of 20 s");
+    let complete = with("mean", "rate_trace", "a.txt", columns).unwrap().complete().unwrap();
+    assert_eq!(complete.links[0].rate.bps(), 2_000_000, "over the run of 20 s");
 
     let link = "rates = [{ rate = '1Mbps' }, { at = '1s', rate = '3Mbps' }]\nrates_period = '2s'";
     let text = format!("[[link]]\nname = 'a'\ndelay = '1ms'\n{link}\n[[flow]]\npath = ['a']");
-    let resolved = Scenario::parse(&text, "x.toml").unwrap().resolve().unwrap();
-    assert_eq!(resolved.links[0].rate_bps, 2_000_000);
+    let complete = Scenario::parse(&text, "x.toml").unwrap().complete().unwrap();
+    assert_eq!(complete.links[0].rate.bps(), 2_000_000);
     let none = text.replace(link, "");
     let problem = Scenario::parse(&none, "x.toml").unwrap_err().to_string();
     assert!(problem.contains("or `rates` or `rate_trace`"), "{problem}");

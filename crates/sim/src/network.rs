@@ -40,17 +40,17 @@ pub struct LinkSpec {
     /// Drop-tail buffer.
     pub buffer: Buffer,
     /// The packet in service takes a place in the buffer.
-    pub in_service_counts: bool,
+    pub buffer_counts_in_service: bool,
     /// A packet that finds so many waiting, or more, is marked if its flow is ECN-capable: a step,
     /// as DCTCP's switches and `ce_threshold` of Linux's queues have it. Other packets are not
     /// dropped for it.
-    pub mark_from: Option<u64>,
-    /// What stands in place of the drop-tail buffer. `buffer` and `mark_from` say nothing then.
+    pub ecn_threshold: Option<u64>,
+    /// What stands in place of the drop-tail buffer. `buffer` and `ecn_threshold` say nothing then.
     pub queue: Option<Box<dyn Queue>>,
     /// Random loss after the queue.
     pub loss: LossSpec,
     /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.
-    pub drop_nth: Vec<u64>,
+    pub drop: Vec<u64>,
     /// What else happens to packets on the link, in this order.
     pub elements: Vec<Box<dyn Element>>,
     /// The other direction, for the paths that name it. Its own delay comes on top of

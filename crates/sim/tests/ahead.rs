@@ -114,8 +114,8 @@ fn links() -> impl Strategy<Value = Vec<LinkSpec>> {
         elements,
         buffer: if bytes { Buffer::Bytes(buffer * 900 + 2000) } else { Buffer::Packets(buffer) },
         loss,
-        drop_nth: vec![buffer * 3 + 1],
-        mark_from: (delay % 2 == 0).then_some(1 + buffer / 3),
+        drop: vec![buffer * 3 + 1],
+        ecn_threshold: (delay % 2 == 0).then_some(1 + buffer / 3),
         ..link(rate, delay, buffer)
     };
     prop::collection::vec(one.prop_map(build), 1..4)
@@ -296,7 +296,7 @@ fn networks() -> impl Strategy<Value = Network> {
                         loss,
                         ..link.clone()
                     };
-                    link.back = Some(Box::new(LinkSpec { mark_from: None, ..back }));
+                    link.back = Some(Box::new(LinkSpec { ecn_threshold: None, ..back }));
                 }
             }
             // Then some send the other way, beside the others' ACKs.
@@ -362,14 +362,10 @@ fn what_comes_late_to_a_connection_that_is_over_is_answered_on_either_path() {
         LinkSpec {
             buffer: Buffer::Bytes(22_700),
             loss: LossSpec::independent(2_000_000),
-            drop_nth: vec![70],
+            drop: vec![70],
             ..link(5, 22, 1)
         },
-        LinkSpec {
-            loss: LossSpec::independent(1_000_000),
-            drop_nth: vec![247],
-            ..link(43, 38, 82)
-        },
+        LinkSpec { loss: LossSpec::independent(1_000_000), drop: vec![247], ..link(43, 38, 82) },
     ];
     let mut flow = flow(&[0, 1], 27, Recovery::Tahoe);
     flow.endpoint.delayed_ack = 1;
@@ -399,8 +395,8 @@ fn what_comes_late_to_a_connection_that_is_over_is_answered_on_either_path() {
 fn a_lost_copy_is_sent_again_after_a_timeout() {
     let lossy = LinkSpec {
         loss: LossSpec::independent(110_000_000),
-        mark_from: Some(40),
-        drop_nth: vec![355],
+        ecn_threshold: Some(40),
+        drop: vec![355],
         ..link(35, 16, 118)
     };
     let mut flow = flow(&[0], 45, Recovery::Rack);

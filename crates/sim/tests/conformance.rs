@@ -117,7 +117,7 @@ fn marks_are_told_to_every_sender() {
         spec.control = control(recorder.clone(), NewReno::default());
         spec.packets = Some(PACKETS);
         spec.endpoint.ecn = true;
-        let path = LinkSpec { mark_from: Some(5), ..link(10, 50, 5_000) };
+        let path = LinkSpec { ecn_threshold: Some(5), ..link(10, 50, 5_000) };
         let network = network(vec![path], vec![spec], 200_000);
         let outcome = run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
         let report = recorder.report();

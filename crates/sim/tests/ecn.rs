@@ -14,7 +14,7 @@ const MSS: u64 = 1000;
 
 /// 8 Mbit/s and 100 ms: 100 packets fill the path, and the queue marks from 20 on.
 fn path() -> LinkSpec {
-    LinkSpec { mark_from: Some(20), ..link(8, 50, 200) }
+    LinkSpec { ecn_threshold: Some(20), ..link(8, 50, 200) }
 }
 
 fn capable(startup: &str, avoidance: &str) -> FlowSpec {
@@ -50,7 +50,7 @@ fn marks_come_instead_of_drops_to_flows_that_take_them() {
     deaf.endpoint.ecn = false;
     let totals = outcome(path(), deaf).links[0].totals;
     assert!(totals.marks == 0 && totals.drops > 0, "{totals:?}");
-    let plain = LinkSpec { mark_from: None, ..path() };
+    let plain = LinkSpec { ecn_threshold: None, ..path() };
     let totals = outcome(plain, capable("slow-start", "newreno")).links[0].totals;
     assert!(totals.marks == 0 && totals.drops > 0, "{totals:?}");
 }
@@ -114,7 +114,7 @@ fn start_ups_hear_of_marks() {
         pairs.into_iter().flat_map(|pair| [(pair, Recovery::Rack), (pair, Recovery::Quic)])
     {
         let deep =
-            LinkSpec { buffer: Buffer::Packets(2_000), mark_from: Some(3), ..link(8, 50, 0) };
+            LinkSpec { buffer: Buffer::Packets(2_000), ecn_threshold: Some(3), ..link(8, 50, 0) };
         let mut spec = capable(startup, avoidance);
         spec.endpoint.recovery = recovery;
         let flow = only(outcome(deep, spec));

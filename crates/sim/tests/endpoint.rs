@@ -12,8 +12,8 @@ use firstflight_sim::{
 const ALL: [Recovery; 4] = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack];
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
-fn path(drop_nth: &[u64]) -> LinkSpec {
-    LinkSpec { drop_nth: drop_nth.to_vec(), ..link(8, 50, 100) }
+fn path(drop: &[u64]) -> LinkSpec {
+    LinkSpec { drop: drop.to_vec(), ..link(8, 50, 100) }
 }
 
 fn one(spec: FlowSpec, link: LinkSpec, duration_ms: u64) -> FlowOutcome {
@@ -199,7 +199,7 @@ fn a_receiver_that_splits_acks_speeds_up_a_sender_that_counts_them_and_no_other(
             assert!(startup.set("count", KnobValue::Word(word)));
         }
         spec.control = control(startup, NewReno::default());
-        spec.endpoint.limit_growth_to_flight = false;
+        spec.endpoint.growth_limit = false;
         spec.endpoint.split_acks = parts;
         // Two rounds of ACKs.
         let outcome = one(spec, path(&[]), 250);
@@ -247,7 +247,7 @@ fn the_buffer_holds_its_packets_beside_the_one_in_service() {
     let burst = |buffer: u64, counts| {
         let mut spec = ideal(flow(&[0], 50, Recovery::NewReno));
         spec.endpoint.initial_window = Bytes(20_000);
-        let link = LinkSpec { in_service_counts: counts, ..link(8, 50, buffer) };
+        let link = LinkSpec { buffer_counts_in_service: counts, ..link(8, 50, buffer) };
         one(spec, link, 50).drops
     };
     assert_eq!(burst(19, false), 0);

@@ -9,8 +9,8 @@ use firstflight_sim::{
 };
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 100.
-fn path(drop_nth: &[u64]) -> LinkSpec {
-    LinkSpec { drop_nth: drop_nth.to_vec(), ..link(8, 50, 100) }
+fn path(drop: &[u64]) -> LinkSpec {
+    LinkSpec { drop: drop.to_vec(), ..link(8, 50, 100) }
 }
 
 fn linux(recovery: Recovery, packets: u32) -> FlowSpec {
@@ -23,8 +23,8 @@ fn linux(recovery: Recovery, packets: u32) -> FlowSpec {
     spec
 }
 
-fn one(spec: FlowSpec, drop_nth: &[u64]) -> FlowOutcome {
-    run(&network(vec![path(drop_nth)], vec![spec], 20_000)).flows.remove(0)
+fn one(spec: FlowSpec, drop: &[u64]) -> FlowOutcome {
+    run(&network(vec![path(drop)], vec![spec], 20_000)).flows.remove(0)
 }
 
 pub(crate) fn finished_ms(flow: &FlowOutcome) -> u64 {
@@ -75,7 +75,7 @@ fn one_selective_acknowledgement_is_enough_when_the_reordering_window_has_passed
 }
 
 /// The link alone for 1 s, then behind 270 packets of another source: no ACK for 270 ms.
-fn crowded(recovery: Recovery, drop_nth: &[u64]) -> FlowOutcome {
+fn crowded(recovery: Recovery, drop: &[u64]) -> FlowOutcome {
     let mut spec = linux(recovery, 4_000);
     spec.endpoint.receiver_window = 20;
     spec.endpoint.rto.min = Span::from_millis(1);
@@ -88,7 +88,7 @@ fn crowded(recovery: Recovery, drop_nth: &[u64]) -> FlowOutcome {
         start: Instant(1_000_000_000),
         stop: Some(Instant(1_002_700_000)),
     };
-    let links = vec![LinkSpec { drop_nth: drop_nth.to_vec(), ..link(8, 50, 400) }];
+    let links = vec![LinkSpec { drop: drop.to_vec(), ..link(8, 50, 400) }];
     let network = network(links, vec![spec], 20_000);
     run(&Network { udp: vec![udp], ..network }).flows.remove(0)
 }

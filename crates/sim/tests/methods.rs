@@ -132,7 +132,7 @@ fn hybla_starts_alike_at_any_rtt() {
         // The same rate everywhere: 2560 packets/s.
         let mut spec = with(startup, "newreno", Some(10 * 256 * rtt_ms / 1_000));
         spec.return_delay = Span::from_millis(rtt_ms / 2);
-        spec.endpoint.limit_growth_to_flight = false;
+        spec.endpoint.growth_limit = false;
         let (flow, _) = one(spec, link(1_000, rtt_ms / 2, 10_000), 5_000);
         flow.startup.exit.unwrap().at.0 / 1_000_000
     };
@@ -146,7 +146,7 @@ fn hybla_starts_alike_at_any_rtt() {
 #[test]
 fn westwood_plus_keeps_its_window_after_a_loss_without_a_queue() {
     let after = |avoidance| {
-        let link = LinkSpec { drop_nth: vec![20_000], ..link(40, 50, 500) };
+        let link = LinkSpec { drop: vec![20_000], ..link(40, 50, 500) };
         let (flow, _) = one(with("slow-start", avoidance, Some(300)), link, 8_500);
         assert_eq!((flow.drops, flow.counts.cuts), (1, 1), "{avoidance}");
         flow.final_cwnd.0 / 1000
@@ -243,7 +243,7 @@ fn fast_settles_with_alpha_packets_in_the_queue() {
 fn scalable_and_highspeed_tcp_have_a_large_window_back_soon_after_a_loss() {
     let rounds = |avoidance| {
         let every = Some(Span::from_millis(10));
-        let link = LinkSpec { drop_nth: vec![30_000], ..link(400, 50, 5_000) };
+        let link = LinkSpec { drop: vec![30_000], ..link(400, 50, 5_000) };
         let flow = with("slow-start", avoidance, Some(4_500));
         let network = Network { sample_every: every, ..network(vec![link], vec![flow], 12_000) };
         let flow = run(&network).flows.remove(0);

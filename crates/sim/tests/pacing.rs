@@ -72,7 +72,7 @@ fn a_paced_sender_repairs_after_a_timeout_without_waiting_for_acks() {
             let mut spec = with(startup, recovery, 1_000_000);
             spec.packets = Some(255);
             // The tail of the transfer is lost at once: 40 packets, found by the timer alone.
-            let link = LinkSpec { drop_nth: (216..256).collect(), ..link(40, 50, 500) };
+            let link = LinkSpec { drop: (216..256).collect(), ..link(40, 50, 500) };
             let flow = outcome(spec, link, 60_000).flows.remove(0);
             assert_eq!(flow.delivered_packets, 255, "{startup} {recovery:?}");
             (flow.finished_at.unwrap(), flow.counts.timeouts)

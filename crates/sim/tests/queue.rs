@@ -156,7 +156,7 @@ fn a_run_can_be_repeated_and_another_seed_is_another_run() {
 #[test]
 fn behind_a_queue_random_losses_and_a_second_link_do_what_they_do() {
     let mut network = two_flows(of(Discipline::Codel(CodelRules::default())), false);
-    network.links[0].drop_nth = vec![50, 60];
+    network.links[0].drop = vec![50, 60];
     network.links.push(LinkSpec { delay: Span::from_millis(5), ..link(8, 5, 100) });
     network.flows.iter_mut().for_each(|flow| flow.path = vec![0, 1]);
     let outcome = run(&network);

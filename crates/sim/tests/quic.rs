@@ -6,8 +6,8 @@ use firstflight_core::units::{Bytes, Span};
 use firstflight_sim::{FlowOutcome, FlowSpec, LinkSpec, Recovery, named, run};
 
 /// 8 Mbps and 100 ms: a packet takes 1 ms, 100 packets fill the path, and the buffer holds 1000.
-fn path(drop_nth: &[u64]) -> LinkSpec {
-    LinkSpec { drop_nth: drop_nth.to_vec(), ..link(8, 50, 1_000) }
+fn path(drop: &[u64]) -> LinkSpec {
+    LinkSpec { drop: drop.to_vec(), ..link(8, 50, 1_000) }
 }
 
 fn quic(packets: u32) -> FlowSpec {
@@ -18,8 +18,8 @@ fn quic(packets: u32) -> FlowSpec {
     spec
 }
 
-fn one(spec: FlowSpec, drop_nth: &[u64]) -> FlowOutcome {
-    run(&network(vec![path(drop_nth)], vec![spec], 20_000)).flows.remove(0)
+fn one(spec: FlowSpec, drop: &[u64]) -> FlowOutcome {
+    run(&network(vec![path(drop)], vec![spec], 20_000)).flows.remove(0)
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn probes_carry_data_where_there_is_some() {
     assert_eq!(outcome.counts.sent_packets, 200 + 20 + 2);
     let mut spec = quic(200);
     spec.endpoint.initial_ssthresh = Bytes(20_000);
-    spec.endpoint.limit_growth_to_flight = false;
+    spec.endpoint.growth_limit = false;
     let outcome = one(spec, &lost);
     assert_eq!(outcome.counts.sent_packets, 200 + outcome.drops, "the probes were data");
 }

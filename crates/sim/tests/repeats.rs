@@ -35,8 +35,8 @@ fn halfback() -> FlowSpec {
 }
 
 /// A link of 40 Mbit/s and 50 ms one way with a buffer of 500 packets.
-fn path(drop_nth: &[u64]) -> LinkSpec {
-    LinkSpec { drop_nth: drop_nth.to_vec(), ..link(40, 50, 500) }
+fn path(drop: &[u64]) -> LinkSpec {
+    LinkSpec { drop: drop.to_vec(), ..link(40, 50, 500) }
 }
 
 fn one(spec: FlowSpec, path: LinkSpec) -> FlowOutcome {

@@ -150,7 +150,7 @@ impl Chunk {
         if report.interrupted {
             return Err(SweepError::Interrupted);
         }
-        Ok(flows::table(&report.resolved.factors(), report.runs.iter().map(|run| &run.result))?)
+        Ok(flows::table(&report.scenario.factors(), report.runs.iter().map(|run| &run.result))?)
     }
 }
 

@@ -2,7 +2,7 @@
 //! machine: the names of the chunks depend on them.
 
 use firstflight_runner::Transport;
-use firstflight_scenario::{Carrier, Resolved};
+use firstflight_scenario::{Carrier, Complete};
 
 use crate::SweepError;
 
@@ -76,39 +76,39 @@ fn filled(weights: &[(u64, u64)], target: u64) -> Option<Vec<Cut>> {
 
 /// What a scenario takes on one core, in nanoseconds: an estimate from the packets it can carry at
 /// most, equal on every machine.
-pub fn weight_ns(resolved: &Resolved) -> u64 {
-    let is_quic = resolved.flows.iter().any(|group| group.transport == Some(Carrier::Quic));
-    simulated_ns(resolved, if is_quic { QUIC_PACKET_NS } else { PACKET_NS })
+pub fn weight_ns(complete: &Complete) -> u64 {
+    let is_quic = complete.flows.iter().any(|group| group.transport == Some(Carrier::Quic));
+    simulated_ns(complete, if is_quic { QUIC_PACKET_NS } else { PACKET_NS })
 }
 
 /// What a scenario takes on a transport.
-pub(crate) fn weight_on(on: &dyn Transport, resolved: &Resolved) -> u64 {
-    let runs = runs(resolved);
+pub(crate) fn weight_on(on: &dyn Transport, complete: &Complete) -> u64 {
+    let runs = runs(complete);
     match on.name() {
-        _ if on.is_in_real_time() => runs.saturating_mul(resolved.duration_ns),
+        _ if on.is_in_real_time() => runs.saturating_mul(complete.duration.ns()),
         "linux" => runs.saturating_mul(GUEST_NS),
-        "quic" | "noq" => simulated_ns(resolved, QUIC_PACKET_NS),
-        _ => weight_ns(resolved),
+        "quic" | "noq" => simulated_ns(complete, QUIC_PACKET_NS),
+        _ => weight_ns(complete),
     }
 }
 
-fn runs(resolved: &Resolved) -> u64 {
-    resolved.runs.saturating_mul(resolved.controls.len().max(1) as u64)
+fn runs(complete: &Complete) -> u64 {
+    complete.runs.saturating_mul(complete.controls.len().max(1) as u64)
 }
 
-fn simulated_ns(resolved: &Resolved, packet_ns: u64) -> u64 {
-    let wire = resolved.wire_bytes().max(1);
-    let rate = resolved.links.get(resolved.slowest_link()).map_or(0, |link| link.rate_bps);
-    let carried = u128::from(rate) * u128::from(resolved.duration_ns) / 8_000_000_000;
+fn simulated_ns(complete: &Complete, packet_ns: u64) -> u64 {
+    let wire = complete.wire_bytes().max(1);
+    let rate = complete.links.get(complete.slowest_link()).map_or(0, |link| link.rate.bps());
+    let carried = u128::from(rate) * u128::from(complete.duration.ns()) / 8_000_000_000;
     let carried = u64::try_from(carried / u128::from(wire)).unwrap_or(u64::MAX);
-    let mut sizes = resolved.flows.iter().map(|group| {
-        let packets = group.size_bytes?.div_ceil(resolved.packet_bytes.max(1));
+    let mut sizes = complete.flows.iter().map(|group| {
+        let packets = group.size?.bytes().div_ceil(complete.packet.bytes().max(1));
         Some(packets.saturating_mul(group.count))
     });
     let asked = sizes.try_fold(0_u64, |all, size| Some(all.saturating_add(size?)));
     let packets = asked.map_or(carried, |asked| asked.min(carried));
     let run = packets.saturating_mul(packet_ns).saturating_add(RUN_NS);
-    runs(resolved).saturating_mul(run).saturating_add(POINT_NS)
+    runs(complete).saturating_mul(run).saturating_add(POINT_NS)
 }
 
 /// From docs/sweep.md: what a packet, a run and a point cost on one core.

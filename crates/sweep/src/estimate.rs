@@ -26,7 +26,7 @@ impl Sweep {
     /// # Errors
     /// None, since the first point was read once.
     pub fn estimate(&self) -> Result<Estimate, SweepError> {
-        let first = self.resolved(&self.document()?, 0)?;
+        let first = self.complete(&self.document()?, 0)?;
         let runs = first.runs.saturating_mul(first.controls.len().max(1) as u64);
         let rows = self.points().saturating_mul(runs).saturating_mul(first.flow_count());
         Ok(Estimate {

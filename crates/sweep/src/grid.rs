@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use firstflight_outside::content_name;
 use firstflight_runner::Transport;
-use firstflight_scenario::{Document, Place, Resolved, Scenario, ScenarioError, hint};
+use firstflight_scenario::{Complete, Document, Place, Scenario, ScenarioError, hint};
 use toml::{Table, Value};
 
 use crate::chunk::{Chunk, named, scenario_at};
@@ -122,7 +122,7 @@ impl Sweep {
             cuts: Vec::new(),
         };
         let cuts = cut(count, |point| {
-            Ok(weight_on(&*sweep.transport, &sweep.resolved(&document, point)?))
+            Ok(weight_on(&*sweep.transport, &sweep.complete(&document, point)?))
         })?;
         sweep.cuts = cuts.ok_or_else(|| {
             let problem = "more than two months of work for a core; accepted: several sweeps";
@@ -183,8 +183,8 @@ impl Sweep {
         &self.hash
     }
 
-    /// The scenario of a point in base units.
-    pub(crate) fn resolved(&self, base: &Document, point: u64) -> Result<Resolved, SweepError> {
+    /// The complete scenario of a point.
+    pub(crate) fn complete(&self, base: &Document, point: u64) -> Result<Complete, SweepError> {
         let values = self.points.values(point);
         let origin = self.points.origin(std::iter::once(point));
         let stands = |key: &str| {
@@ -196,7 +196,7 @@ impl Sweep {
         let scenario = scenario_at(base, &self.keys, &values);
         let scenario = scenario.map_err(|error| wrong(error.into()))?;
         scenario.plans().map_err(|error| wrong(error.into()))?;
-        self.transport.resolve(&scenario).map_err(wrong)
+        self.transport.complete(&scenario).map_err(wrong)
     }
 
     pub(crate) fn document(&self) -> Result<Document, SweepError> {
@@ -388,7 +388,7 @@ impl Reader<'_> {
         let scenario = base.scenario()?;
         check_controls(self.on, &scenario, self.unrepeatable)?;
         scenario.plans()?;
-        scenario.resolve()?;
+        scenario.complete()?;
         let keys = points.keys();
         for (at, key) in keys.iter().enumerate() {
             if keys[..at].contains(key) {

@@ -87,7 +87,7 @@ impl Store {
             let (first, points) = sweep.span(chunk);
             let hashes: Vec<String> = (first..first + points)
                 .into_par_iter()
-                .map(|number| Ok(sweep.resolved(&base, number)?.point()))
+                .map(|number| Ok(sweep.complete(&base, number)?.point()))
                 .collect::<Result<_, SweepError>>()?;
             for (number, hash) in (first..).zip(hashes) {
                 let values = sweep.values(number);

@@ -44,7 +44,7 @@ impl SideResults {
         store: &Store,
     ) -> Result<Self, SweepError> {
         let base = sweep.document()?;
-        let hash = |number| Ok(sweep.resolved(&base, number)?.point());
+        let hash = |number| Ok(sweep.complete(&base, number)?.point());
         let mut rows = Table::empty(flows::columns());
         let path = store.dir().join(format!("flows.{}", store.format().name()));
         store.format().read(&path, |more| Ok(rows.append(more)?))?;

@@ -2,7 +2,7 @@
 //! has a program for Linux.
 
 use firstflight_runner::{Options, Report, RunError, Transport};
-use firstflight_scenario::{ControlSpec, Resolved, Scenario};
+use firstflight_scenario::{Complete, ControlSpec, Scenario};
 
 /// The lab.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ impl Transport for Absent {
         Err(needs_linux(self.what))
     }
 
-    fn resolve(&self, _: &Scenario) -> Result<Resolved, RunError> {
+    fn complete(&self, _: &Scenario) -> Result<Complete, RunError> {
         Err(needs_linux(self.what))
     }
 
@@ -66,7 +66,7 @@ pub(crate) mod lab {
     use firstflight_kernel::KernelControl;
     use firstflight_scenario::Profile;
 
-    use super::{Absent, ControlSpec, Resolved, RunError, Scenario};
+    use super::{Absent, Complete, ControlSpec, RunError, Scenario};
 
     pub(crate) struct Lab;
 
@@ -91,10 +91,10 @@ pub(crate) mod lab {
         }
     }
 
-    pub(crate) fn resolve(scenario: &Scenario) -> Result<Resolved, RunError> {
+    pub(crate) fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
         let mut scenario = scenario.clone();
         scenario.endpoint.profile.get_or_insert(Profile::Linux);
-        Ok(scenario.resolve()?)
+        Ok(scenario.complete()?)
     }
 
     /// Two programs, which need a guest that runs what this machine does.
@@ -105,7 +105,7 @@ pub(crate) mod lab {
         use firstflight_runner::Run;
         use serde::{Deserialize, Serialize};
 
-        use super::super::{Resolved, RunError, Scenario, needs_linux};
+        use super::super::{Complete, RunError, Scenario, needs_linux};
 
         /// What runs at the ends, by `sh -c`.
         #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -120,7 +120,7 @@ pub(crate) mod lab {
             pub folder: PathBuf,
         }
 
-        pub(crate) fn resolve(_: &Scenario) -> Result<Resolved, RunError> {
+        pub(crate) fn complete(_: &Scenario) -> Result<Complete, RunError> {
             Err(needs_linux("judging programs"))
         }
 

@@ -14,7 +14,7 @@ use firstflight_quic_sim::applies;
 use firstflight_quic_sim::quinn::{QUIC, constants};
 use firstflight_results::RunResult;
 use firstflight_runner::{Options, Report, Run, RunError, Transport, start};
-use firstflight_scenario::{ControlSpec, Plan, Resolved, Scenario};
+use firstflight_scenario::{Complete, ControlSpec, Plan, Scenario, Size, Time};
 use firstflight_transfer::{LEAST_WINDOW, Tuning};
 
 use self::measured::SocketRun;
@@ -33,10 +33,10 @@ impl Transport for Sockets {
         QUIC.full_name(control)
     }
 
-    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
-        let resolved = QUIC.resolve(scenario)?;
-        refuse(&resolved)?;
-        Ok(resolved)
+    fn complete(&self, scenario: &Scenario) -> Result<Complete, RunError> {
+        let complete = QUIC.complete(scenario)?;
+        refuse(&complete)?;
+        Ok(complete)
     }
 
     fn check_keys(&self, scenario: &Scenario) -> Result<(), RunError> {
@@ -45,15 +45,15 @@ impl Transport for Sockets {
 
     /// One run after the other, each over a link of its own.
     fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {
-        let resolved = self.resolve(scenario)?;
+        let complete = self.complete(scenario)?;
         let plans = scenario.plans()?;
-        let total = plans.len() * resolved.seeds().count();
+        let total = plans.len() * complete.seeds().count();
         let never = AtomicBool::new(false);
         let stop = options.stop.unwrap_or(&never);
         let mut runs = Vec::new();
-        for (seed, plan) in resolved.seeds().flat_map(|seed| plans.iter().map(move |it| (seed, it)))
+        for (seed, plan) in complete.seeds().flat_map(|seed| plans.iter().map(move |it| (seed, it)))
         {
-            let one = One { resolved: &resolved, plan, seed, options, stop };
+            let one = One { complete: &complete, plan, seed, options, stop };
             match one.run() {
                 Err(RunError::Interrupted) if runs.is_empty() => return Err(RunError::Interrupted),
                 Err(RunError::Interrupted) => break,
@@ -65,7 +65,7 @@ impl Transport for Sockets {
             }
         }
         let interrupted = runs.len() < total;
-        Ok(Report::new(resolved, runs, interrupted))
+        Ok(Report::new(complete, runs, interrupted))
     }
 
     fn version(&self) -> Result<String, RunError> {
@@ -78,17 +78,17 @@ impl Transport for Sockets {
 }
 
 /// What transfers over sockets have no place for, in the words of the scenario.
-fn refuse(resolved: &Resolved) -> Result<(), RunError> {
+fn refuse(complete: &Complete) -> Result<(), RunError> {
     let no = |problem: String| Err(RunError::Input(format!("--real-time: {problem}")));
-    if resolved.links.len() != 1 || resolved.flows.len() != 1 || !resolved.udp.is_empty() {
+    if complete.links.len() != 1 || complete.flows.len() != 1 || !complete.udp.is_empty() {
         let accepted = "accepted: one [path], one group of flows, no [[udp]]";
         return no(format!("more than one link or group of flows, or cross traffic; {accepted}"));
     }
-    if let Some(key) = resolved.links[0].beyond_drop_tail() {
+    if let Some(key) = complete.links[0].beyond_drop_tail() {
         return no(format!("path.{key}: not over sockets in real time; accepted: virtual time"));
     }
-    let flow = &resolved.flows[0];
-    applies(resolved, flow).map_err(RunError::Input)?;
+    let flow = &complete.flows[0];
+    applies(complete, flow).map_err(RunError::Input)?;
     if flow.files.is_some() {
         return no("found a source of files; accepted: size, or none".to_owned());
     }
@@ -98,11 +98,11 @@ fn refuse(resolved: &Resolved) -> Result<(), RunError> {
             "each flow has two threads: accepted are 1 to {MOST_FLOWS}, not {found}"
         ));
     }
-    if let Some(window) = flow.receiver_window_bytes.filter(|window| *window < LEAST_WINDOW) {
+    if let Some(window) = flow.receiver_window.filter(|window| window.bytes() < LEAST_WINDOW) {
         let accepted = format!("accepted: {LEAST_WINDOW}B or more, which has room for a message");
-        return no(format!("receiver_window: found {window}B; {accepted}"));
+        return no(format!("receiver_window: found {}B; {accepted}", window.bytes()));
     }
-    if flow.start_until_ns > 0 || flow.stop_ns.is_some() || flow.lifetime_ns.is_some() {
+    if flow.start_until > Time::ZERO || flow.stop.is_some() || flow.lifetime.is_some() {
         return no(
             "a flow ends with its size or the run; accepted: start_jitter, no start, no stop"
                 .to_owned(),
@@ -113,7 +113,7 @@ fn refuse(resolved: &Resolved) -> Result<(), RunError> {
 
 /// One control with one seed.
 struct One<'a> {
-    resolved: &'a Resolved,
+    complete: &'a Complete,
     plan: &'a Plan,
     seed: u64,
     options: &'a Options<'a>,
@@ -125,7 +125,7 @@ impl One<'_> {
         let flows = self.flows()?;
         let mut path = Path::new(&self.link())?;
         let from = path.clock.now();
-        path.measure(from, from.saturating_add(self.resolved.duration_ns));
+        path.measure(from, from.saturating_add(self.complete.duration.ns()));
         let moved = carry(&path.near, &path.far, &flows);
         let link = path.stop();
         Ok(self.measured(&flows, &moved?, &link))
@@ -133,27 +133,27 @@ impl One<'_> {
 
     /// The scenario's bottleneck, with the access links' delay on it too.
     fn link(&self) -> LinkSpec {
-        let mut link = LinkSpec::of_bottleneck(self.resolved, self.seed);
-        let access = 2 * self.resolved.flows[0].access_delay_ns;
+        let mut link = LinkSpec::of_bottleneck(self.complete, self.seed);
+        let access = 2 * self.complete.flows[0].access_delay.ns();
         link.forward.delay_ns += access;
         link.backward.delay_ns += access;
-        link.forward.udp_header_bytes = Some(self.resolved.header_bytes);
-        link.mtu = link.mtu.max(self.resolved.packet_bytes as usize + IP_AND_UDP);
+        link.forward.udp_header_bytes = Some(self.complete.headers.bytes());
+        link.mtu = link.mtu.max(self.complete.packet.bytes() as usize + IP_AND_UDP);
         link.depth_every_ns = self
             .options
             .samples
-            .map(|most| (self.resolved.duration_ns / u64::from(most.max(1))).max(1_000_000));
+            .map(|most| (self.complete.duration.ns() / u64::from(most.max(1))).max(1_000_000));
         link
     }
 
     fn flows(&self) -> Result<Vec<SocketFlow<'_>>, RunError> {
-        let (resolved, group) = (self.resolved, &self.resolved.flows[0]);
+        let (complete, group) = (self.complete, &self.complete.flows[0]);
         let control = self.plan.controls[0].text.as_str();
-        let packet = u16::try_from(resolved.packet_bytes).unwrap_or(u16::MAX);
+        let packet = u16::try_from(complete.packet.bytes()).unwrap_or(u16::MAX);
         let mut constants = constants(group, control);
         constants.packet_bytes = Some(packet);
-        let every = Duration::from_nanos(resolved.duration_ns / MOST_SAMPLES).max(SAMPLE);
-        let seed = (resolved.runs > 1).then_some(self.seed);
+        let every = Duration::from_nanos(complete.duration.ns() / MOST_SAMPLES).max(SAMPLE);
+        let seed = (complete.runs > 1).then_some(self.seed);
         let flow = |id: u64| {
             let path =
                 self.options.logs.map(|logs| logs.path(&self.plan.name, seed, id)).transpose();
@@ -161,9 +161,9 @@ impl One<'_> {
                 id,
                 control,
                 start: Duration::from_nanos(start(self.seed, group, id)),
-                duration: Duration::from_nanos(resolved.duration_ns),
-                size: group.size_bytes,
-                window: group.receiver_window_bytes,
+                duration: Duration::from_nanos(complete.duration.ns()),
+                size: group.size.map(Size::bytes),
+                window: group.receiver_window.map(Size::bytes),
                 packet,
                 tuning: Tuning { constants, samples: Some(every) },
                 stop: self.stop,
@@ -174,7 +174,7 @@ impl One<'_> {
     }
 
     fn measured(&self, flows: &[SocketFlow<'_>], moved: &[Moved], link: &LinkReport) -> Run {
-        let measured = SocketRun { resolved: self.resolved, flows, moved, link };
+        let measured = SocketRun { complete: self.complete, flows, moved, link };
         let result = measured.result();
         let result = RunResult { alias: self.plan.name.clone(), seed: self.seed, ..result };
         let Some(most) = self.options.samples else {

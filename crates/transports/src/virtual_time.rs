@@ -17,7 +17,7 @@ use firstflight_guest::{
 };
 use firstflight_results::{Cost, GuestFigures, RunResult, Series};
 use firstflight_runner::{Options, Report, Run, RunError, Transport};
-use firstflight_scenario::{ControlSpec, Plan, Resolved, Scenario};
+use firstflight_scenario::{Complete, ControlSpec, Plan, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::in_guest;
@@ -218,10 +218,10 @@ impl Transport for VirtualTime {
         }
     }
 
-    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
+    fn complete(&self, scenario: &Scenario) -> Result<Complete, RunError> {
         match &self.programs {
-            Some(_) => lab::programs::resolve(scenario),
-            None => lab::resolve(scenario),
+            Some(_) => lab::programs::complete(scenario),
+            None => lab::complete(scenario),
         }
     }
 
@@ -232,10 +232,10 @@ impl Transport for VirtualTime {
         if self.programs.is_none() && self.inside.is_none() {
             check(&plans)?;
         }
-        let resolved = self.resolve(scenario)?;
+        let complete = self.complete(scenario)?;
         let say = options.say.unwrap_or(&|_| {});
         let booted = self.booted(say)?;
-        let wanted: Vec<Wanted<'_>> = resolved
+        let wanted: Vec<Wanted<'_>> = complete
             .seeds()
             .flat_map(|seed| plans.iter().enumerate().map(move |(i, plan)| (i, plan, seed)))
             .map(|(index, plan, seed)| {
@@ -276,7 +276,7 @@ impl Transport for VirtualTime {
         if interrupted && runs.is_empty() {
             return Err(RunError::Interrupted);
         }
-        Ok(Report::new(resolved, runs, interrupted))
+        Ok(Report::new(complete, runs, interrupted))
     }
 
     /// The kernel that is booted, what differs from the usual link and sender, and the programs.

@@ -5,7 +5,7 @@ use firstflight_answers::measure::{bottleneck_bps, conditions};
 use firstflight_answers::reading::sentences;
 use firstflight_results::Results;
 use firstflight_runner::{Moment, Options, Report, Run, RunError, Simulator};
-use firstflight_scenario::{ResolvedBuffer, Scenario};
+use firstflight_scenario::{Rate, Scenario, Time, complete};
 use serde::Serialize;
 
 use crate::curves::Columns;
@@ -96,7 +96,7 @@ fn finer(report: &Report, samples: u32) -> Option<u32> {
     let flows = || report.runs.iter().flat_map(|run| &run.result.flows);
     let done = flows().map(|flow| Some(flow.start_s + flow.completion_time_s?));
     let last = done.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, f64::max);
-    let whole = report.resolved.duration_ns as f64 / 1e9;
+    let whole = report.scenario.duration.seconds();
     (last > 0.0 && last < whole / 2.0).then(|| over(whole, last, samples))
 }
 
@@ -108,34 +108,35 @@ pub(crate) fn over(whole: f64, part: f64, samples: u32) -> u32 {
 
 /// The first run of every control.
 pub(crate) fn drawn(report: &Report) -> Vec<Drawn> {
-    let slowest = report.resolved.slowest_link();
+    let slowest = report.scenario.slowest_link();
     let one = |run: &Run| Drawn {
         name: run.result.alias.clone(),
         flows: run.flows.iter().take(MOST_FLOWS).map(Columns::of_flow).collect(),
         queue: run.queues.get(slowest).map(Columns::of_link).unwrap_or_default(),
         moments: run.moments.iter().take(MOST_FLOWS).cloned().collect(),
     };
-    let first = report.runs.iter().filter(|run| run.result.seed == report.resolved.seed);
+    let first = report.runs.iter().filter(|run| run.result.seed == report.scenario.seed);
     first.map(one).collect()
 }
 
 impl PathSize {
     fn of(report: &Report) -> Self {
-        let resolved = &report.resolved;
-        let rtt_ns = resolved.flows.first().map_or(0, |flow| flow.rtt_ns);
+        let complete = &report.scenario;
+        let rtt = complete.flows.first().map_or(Time::ZERO, |flow| flow.rtt);
         let rate_bps = bottleneck_bps(report);
-        let wire_bytes = resolved.wire_bytes().max(1);
-        let buffer = resolved.links.get(resolved.slowest_link()).map(|link| match link.buffer {
-            ResolvedBuffer::Packets(packets) => packets as f64,
-            ResolvedBuffer::Bytes(bytes) => bytes as f64 / wire_bytes as f64,
+        let wire_bytes = complete.wire_bytes().max(1);
+        let buffer = complete.links.get(complete.slowest_link()).map(|link| match link.buffer {
+            complete::Buffer::Packets(packets) => packets as f64,
+            complete::Buffer::Bytes(bytes) => bytes as f64 / wire_bytes as f64,
+            complete::Buffer::Unlimited => f64::INFINITY,
         });
         Self {
-            bdp_packets: resolved.bdp_packets(rate_bps, rtt_ns) as f64,
+            bdp_packets: complete.bdp_packets(Rate::from_bps(rate_bps), rtt) as f64,
             buffer_packets: buffer.unwrap_or(0.0),
             rate_bps,
-            rtt_s: rtt_ns as f64 / 1e9,
-            duration_s: resolved.duration_ns as f64 / 1e9,
-            packet_bytes: resolved.packet_bytes,
+            rtt_s: rtt.seconds(),
+            duration_s: complete.duration.seconds(),
+            packet_bytes: complete.packet.bytes(),
         }
     }
 }

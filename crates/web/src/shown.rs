@@ -99,7 +99,7 @@ fn judged(
     let Path { rate, rtt, buffer } = path;
     let known = KnownPath { rate, rtt, buffer: buffer.as_deref() };
     known.judge(name, recorded, &Simulator::TCP, |scenario| {
-        let whole = scenario.resolve()?.duration_ns as f64 / 1e9;
+        let whole = scenario.complete()?.duration.seconds();
         let part = recorded.connection.summary.duration_s.max(1e-3);
         let options = Options { samples: Some(over(whole, part, samples)), ..ALONE };
         let report = Simulator::TCP.run(scenario, &options)?;

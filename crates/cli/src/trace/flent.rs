@@ -19,7 +19,7 @@ use crate::failure::Failure;
 pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
     let names = Names::default();
     for run in &report.runs {
-        let name = super::run_name(&report.resolved, &run.result);
+        let name = super::run_name(&report.scenario, &run.result);
         let path = out.join(names.take(&name, ".flent.gz"));
         let packed = packed(&document(report, run));
         let packed = packed.map_err(|source| ReportError::Write { path: path.clone(), source })?;
@@ -36,7 +36,7 @@ fn packed(document: &Value) -> std::io::Result<Vec<u8>> {
 
 /// flent's test `tcp_nup`, uploads side by side, without its ping: the simulator sends none.
 fn document(report: &Report, run: &Run) -> Value {
-    let length = report.resolved.duration_ns as f64 / 1e9;
+    let length = report.scenario.duration.ns() as f64 / 1e9;
     let step = length / f64::from(STEPS);
     let times: Vec<f64> = (0..=STEPS).map(|at| f64::from(at) * step).collect();
     let curves = run.flows.iter().map(|flow| Curve::of(flow, &times, report));
@@ -100,7 +100,7 @@ impl Curve {
         let mut rows = flow.rows().peekable();
         let (mut last, mut before) = (None, 0.0);
         let mut curve = Self { mbps: Vec::new(), cwnd: Vec::new(), rtt_ms: Vec::new() };
-        let megabits = report.resolved.packet_bytes as f64 * 8.0 / 1e6;
+        let megabits = report.scenario.packet.bytes() as f64 * 8.0 / 1e6;
         let step = times.get(1).copied().unwrap_or(1.0);
         for now in times {
             let is_past = |row: &&[Option<f64>]| {

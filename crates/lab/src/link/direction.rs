@@ -34,7 +34,7 @@ pub(crate) struct Direction {
     /// What chance there is, of which seed and element of a run.
     chance: (Loss, u64, u64),
     /// Packets that are dropped by their number.
-    drop_nth: Vec<u64>,
+    drop: Vec<u64>,
     /// Only packets with data take part in loss.
     data_only: bool,
     /// What a TCP packet's headers are charged with; `None` for what they have.
@@ -112,7 +112,7 @@ impl Direction {
             delay: spec.delay_ns,
             loss: chain((spec.loss, seed, element)),
             chance: (spec.loss, seed, element),
-            drop_nth: spec.drop_nth.clone(),
+            drop: spec.drop.clone(),
             data_only: spec.data_only,
             header_bytes: spec.header_bytes,
             ack_bytes: spec.ack_bytes,
@@ -357,7 +357,7 @@ impl Direction {
         self.numbered += 1;
         // Both are asked, so that a chosen packet does not move the random ones.
         let random = self.loss.loses_next();
-        random || self.drop_nth.binary_search(&self.numbered).is_ok()
+        random || self.drop.binary_search(&self.numbered).is_ok()
     }
 }
 
@@ -382,7 +382,7 @@ fn lane(routes: &[(Ipv4Addr, usize)], packet: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use firstflight_scenario::ResolvedBuffer;
+    use firstflight_link::Buffer;
 
     use super::packet::tests::{PORT, syn, tcp, udp};
     use super::*;
@@ -394,7 +394,7 @@ mod tests {
         DirectionSpec {
             rate: Some(Rate::from_bps(8_000_000)),
             delay_ns: 50 * MS,
-            buffer: Some(ResolvedBuffer::Packets(2)),
+            buffer: Buffer::Packets(2),
             ..DirectionSpec::default()
         }
     }
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn chosen_packets_are_lost_after_they_were_sent_and_pure_acks_are_not_counted() {
-        let spec = DirectionSpec { drop_nth: vec![2], data_only: true, ..spec() };
+        let spec = DirectionSpec { drop: vec![2], data_only: true, ..spec() };
         let mut direction = Direction::new(&spec, 1, 0);
         assert!(direction.offer(0, 1, &tcp(960)));
         assert!(direction.offer(0, 2, &tcp(0)));
@@ -519,8 +519,8 @@ mod tests {
              rate = '8Mbps'\nrtt = '100ms'\n{link}"
         );
         let scenario = firstflight_scenario::Scenario::parse(&text, "x.toml").unwrap();
-        let resolved = crate::job::resolve(&scenario).unwrap();
-        let spec = super::super::LinkSpec::of_bottleneck(&resolved, 1).forward;
+        let complete = crate::job::complete(&scenario).unwrap();
+        let spec = super::super::LinkSpec::of_bottleneck(&complete, 1).forward;
         let (due, touched) = ways(&spec, 40 * MS, &[0, 0, 2 * MS, 2 * MS]);
         assert_eq!(due, [(51 * MS, 0), (63 * MS, 1), (65 * MS, 2)]);
         assert_eq!(touched.gone, [3]);

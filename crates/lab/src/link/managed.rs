@@ -8,9 +8,9 @@
 use firstflight_control::quantity::Rate;
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{
-    Crossing, DropTail, Ecn, Elements, Fate, Happened, Packet, QUEUE_STREAMS, Queue, Server, stream,
+    Buffer, Crossing, DropTail, Ecn, Elements, Fate, Happened, Packet, QUEUE_STREAMS, Queue,
+    Server, stream,
 };
-use firstflight_scenario::ResolvedBuffer;
 
 use super::DirectionSpec;
 use super::queue::{Depth, QueueTotals};
@@ -224,9 +224,9 @@ fn server(spec: &DirectionSpec, seed: u64, place: u64) -> Server<(Held, Crossing
     let rate_bps = spec.rate.map_or(1, Rate::bps);
     let queue: Box<dyn Queue> = match (spec.queue, spec.buffer) {
         (Some(discipline), _) => discipline.build(spec.full_bytes, rate_bps),
-        (None, Some(ResolvedBuffer::Packets(packets))) => Box::new(DropTail::of_packets(packets)),
-        (None, Some(ResolvedBuffer::Bytes(bytes))) => Box::new(DropTail::of_bytes(bytes)),
-        (None, None) => Box::new(DropTail::of_bytes(u64::MAX)),
+        (None, Buffer::Packets(packets)) => Box::new(DropTail::of_packets(packets)),
+        (None, Buffer::Bytes(bytes)) => Box::new(DropTail::of_bytes(bytes)),
+        (None, Buffer::Unlimited) => Box::new(DropTail::of_bytes(u64::MAX)),
     };
     let random = stream(seed, QUEUE_STREAMS + place);
     Server::new(queue, rate_bps, random, spec.buffer_counts_in_service).rounding_up()

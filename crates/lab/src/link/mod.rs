@@ -28,9 +28,8 @@ mod way;
 use std::net::Ipv4Addr;
 
 use firstflight_control::quantity::Rate;
-use firstflight_link::{BACK_STREAMS, Discipline, Element};
-use firstflight_scenario::resolved::ResolvedLink;
-use firstflight_scenario::{Loss, Resolved, ResolvedBuffer};
+use firstflight_link::{BACK_STREAMS, Buffer, Discipline, Element};
+use firstflight_scenario::{Complete, Loss, complete};
 use serde::Serialize;
 
 pub(crate) use flows::FlowSeen;
@@ -68,8 +67,8 @@ pub struct DirectionSpec {
     pub rate: Option<Rate>,
     /// Propagation.
     pub delay_ns: u64,
-    /// Room for waiting packets, drop-tail; `None` is unlimited.
-    pub buffer: Option<ResolvedBuffer>,
+    /// Room for waiting packets, drop-tail.
+    pub buffer: Buffer,
     /// What stands in place of the buffer.
     pub queue: Option<Discipline>,
     /// A full packet on the link, in bytes, for what counts in packets' worth.
@@ -87,7 +86,7 @@ pub struct DirectionSpec {
     /// Lost after they were sent.
     pub loss: Loss,
     /// Packets lost by their number of arrival from the start of the measured period, rising.
-    pub drop_nth: Vec<u64>,
+    pub drop: Vec<u64>,
     /// Loss is for SYNs and packets with payload alone, as on the simulator's way forward: no pure
     /// ACK is lost or numbered.
     pub data_only: bool,
@@ -124,30 +123,30 @@ impl DirectionSpec {
 impl LinkSpec {
     /// The scenario's bottleneck with its propagation, access links left out: what every way of
     /// sending over it begins with.
-    pub fn of_bottleneck(resolved: &Resolved, seed: u64) -> Self {
-        let link = &resolved.links[0];
-        let simulated = firstflight_runner::link(resolved, link);
-        let ack_bytes = resolved.endpoint.switches.ack_size.bytes();
+    pub fn of_bottleneck(complete: &Complete, seed: u64) -> Self {
+        let link = &complete.links[0];
+        let simulated = firstflight_runner::link(complete, link);
+        let ack_bytes = complete.endpoint.switches.ack_size.bytes();
         Self {
             forward: DirectionSpec {
-                rate: Some(Rate::from_bps(link.rate_bps)),
+                rate: Some(link.rate),
                 delay_ns: simulated.delay.0,
-                full_bytes: link.elements.on_link(resolved.wire_bytes()),
+                full_bytes: link.elements.on_link(complete.wire_bytes()),
                 elements: simulated.elements,
                 place: Some(0),
-                buffer: Some(link.buffer),
+                buffer: link.buffer,
                 queue: link.queue.as_ref().map(|queue| queue.discipline),
-                ecn_threshold: link.ecn_threshold_packets,
-                buffer_counts_in_service: resolved.endpoint.switches.buffer_counts_in_service,
+                ecn_threshold: link.ecn_threshold,
+                buffer_counts_in_service: complete.endpoint.switches.buffer_counts_in_service,
                 loss: link.loss,
-                drop_nth: link.drop.clone(),
+                drop: link.drop.clone(),
                 ..DirectionSpec::default()
             },
             backward: DirectionSpec {
                 header_bytes: simulated.back.is_some().then_some(ack_bytes),
                 ..backward(link, simulated.back.as_deref())
             },
-            beyond: link.elements.key(),
+            beyond: link.elements.written.key(),
             seed,
             mtu: ETHERNET_MTU,
             packet_bytes: 0,
@@ -158,17 +157,17 @@ impl LinkSpec {
 }
 
 /// The reverse path: a delay alone, or, with `back`, a link with a rate, a buffer and elements.
-fn backward(link: &ResolvedLink, back: Option<&firstflight_sim::LinkSpec>) -> DirectionSpec {
+fn backward(link: &complete::Link, back: Option<&firstflight_sim::LinkSpec>) -> DirectionSpec {
     let Some(back) = back else {
-        return DirectionSpec { delay_ns: link.return_delay_ns, ..DirectionSpec::default() };
+        return DirectionSpec { delay_ns: link.return_delay.ns(), ..DirectionSpec::default() };
     };
     // A schedule has the whole delay.
-    let own = if link.elements.has_delays() { 0 } else { link.return_delay_ns };
+    let own = if link.elements.delays.is_some() { 0 } else { link.return_delay.ns() };
     let written = link.back.as_ref();
     DirectionSpec {
         rate: Some(Rate::from_bps(back.rate_bps)),
         delay_ns: back.delay.0 + own,
-        buffer: written.and_then(|back| back.buffer),
+        buffer: back.buffer,
         loss: written.map(|back| back.loss).unwrap_or_default(),
         elements: back.elements.clone(),
         place: Some(BACK_STREAMS),

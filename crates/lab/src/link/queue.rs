@@ -8,7 +8,6 @@
 use firstflight_control::quantity::Rate;
 use firstflight_core::units::Instant;
 use firstflight_link::{Buffer, DropTailLink, Tie};
-use firstflight_scenario::ResolvedBuffer;
 
 /// A drop-tail link and what it did in the measured period.
 #[derive(Debug)]
@@ -79,12 +78,7 @@ impl Depth {
 }
 
 impl Queue {
-    pub(crate) fn new(
-        rate: Rate,
-        capacity: Option<ResolvedBuffer>,
-        in_service_counts: bool,
-    ) -> Self {
-        let buffer = capacity.map_or(Buffer::Unlimited, Buffer::from);
+    pub(crate) fn new(rate: Rate, buffer: Buffer, in_service_counts: bool) -> Self {
         let end = Instant(u64::MAX);
         Self {
             link: DropTailLink::new(rate.bps(), buffer, in_service_counts, end).rounding_up(),
@@ -168,8 +162,8 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// 1000-byte packets take 1 ms.
-    fn queue(capacity: ResolvedBuffer, in_service_counts: bool) -> Queue {
-        Queue::new(Rate::from_bps(8_000_000), Some(capacity), in_service_counts)
+    fn queue(buffer: Buffer, in_service_counts: bool) -> Queue {
+        Queue::new(Rate::from_bps(8_000_000), buffer, in_service_counts)
     }
 
     fn burst(queue: &mut Queue, at: u64, packets: usize) -> Vec<Option<u64>> {
@@ -178,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_burst_leaves_at_the_rate_and_the_rest_is_dropped() {
-        let mut queue = queue(ResolvedBuffer::Packets(2), false);
+        let mut queue = queue(Buffer::Packets(2), false);
         assert_eq!(burst(&mut queue, 0, 5), [Some(1), Some(2), Some(3), None, None]);
         assert_eq!((queue.totals.drops, queue.totals.peak_waiting), (2, 2));
         // The second waited 1 ms and the third 2.
@@ -188,20 +182,20 @@ mod tests {
 
     #[test]
     fn a_buffer_that_counts_the_packet_in_service_holds_one_less() {
-        let mut queue = queue(ResolvedBuffer::Packets(2), true);
+        let mut queue = queue(Buffer::Packets(2), true);
         assert_eq!(burst(&mut queue, 0, 3), [Some(1), Some(2), None]);
     }
 
     #[test]
     fn a_buffer_of_bytes_takes_what_fits() {
-        let mut queue = queue(ResolvedBuffer::Bytes(1_500), false);
+        let mut queue = queue(Buffer::Bytes(1_500), false);
         assert_eq!(burst(&mut queue, 0, 3), [Some(1), Some(2), None]);
         assert!(queue.offer(0, 500).is_some());
     }
 
     #[test]
     fn a_departure_makes_room_at_its_own_nanosecond() {
-        let mut queue = queue(ResolvedBuffer::Packets(1), false);
+        let mut queue = queue(Buffer::Packets(1), false);
         assert_eq!(burst(&mut queue, 0, 2), [Some(1), Some(2)]);
         assert_eq!(queue.offer(MS - 1, 1_000), None);
         assert_eq!(queue.offer(MS, 1_000), Some(3 * MS));
@@ -209,7 +203,7 @@ mod tests {
 
     #[test]
     fn late_arrivals_do_not_move_the_virtual_clock() {
-        let mut queue = queue(ResolvedBuffer::Packets(100), false);
+        let mut queue = queue(Buffer::Packets(100), false);
         burst(&mut queue, 0, 10);
         // Read late, in one batch: they depart as if nothing had happened.
         assert_eq!(burst(&mut queue, 9 * MS, 2), [Some(11), Some(12)]);
@@ -219,7 +213,7 @@ mod tests {
 
     #[test]
     fn only_the_measured_period_counts() {
-        let mut queue = queue(ResolvedBuffer::Packets(100), false);
+        let mut queue = queue(Buffer::Packets(100), false);
         burst(&mut queue, 0, 1);
         queue.measure(10 * MS, 20 * MS, Some(5 * MS));
         burst(&mut queue, 9 * MS, 1);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use firstflight_scenario::resolved::ResolvedUdp;
+use firstflight_scenario::complete;
 use nix::sys::prctl::set_timerslack;
 
 use super::{LONGEST_SLEEP, Schedule};
@@ -17,7 +17,7 @@ use crate::sys;
 
 /// A source, ready to start. Nobody reads what it sends: its sink is a socket that overflows.
 pub(crate) struct Source {
-    job: ResolvedUdp,
+    job: complete::Udp,
     sender: UdpSocket,
     _sink: UdpSocket,
 }
@@ -31,7 +31,7 @@ impl Source {
         near: &Namespace,
         far: &Namespace,
         index: usize,
-        job: &ResolvedUdp,
+        job: &complete::Udp,
     ) -> io::Result<Self> {
         let to = SocketAddr::from((far_address(0), FIRST_PORT + index as u16));
         let sink = far.run(|| UdpSocket::bind(to))??;
@@ -43,9 +43,9 @@ impl Source {
     /// Sends until its end, the run's, or `over`.
     pub(crate) fn run(&self, schedule: Schedule, clock: Clock, over: &AtomicBool) {
         let _ = (sys::set_nice(), set_timerslack(1));
-        let payload = vec![0; (self.job.packet_bytes - HEADERS) as usize];
-        let start = schedule.from + self.job.start_ns;
-        let stop = schedule.until.min(schedule.from.saturating_add(self.job.stop_ns));
+        let payload = vec![0; (self.job.packet.bytes() - HEADERS) as usize];
+        let start = schedule.from + self.job.start.ns();
+        let stop = schedule.until.min(schedule.from.saturating_add(self.job.stop.ns()));
         let mut sent: u128 = 0;
         while !over.load(Ordering::Relaxed) {
             let due = start.saturating_add(self.due(sent));
@@ -65,8 +65,8 @@ impl Source {
 
     /// When packet number `sent` is due, ns after the start.
     fn due(&self, sent: u128) -> u64 {
-        let bits = sent * u128::from(self.job.packet_bytes) * 8;
-        u64::try_from(bits * 1_000_000_000 / u128::from(self.job.rate_bps.max(1)))
+        let bits = sent * u128::from(self.job.packet.bytes()) * 8;
+        u64::try_from(bits * 1_000_000_000 / u128::from(self.job.rate.bps().max(1)))
             .unwrap_or(u64::MAX)
     }
 }

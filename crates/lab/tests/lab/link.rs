@@ -9,8 +9,7 @@ use firstflight_control::quantity::Rate;
 use firstflight_lab::link::DirectionSpec;
 use firstflight_lab::path::far_address;
 use firstflight_lab::{Namespace, Path};
-use firstflight_link::Framing;
-use firstflight_scenario::ResolvedBuffer;
+use firstflight_link::{Buffer, Framing};
 
 const MS: u64 = 1_000_000;
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(5));
@@ -52,7 +51,7 @@ fn a_burst_into_a_small_buffer_loses_its_tail() {
     // A packet takes 80 ms: the burst is over long before the first has left.
     let forward = DirectionSpec {
         rate: Some(Rate::from_bps(100_000)),
-        buffer: Some(ResolvedBuffer::Packets(4)),
+        buffer: Buffer::Packets(4),
         ..DirectionSpec::default()
     };
     let Some(path) = super::path(forward, DirectionSpec::default()) else { return };
@@ -63,7 +62,7 @@ fn a_burst_into_a_small_buffer_loses_its_tail() {
 
 #[test]
 fn chosen_packets_are_the_ones_lost() {
-    let forward = DirectionSpec { drop_nth: vec![2, 5], ..DirectionSpec::default() };
+    let forward = DirectionSpec { drop: vec![2, 5], ..DirectionSpec::default() };
     let Some(path) = super::path(forward, DirectionSpec::default()) else { return };
     assert_eq!(arrivals(&path, 7), [0, 2, 3, 5, 6]);
     assert_eq!(path.stop().forward.lost_packets, 2);

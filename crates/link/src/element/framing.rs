@@ -6,6 +6,7 @@
 //! Whatever counts bytes on the link counts these: its rate, a buffer in bytes, a policer.
 
 use super::Element;
+use super::card::{Card, Value, ValueKind};
 
 /// What a link layer adds to each packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,40 @@ impl Element for Framing {
     }
 }
 
+/// `framing = { overhead = "38B", mpu = "84B", atm = false }`.
+pub(super) const CARD: Card = Card {
+    key: "framing",
+    values: &[
+        Value::perhaps("overhead", ValueKind::Size),
+        Value::perhaps("mpu", ValueKind::Size),
+        Value::perhaps("atm", ValueKind::Switch),
+    ],
+    place: 0,
+    not_back: None,
+    words: |values, shown| {
+        let mut said = format!("{} of framing", shown[0]);
+        if values[1] > 0 {
+            said += &format!(" and at least {}", shown[1]);
+        }
+        said + if values[2] > 0 { " and ATM cells" } else { "" }
+    },
+    build: |values, _| {
+        for (name, size) in [("overhead", values[0]), ("mpu", values[1])] {
+            if size > MOST_PACKET {
+                let problem = format!("out of range; accepted: 0B to {MOST_PACKET}B");
+                return Err((Some(name), problem));
+            }
+        }
+        let framing = Framing { overhead: values[0], least: values[1], atm: values[2] > 0 };
+        match framing == Framing::default() {
+            true => Err((None, "it adds nothing; accepted: overhead, mpu or atm".to_owned())),
+            false => Ok(Box::new(framing)),
+        }
+    },
+};
+
+/// The largest IP packet, in bytes.
+const MOST_PACKET: u64 = 65_535;
 /// ITU-T I.361.
 const CELL_PAYLOAD: u64 = 48;
 const CELL: u64 = 53;

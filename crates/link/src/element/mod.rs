@@ -5,6 +5,7 @@
 //! link with elements takes no fast path (`FastPaths` of the simulator): each of its packets has
 //! an event wherever it arrives.
 
+pub(crate) mod card;
 pub(crate) mod delay_schedule;
 pub(crate) mod framing;
 pub(crate) mod jitter;
@@ -56,6 +57,11 @@ pub trait Element: Copied + Debug + Send + Sync {
     /// their receivers there know no other.
     fn reorders(&self) -> bool {
         false
+    }
+
+    /// The rate in bits per second above which it lets only a burst pass, and the burst in bytes.
+    fn bucket(&self) -> Option<(u64, u64)> {
+        None
     }
 }
 

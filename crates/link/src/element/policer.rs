@@ -5,6 +5,7 @@
 use firstflight_core::units::Instant;
 use rand_pcg::Pcg64Mcg;
 
+use super::card::{Card, Value, ValueKind};
 use super::{Crossing, Element, Fate};
 
 /// A token bucket that drops what finds too little in it.
@@ -39,7 +40,30 @@ impl Element for Policer {
             None => Fate::Drop,
         }
     }
+
+    fn bucket(&self) -> Option<(u64, u64)> {
+        Some((self.rate_bps, self.bucket_bytes))
+    }
 }
+
+/// `policer = { rate = "10Mbps", bucket = "64kB" }`.
+pub(super) const CARD: Card = Card {
+    key: "policer",
+    values: &[
+        Value::needed("rate", ValueKind::Rate, "10Mbps"),
+        Value::needed("bucket", ValueKind::Size, "64kB"),
+    ],
+    place: 1,
+    not_back: None,
+    words: |_, shown| format!("policer of {} and {}", shown[0], shown[1]),
+    build: |values, wire| {
+        if values[1] < wire {
+            let problem = format!("it holds no packet of {wire} bytes, so that none would pass");
+            return Err((Some("bucket"), problem + "; accepted: one packet or more"));
+        }
+        Ok(Box::new(Policer::new(values[0], values[1])))
+    },
+};
 
 /// Exact: a bit per second times a nanosecond is the unit.
 fn tokens_of(bytes: u64) -> u128 {

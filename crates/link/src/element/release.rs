@@ -5,6 +5,7 @@
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
+use super::card::{Card, Value, ValueKind};
 use super::{Crossing, Element};
 
 /// Packets reach the far end at multiples of a period only.
@@ -20,6 +21,16 @@ impl Element for Release {
         Instant(at.0.div_ceil(every).saturating_mul(every))
     }
 }
+
+/// `release = "1ms"`.
+pub(super) const CARD: Card = Card {
+    key: "release",
+    values: &Value::only(ValueKind::Time),
+    place: 6,
+    not_back: None,
+    words: |_, shown| format!("released every {}", shown[0]),
+    build: |values, _| Ok(Box::new(Release { every: Span(values[0]) })),
+};
 
 #[cfg(test)]
 mod tests {

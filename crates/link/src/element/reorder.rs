@@ -5,6 +5,7 @@
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
+use super::card::{Card, Value, ValueKind};
 use super::{Crossing, Element};
 use crate::random::Uniform;
 
@@ -27,6 +28,25 @@ impl Element for Reorder {
         true
     }
 }
+
+/// `reorder = { share = "1%", by = "3ms" }`.
+pub(super) const CARD: Card = Card {
+    key: "reorder",
+    values: &[
+        Value::needed("share", ValueKind::Share, "1%"),
+        Value::needed("by", ValueKind::Time, "3ms"),
+    ],
+    place: 6,
+    not_back: Some("senders here know ACKs in order only"),
+    words: |_, shown| format!("{} later by {}", shown[0], shown[1]),
+    build: |values, _| match values[0] {
+        0 => {
+            let problem = "no packet would be late; accepted: more than 0%";
+            Err((Some("share"), problem.to_owned()))
+        }
+        share_ppb => Ok(Box::new(Reorder { share_ppb, by: Span(values[1]) })),
+    },
+};
 
 const PARTS_PER_BILLION: u64 = 1_000_000_000;
 

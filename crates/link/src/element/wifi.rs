@@ -11,6 +11,7 @@
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
+use super::card::{Card, Value, ValueKind};
 use super::{Crossing, Element};
 use crate::distributions::{poisson, uniform};
 
@@ -39,6 +40,16 @@ impl Element for Wifi {
         at + Span(delay as u64)
     }
 }
+
+/// `wifi = "20ms"`.
+pub(super) const CARD: Card = Card {
+    key: "wifi",
+    values: &Value::only(ValueKind::Time),
+    place: 4,
+    not_back: None,
+    words: |_, shown| format!("WiFi of {}", shown[0]),
+    build: |values, _| Ok(Box::new(Wifi::with_mean(Span(values[0])))),
+};
 
 /// Nanoseconds.
 const MILLISECOND: f64 = 1e6;

@@ -9,8 +9,7 @@ use firstflight_control::ControlProblem;
 use firstflight_core::needs::Facilities;
 use firstflight_qlog::{Header, Vantage};
 use firstflight_runner::{OtherFlow, OtherStack};
-use firstflight_scenario::ControlSpec;
-use firstflight_scenario::resolved::ResolvedFlow;
+use firstflight_scenario::{ControlSpec, Size, Time, complete};
 use firstflight_sim::{Ends, FileDraws};
 
 use super::client_and_server::ClientAndServer;
@@ -43,7 +42,7 @@ impl OtherStack for Itself {
         adapter::any(&spec.text).map(drop)
     }
 
-    fn caution(&self, spec: &ControlSpec, group: &ResolvedFlow) -> Option<String> {
+    fn caution(&self, spec: &ControlSpec, group: &complete::Flow) -> Option<String> {
         if OfStack::named(&spec.text) == Some(OfStack::Bbr) {
             return Some(format!("{} {NOT_REPLAYABLE}", spec.text));
         }
@@ -58,21 +57,21 @@ impl OtherStack for Itself {
         let group = flow.group;
         let control =
             QuicControl::named(&flow.control.text).map_err(|problem| problem.to_string())?;
-        applies(flow.resolved, group)?;
+        applies(flow.complete, group)?;
         let constants = constants(group, &flow.control.text);
         let setup = Setup {
             control,
-            packet_bytes: flow.resolved.packet_bytes,
+            packet_bytes: flow.complete.packet.bytes(),
             initial_window: constants.initial_window,
             initial_ssthresh: constants.initial_ssthresh,
             packet_threshold: constants.packet_threshold,
             delayed_ack: constants.delayed_ack,
             ack_delay: constants.ack_delay,
             send_buffer: constants.send_buffer,
-            size: group.size_bytes,
-            writes: group.each_write().skip(1).collect(),
-            receive_window: group.receiver_window_bytes,
-            receiver_window_until: group.receiver_window_until_ns,
+            size: group.size.map(Size::bytes),
+            writes: group.each_write().skip(1).map(|(at, size)| (at.ns(), size.bytes())).collect(),
+            receive_window: group.receiver_window.map(Size::bytes),
+            receiver_window_until: group.receiver_window_until.map(Time::ns),
             path_bytes: flow.path_bytes,
             seed: flow.seed,
         };
@@ -97,7 +96,7 @@ impl OtherStack for Itself {
         let ends: Result<Box<dyn Ends>, SetupError> = match flow.spec.files {
             None => open(&setup).map(|pair| Box::new(pair) as Box<dyn Ends>),
             Some(files) => {
-                let draws = FileDraws::new(files, flow.resolved.seed, flow.place as u64);
+                let draws = FileDraws::new(files, flow.complete.seed, flow.place as u64);
                 Files::new(setup, draws, files.keep_alive, flow.spec.data_bytes(), open)
                     .map(|files| Box::new(files) as Box<dyn Ends>)
             }
@@ -108,18 +107,18 @@ impl OtherStack for Itself {
 
 /// What a scenario says of the ends of its flows under this control, as constants of the stack; the
 /// size of a packet is the scenario's as a whole.
-pub fn constants(group: &ResolvedFlow, control: &str) -> Constants {
+pub fn constants(group: &complete::Flow, control: &str) -> Constants {
     let named = firstflight_control::Control::named(control).ok();
     let own = named.and_then(|control| control.duplicate_acks).map(u64::from);
-    let (iw, ssthresh) = (group.iw_bytes, group.ssthresh_bytes);
+    let (iw, ssthresh) = (group.iw, group.ssthresh);
     Constants {
-        initial_window: iw.given.then_some(iw.value),
-        initial_ssthresh: ssthresh.value.filter(|_| ssthresh.given),
+        initial_window: iw.given.then_some(iw.value.bytes()),
+        initial_ssthresh: ssthresh.value.filter(|_| ssthresh.given).map(Size::bytes),
         packet_bytes: None,
         packet_threshold: Some(group.duplicate_acks.or_own(own)),
         delayed_ack: group.delayed_ack.given.then_some(group.delayed_ack.value),
-        ack_delay: group.ack_delay_ns().map(Duration::from_nanos),
-        send_buffer: group.send_buffer_bytes,
+        ack_delay: group.ack_delay().map(|delay| Duration::from_nanos(delay.ns())),
+        send_buffer: group.send_buffer.map(Size::bytes),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The keys of endpoints, a row each: type, meaning, value per profile, and what supports them.
 //!
 //! From a row come the reader and the flag of its key with its default text, the constant of each
-//! profile, the resolved value, what results and headers say of it, and the refusal where nothing
+//! profile, the complete value, what results and headers say of it, and the refusal where nothing
 //! supports it. The tables of `KEYS.md`, of the Python stub and the fuzzer's dictionary are held to
 //! the rows by `tests/rows.rs`, which also writes them.
 

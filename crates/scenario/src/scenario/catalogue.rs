@@ -181,7 +181,7 @@ mod tests {
         let back = Scenario::parse(&scenario.to_toml(), "A1.toml").unwrap();
         assert_eq!(back.catalogue, scenario.catalogue);
         let bare = Scenario::parse("controls = ['cubic']", "A1.toml").unwrap();
-        let base = |of: &Scenario| serde_json::to_string(&of.resolve().unwrap()).unwrap();
+        let base = |of: &Scenario| serde_json::to_string(&of.complete().unwrap()).unwrap();
         assert_eq!(base(&scenario), base(&bare));
     }
 

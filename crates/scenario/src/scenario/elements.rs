@@ -1,14 +1,16 @@
 //! What a link does to packets beside sending them: the keys of `[path]` and `[[link]]` that become
-//! elements of the simulator.
+//! elements of the simulator. Most have a card, which says how they are read.
 
 use std::fmt;
 use std::str::FromStr;
 
-use firstflight_control::quantity::{Buffer, Fraction, Loss, QuantityError, Rate, Size, Time};
-use serde::ser::SerializeMap as _;
+use firstflight_control::quantity::{Buffer, Loss, QuantityError, Rate, Time};
+use firstflight_link::{ELEMENTS, ElementCard, Entry};
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use super::carded::Carded;
 use crate::document::Node;
 use crate::error::ScenarioError;
 use crate::read::{Fields, Read};
@@ -16,59 +18,61 @@ use crate::schema::Form;
 use crate::trace::{Delays, Rates, Recorded, Trace};
 
 /// What happens to packets on a link beside its rate, its delay, its buffer and its loss.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Elements {
     /// How late each packet is, at random and in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
-    /// The mean delay of a busy WiFi cell, in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wifi: Option<Time>,
-    /// What the link layer adds to each packet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub framing: Option<Framing>,
-    /// What drops packets above a rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub policer: Option<Policer>,
+    /// Those that have a card, in the order of their cards.
+    pub carded: Vec<Carded>,
     /// The link's rate over time.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RateStep>,
     /// When `rates` begin again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rates_period: Option<Time>,
     /// The link's rate over time in a file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_trace: Option<Trace<Rates>>,
     /// The link's delay over time, one way, in both directions.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<DelayStep>,
     /// When `delays` begin again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delays_period: Option<Time>,
     /// The link's delay over time in a file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_trace: Option<Trace<Delays>>,
-    /// Some packets come later than others behind them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<Reorder>,
-    /// Packets reach the far end at multiples of this time only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub release: Option<Time>,
     /// The other direction, where it is more than a delay.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Box<Back>>,
 }
 
 impl Elements {
+    /// The keys of elements in a table of a link.
+    pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Self, ScenarioError> {
+        let mut read = Self::default();
+        for entry in ELEMENTS {
+            match entry {
+                Entry::Card(card) => read.carded.extend(Carded::read(fields, card)?),
+                Entry::Jitter => read.jitter = fields.read("jitter")?,
+                Entry::Rates => {
+                    read.rates = fields.list("rates")?;
+                    read.rates_period = fields.read("rates_period")?;
+                    read.rate_trace = fields.read("rate_trace")?;
+                }
+                Entry::Delays => {
+                    read.delays = fields.list("delays")?;
+                    read.delays_period = fields.read("delays_period")?;
+                    read.delay_trace = fields.read("delay_trace")?;
+                }
+            }
+        }
+        read.back = fields.read("back")?.map(Box::new);
+        Ok(read)
+    }
+
+    /// The element of this card, if it is written.
+    pub(crate) fn of(&self, card: &ElementCard) -> Option<&Carded> {
+        self.carded.iter().find(|it| it.card.key == card.key)
+    }
+
     /// Whether the rate changes.
     pub fn has_rates(&self) -> bool {
         !self.rates.is_empty() || self.rate_trace.is_some()
-    }
-
-    /// What a packet of so many bytes takes on the link.
-    pub fn on_link(&self, bytes: u64) -> u64 {
-        self.framing.map_or(bytes, |framing| framing.built().bytes(bytes))
     }
 
     /// Whether the delay changes.
@@ -83,91 +87,118 @@ impl Elements {
 
     /// The first key that is written, if any is.
     pub fn key(&self) -> Option<&'static str> {
-        let written = [
-            (self.jitter.is_some(), "jitter"),
-            (self.wifi.is_some(), "wifi"),
-            (self.framing.is_some(), "framing"),
-            (self.policer.is_some(), "policer"),
-            (!self.rates.is_empty(), "rates"),
-            (self.rate_trace.is_some(), "rate_trace"),
-            (!self.delays.is_empty(), "delays"),
-            (self.delay_trace.is_some(), "delay_trace"),
-            (self.reorder.is_some(), "reorder"),
-            (self.release.is_some(), "release"),
-            (self.back.is_some(), "back"),
-        ];
-        written.iter().find(|(is, _)| *is).map(|(_, key)| *key)
+        let key = |entry: &Entry| match entry {
+            Entry::Card(card) => self.of(card).map(|_| card.key),
+            Entry::Jitter => self.jitter.as_ref().map(|_| "jitter"),
+            Entry::Rates if !self.rates.is_empty() => Some("rates"),
+            Entry::Rates => self.rate_trace.as_ref().map(|_| "rate_trace"),
+            Entry::Delays if !self.delays.is_empty() => Some("delays"),
+            Entry::Delays => self.delay_trace.as_ref().map(|_| "delay_trace"),
+        };
+        ELEMENTS.iter().find_map(key).or(self.back.as_ref().map(|_| "back"))
     }
 
     /// Each one in a few words, for headers; those of the reverse path among them.
     pub(crate) fn words(&self, back: Option<String>) -> impl Iterator<Item = String> + '_ {
-        let jitter = self.jitter.as_ref().map(|jitter| match jitter {
-            Jitter::UpTo(most) => format!("jitter up to {most}"),
-            Jitter::Uniform(from, until) => format!("jitter of {from} to {until}"),
-            Jitter::Normal(mean, deviation) => {
-                format!("normal jitter of {mean} with deviation {deviation}")
-            }
-            Jitter::Recorded(trace) => format!("jitter of {}", trace.file),
-        });
         let in_turn = |steps: usize, what| (steps > 0).then(|| format!("{steps} {what} in turn"));
-        [
-            jitter,
-            self.wifi.map(|mean| format!("WiFi of {mean}")),
-            self.framing.map(Framing::words),
-            self.policer.map(|it| format!("policer of {} and {}", it.rate, it.bucket)),
-            in_turn(self.rates.len(), "rates"),
-            in_turn(self.delays.len(), "delays"),
-            self.reorder.map(|it| format!("{} later by {}", it.share, it.by)),
-            self.release.map(|every| format!("released every {every}")),
-            back,
-            self.rate_trace.as_ref().map(|trace| format!("rates of {}", trace.file)),
-            self.delay_trace.as_ref().map(|trace| format!("delays of {}", trace.file)),
-        ]
-        .into_iter()
-        .flatten()
+        let words = move |entry: &Entry| match entry {
+            Entry::Card(card) => self.of(card).map(Carded::words),
+            Entry::Jitter => self.jitter.as_ref().map(Jitter::words),
+            Entry::Rates => in_turn(self.rates.len(), "rates"),
+            Entry::Delays => in_turn(self.delays.len(), "delays"),
+        };
+        let rates = self.rate_trace.as_ref().map(|trace| format!("rates of {}", trace.file));
+        let delays = self.delay_trace.as_ref().map(|trace| format!("delays of {}", trace.file));
+        ELEMENTS.iter().filter_map(words).chain(back).chain(rates).chain(delays)
     }
 
     /// In base units, for results; the reverse path has a place of its own there.
     pub(crate) fn in_results<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let mut entry = |key: &str, value: Value| map.serialize_entry(key, &value);
-        match &self.jitter {
-            Some(Jitter::UpTo(most)) => entry("jitter_ns", json!(most.ns()))?,
-            Some(Jitter::Uniform(from, until)) => {
-                entry("jitter_uniform_ns", json!([from.ns(), until.ns()]))?;
-            }
-            Some(Jitter::Normal(mean, deviation)) => {
-                entry("jitter_normal_ns", json!([mean.ns(), deviation.ns()]))?;
-            }
-            Some(Jitter::Recorded(trace)) => entry("jitter_recorded", trace.in_results())?,
-            None => {}
-        }
-        let rate = |it: &RateStep| json!({ "at_ns": it.at.ns(), "rate_bps": it.rate.bps() });
-        let delay = |it: &DelayStep| json!({ "at_ns": it.at.ns(), "delay_ns": it.delay.ns() });
-        let policer = self
-            .policer
-            .map(|it| json!({ "rate_bps": it.rate.bps(), "bucket_bytes": it.bucket.bytes() }));
         let ns = |time: Option<Time>| time.map(|time| json!(time.ns()));
         let list = |list: Vec<Value>| (!list.is_empty()).then_some(Value::Array(list));
-        let others = [
-            ("wifi_ns", ns(self.wifi)),
-            ("framing", self.framing.map(Framing::in_results)),
-            ("policer", policer),
-            ("rates", list(self.rates.iter().map(rate).collect())),
-            ("rates_period_ns", ns(self.rates_period)),
-            ("rate_trace", self.rate_trace.as_ref().map(Trace::in_results)),
-            ("delays", list(self.delays.iter().map(delay).collect())),
-            ("delays_period_ns", ns(self.delays_period)),
-            ("delay_trace", self.delay_trace.as_ref().map(Trace::in_results)),
-            (
-                "reorder",
-                self.reorder.map(|it| json!({ "share_ppb": it.share.ppb(), "by_ns": it.by.ns() })),
-            ),
-            ("release_ns", ns(self.release)),
-        ];
-        for (key, value) in others {
-            value.map_or(Ok(()), |value| entry(key, value))?;
+        for entry in ELEMENTS {
+            let entries = match entry {
+                Entry::Card(card) => {
+                    self.of(card).map_or(Ok(()), |it| it.in_results(&mut map))?;
+                    continue;
+                }
+                Entry::Jitter => self.jitter.iter().map(Jitter::in_results).collect(),
+                Entry::Rates => {
+                    let rates = self
+                        .rates
+                        .iter()
+                        .map(|it| json!({ "at_ns": it.at.ns(), "rate_bps": it.rate.bps() }));
+                    vec![
+                        ("rates", list(rates.collect())),
+                        ("rates_period_ns", ns(self.rates_period)),
+                        ("rate_trace", self.rate_trace.as_ref().map(Trace::in_results)),
+                    ]
+                }
+                Entry::Delays => {
+                    let delays = self
+                        .delays
+                        .iter()
+                        .map(|it| json!({ "at_ns": it.at.ns(), "delay_ns": it.delay.ns() }));
+                    vec![
+                        ("delays", list(delays.collect())),
+                        ("delays_period_ns", ns(self.delays_period)),
+                        ("delay_trace", self.delay_trace.as_ref().map(Trace::in_results)),
+                    ]
+                }
+            };
+            for (key, value) in entries {
+                value.map_or(Ok(()), |value| map.serialize_entry(key, &value))?;
+            }
         }
+        map.end()
+    }
+
+    /// What the reverse path cannot have of its own.
+    pub(crate) fn not_back(&self) -> Option<(&'static str, &'static str)> {
+        let schedules = [
+            (!self.delays.is_empty(), "delays", "those of the link hold for both directions"),
+            (
+                self.delay_trace.is_some(),
+                "delay_trace",
+                "that of the link holds for both directions",
+            ),
+        ];
+        let schedules = schedules.into_iter().find(|(is, ..)| *is).map(|(_, key, why)| (key, why));
+        let carded = || self.carded.iter().find_map(|it| Some((it.card.key, it.card.not_back?)));
+        let back = || self.back.as_ref().map(|_| ("back", "it is a reverse path itself"));
+        schedules.or_else(carded).or_else(back)
+    }
+}
+
+/// As written.
+impl Serialize for Elements {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        fn some<M: SerializeMap, T: Serialize>(
+            map: &mut M,
+            key: &str,
+            value: Option<&T>,
+        ) -> Result<(), M::Error> {
+            value.map_or(Ok(()), |value| map.serialize_entry(key, value))
+        }
+        let mut map = serializer.serialize_map(None)?;
+        for entry in ELEMENTS {
+            match entry {
+                Entry::Card(card) => self.of(card).map_or(Ok(()), |it| it.write(&mut map))?,
+                Entry::Jitter => some(&mut map, "jitter", self.jitter.as_ref())?,
+                Entry::Rates => {
+                    some(&mut map, "rates", Some(&self.rates).filter(|it| !it.is_empty()))?;
+                    some(&mut map, "rates_period", self.rates_period.as_ref())?;
+                    some(&mut map, "rate_trace", self.rate_trace.as_ref())?;
+                }
+                Entry::Delays => {
+                    some(&mut map, "delays", Some(&self.delays).filter(|it| !it.is_empty()))?;
+                    some(&mut map, "delays_period", self.delays_period.as_ref())?;
+                    some(&mut map, "delay_trace", self.delay_trace.as_ref())?;
+                }
+            }
+        }
+        some(&mut map, "back", self.back.as_ref())?;
         map.end()
     }
 }
@@ -197,16 +228,6 @@ pub struct DelayStep {
     pub delay: Time,
 }
 
-/// A share of the packets comes later, and others overtake them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Reorder {
-    /// The share of packets.
-    pub share: Fraction,
-    /// How much later they come.
-    pub by: Time,
-}
-
 /// The reverse path of ACKs over a link: what is not written is as without it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -220,58 +241,6 @@ pub struct Back {
     /// What else happens to them.
     #[serde(flatten)]
     pub elements: Elements,
-}
-
-/// What the link layer adds to each packet, as Linux's size tables have it (tc-stab(8)).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Framing {
-    /// Bytes of headers and trailers beside the packet's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub overhead: Option<Size>,
-    /// The least that a frame takes with them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mpu: Option<Size>,
-    /// Whether frames are cut into the cells of ATM.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub atm: Option<bool>,
-}
-
-impl Framing {
-    /// The element of it.
-    pub(crate) fn built(self) -> firstflight_link::Framing {
-        let bytes = |size: Option<Size>| size.map_or(0, Size::bytes);
-        firstflight_link::Framing {
-            overhead: bytes(self.overhead),
-            least: bytes(self.mpu),
-            atm: self.atm == Some(true),
-        }
-    }
-
-    fn words(self) -> String {
-        let built = self.built();
-        let mut said = vec![format!("{} of framing", Size::from_bytes(built.overhead))];
-        said.extend(
-            (built.least > 0).then(|| format!("at least {}", Size::from_bytes(built.least))),
-        );
-        said.extend(built.atm.then(|| "ATM cells".to_owned()));
-        said.join(" and ")
-    }
-
-    fn in_results(self) -> Value {
-        let built = self.built();
-        json!({ "overhead_bytes": built.overhead, "mpu_bytes": built.least, "atm": built.atm })
-    }
-}
-
-/// A token bucket that drops what finds too little in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Policer {
-    /// The rate at which the bucket fills.
-    pub rate: Rate,
-    /// What it holds.
-    pub bucket: Size,
 }
 
 /// A rate from a time on.
@@ -318,39 +287,28 @@ impl Serialize for RateOrNone {
     }
 }
 
-impl Elements {
-    /// The keys of elements in a table of a link.
-    pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Self, ScenarioError> {
-        Ok(Self {
-            jitter: fields.read("jitter")?,
-            wifi: fields.read("wifi")?,
-            framing: fields.read("framing")?,
-            policer: fields.read("policer")?,
-            rates: fields.list("rates")?,
-            rates_period: fields.read("rates_period")?,
-            rate_trace: fields.read("rate_trace")?,
-            delays: fields.list("delays")?,
-            delays_period: fields.read("delays_period")?,
-            delay_trace: fields.read("delay_trace")?,
-            reorder: fields.read("reorder")?,
-            release: fields.read("release")?,
-            back: fields.read("back")?.map(Box::new),
-        })
+impl Jitter {
+    fn words(&self) -> String {
+        match self {
+            Self::UpTo(most) => format!("jitter up to {most}"),
+            Self::Uniform(from, until) => format!("jitter of {from} to {until}"),
+            Self::Normal(mean, deviation) => {
+                format!("normal jitter of {mean} with deviation {deviation}")
+            }
+            Self::Recorded(trace) => format!("jitter of {}", trace.file),
+        }
     }
 
-    /// What the reverse path cannot have of its own.
-    pub(crate) fn not_back(&self) -> Option<(&'static str, &'static str)> {
-        let written = [
-            (!self.delays.is_empty(), "delays", "those of the link hold for both directions"),
-            (
-                self.delay_trace.is_some(),
-                "delay_trace",
-                "that of the link holds for both directions",
-            ),
-            (self.reorder.is_some(), "reorder", "senders here know ACKs in order only"),
-            (self.back.is_some(), "back", "it is a reverse path itself"),
-        ];
-        written.into_iter().find(|(is, ..)| *is).map(|(_, key, why)| (key, why))
+    fn in_results(&self) -> (&'static str, Option<Value>) {
+        let (key, value) = match self {
+            Self::UpTo(most) => ("jitter_ns", json!(most.ns())),
+            Self::Uniform(from, until) => ("jitter_uniform_ns", json!([from.ns(), until.ns()])),
+            Self::Normal(mean, deviation) => {
+                ("jitter_normal_ns", json!([mean.ns(), deviation.ns()]))
+            }
+            Self::Recorded(trace) => ("jitter_recorded", trace.in_results()),
+        };
+        (key, Some(value))
     }
 }
 
@@ -408,30 +366,6 @@ const RECORDED: &str = "recorded:";
 const JITTERS: &str =
     "2ms (up to), uniform:1ms,3ms, normal:20ms,5ms (mean, deviation) or recorded:FILE";
 
-impl Read for Framing {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        let mut fields = node.fields()?;
-        let framing = Self {
-            overhead: fields.read("overhead")?,
-            mpu: fields.read("mpu")?,
-            atm: fields.read("atm")?,
-        };
-        fields.finish()?;
-        Ok(framing)
-    }
-}
-
-impl Read for Policer {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        let mut fields = node.fields()?;
-        let (rate, bucket) = (fields.read("rate")?, fields.read("bucket")?);
-        let rate = rate.ok_or_else(|| fields.missing("rate", "rate = \"10Mbps\""));
-        let bucket = bucket.ok_or_else(|| fields.missing("bucket", "bucket = \"64kB\""));
-        fields.finish()?;
-        Ok(Self { rate: rate?, bucket: bucket? })
-    }
-}
-
 impl Read for RateStep {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
         let mut fields = node.fields()?;
@@ -449,17 +383,6 @@ impl Read for DelayStep {
         let delay = delay.ok_or_else(|| fields.missing("delay", "delay = \"15ms\", one way"));
         fields.finish()?;
         Ok(Self { at: at.unwrap_or(Time::ZERO), delay: delay? })
-    }
-}
-
-impl Read for Reorder {
-    fn read(node: &Node) -> Result<Self, ScenarioError> {
-        let mut fields = node.fields()?;
-        let (share, by) = (fields.read("share")?, fields.read("by")?);
-        let share = share.ok_or_else(|| fields.missing("share", "share = \"1%\""));
-        let by = by.ok_or_else(|| fields.missing("by", "by = \"3ms\""));
-        fields.finish()?;
-        Ok(Self { share: share?, by: by? })
     }
 }
 

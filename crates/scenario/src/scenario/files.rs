@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use firstflight_control::quantity::{Size, Time};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::document::Node;
 use crate::error::ScenarioError;
@@ -19,9 +19,45 @@ pub struct Files {
     pub size: Between<Size>,
     /// How long a source waits from the last ACK of a file to the next one; no pause when
     /// not written.
-    pub pause: Option<Between<Time>>,
+    #[serde(skip_serializing_if = "Between::is_no_time")]
+    pub pause: Between<Time>,
     /// All files on the one connection: `true`, or `false` when not written.
-    pub keep_alive: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keep_alive: bool,
+}
+
+impl Files {
+    /// In base units, for results.
+    pub(crate) fn in_results<S: Serializer>(
+        files: &Option<Self>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct InResults {
+            size_from_bytes: u64,
+            size_until_bytes: u64,
+            pause_from_ns: u64,
+            pause_until_ns: u64,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            keep_alive: bool,
+        }
+        let in_results = |Self { size, pause, keep_alive }: Self| InResults {
+            size_from_bytes: size.from.bytes(),
+            size_until_bytes: size.until.bytes(),
+            pause_from_ns: pause.from.ns(),
+            pause_until_ns: pause.until.ns(),
+            keep_alive,
+        };
+        files.map(in_results).serialize(serializer)
+    }
+}
+
+impl Between<Time> {
+    const NO_TIME: Self = Self { from: Time::ZERO, until: Time::ZERO };
+
+    fn is_no_time(&self) -> bool {
+        *self == Self::NO_TIME
+    }
 }
 
 /// A value, or two between which one is drawn at random, both included: `5MB`, `100KB..1MB`.
@@ -60,7 +96,7 @@ impl<T: fmt::Display + PartialEq> fmt::Display for Between<T> {
 }
 
 impl<T: fmt::Display + PartialEq> Serialize for Between<T> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
@@ -69,8 +105,8 @@ impl Read for Files {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
         let mut fields = node.fields()?;
         let size = fields.read("size")?;
-        let pause = fields.read("pause")?;
-        let keep_alive = fields.read("keep_alive")?;
+        let pause = fields.read("pause")?.unwrap_or(Between::NO_TIME);
+        let keep_alive = fields.read("keep_alive")?.unwrap_or(false);
         let size = size.ok_or_else(|| fields.missing("size", "size = \"100KB..1MB\""));
         fields.finish()?;
         Ok(Self { size: size?, pause, keep_alive })

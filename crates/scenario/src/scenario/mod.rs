@@ -1,9 +1,11 @@
 //! A scenario as the user means it: what was written, typed, and nothing filled in.
 
+mod carded;
 mod catalogue;
 mod elements;
-mod fields;
 mod files;
+mod flow;
+mod link;
 mod matrix;
 mod queue;
 mod starts;
@@ -14,22 +16,23 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use firstflight_control::ControlSpec;
-use firstflight_control::quantity::{Buffer, Loss, MarkFrom, Rate, Size, Time};
+use firstflight_control::quantity::{Size, Time};
 use serde::Serialize;
 
-use crate::document::Document;
+use crate::document::{Document, Node};
 use crate::error::{Place, ScenarioError};
 use crate::expect::Expect;
 use crate::flags::PathFlags;
 use crate::keys::{FlowKeys, SwitchKeys};
-use crate::profile::{Carrier, Ns2Release, Profile};
-use crate::read::Read;
+use crate::profile::{Ns2Release, Profile};
+use crate::read::{Fields, Read};
 
+pub use carded::Carded;
 pub use catalogue::{Catalogue, Rule, SafeBy};
-pub use elements::{
-    Back, DelayStep, Elements, Framing, Jitter, Policer, RateOrNone, RateStep, Reorder,
-};
+pub use elements::{Back, DelayStep, Elements, Jitter, RateOrNone, RateStep};
 pub use files::{Between, Files};
+pub use flow::{FlowGroup, Udp};
+pub use link::{Dumbbell, Link};
 pub use matrix::Matrix;
 pub use queue::QueueSpec;
 pub use starts::Starts;
@@ -106,139 +109,51 @@ pub struct Endpoint {
     pub switches: SwitchKeys,
 }
 
-/// One bottleneck between fast access links: `[path]`.
-#[derive(Clone, Debug, Default, Serialize)]
-#[non_exhaustive]
-pub struct Dumbbell {
-    /// Bottleneck rate; the mean of `rates` or `rate_trace` when only those are written.
-    pub rate: Option<Rate>,
-    /// Two-way propagation of the bottleneck alone.
-    pub rtt: Option<Time>,
-    /// Room for waiting packets.
-    pub buffer: Option<Buffer>,
-    /// What must wait until packets with ECN are marked.
-    pub ecn_threshold: Option<MarkFrom>,
-    /// The queue discipline; drop-tail when not written.
-    pub queue: Option<QueueSpec>,
-    /// Propagation of each access link, one way, on top of `rtt`.
-    pub access_delay: Option<Time>,
-    /// Rate of the access links.
-    pub access_rate: Option<Rate>,
-    /// Rate of the access links as a multiple of the bottleneck's, where `access_rate` is not
-    /// written.
-    pub access_times: Option<u64>,
-    /// Random loss of data packets.
-    pub loss: Option<Loss>,
-    /// Data packets lost by their number of arrival, from 1.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub drop: Vec<u64>,
-    /// What else happens to packets on it.
-    #[serde(flatten)]
-    pub elements: Elements,
-}
-
-/// One link of a general network: `[[link]]`.
-#[derive(Clone, Debug, Serialize)]
-#[non_exhaustive]
-pub struct Link {
-    /// The name by which flows refer to it.
-    pub name: String,
-    /// The rate, of bits on the link; the mean of `rates` or `rate_trace` when not written.
-    pub rate: Option<Rate>,
-    /// One-way propagation; ACKs take as long back and do not queue.
-    pub delay: Time,
-    /// Room for waiting packets; one BDP when not written.
-    pub buffer: Option<Buffer>,
-    /// What must wait until packets with ECN are marked.
-    pub ecn_threshold: Option<MarkFrom>,
-    /// The queue discipline; drop-tail when not written.
-    pub queue: Option<QueueSpec>,
-    /// Random loss of data packets.
-    pub loss: Option<Loss>,
-    /// Data packets lost by their number of arrival, from 1.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub drop: Vec<u64>,
-    /// What else happens to packets on it.
-    #[serde(flatten)]
-    pub elements: Elements,
-}
-
-/// A group of equal flows: `[[flow]]`.
-#[derive(Clone, Debug, Default, Serialize)]
-#[non_exhaustive]
-pub struct FlowGroup {
-    /// Its own control, in every run.
-    pub control: Option<ControlSpec>,
-    /// How many, 1 to 65,535 over all groups.
-    pub count: Option<u64>,
-    /// When all of them start.
-    pub start: Option<Time>,
-    /// Random starts, instead of `start`.
-    pub starts: Option<Starts>,
-    /// Each starts up to this much later, at random.
-    pub start_jitter: Option<Time>,
-    /// When all of them stop.
-    pub stop: Option<Time>,
-    /// How long each flow runs, instead of `stop`.
-    pub lifetime: Option<Time>,
-    /// How many bytes of payload each flow sends; without end when not written.
-    pub size: Option<Size>,
-    /// Two-way propagation delay of the whole path. The access links get what the shared links
-    /// do not have of it.
-    pub rtt: Option<Time>,
-    /// Propagation of each access link, one way, instead of the path's.
-    pub access_delay: Option<Time>,
-    /// Rate of its access links instead of the path's.
-    pub access_rate: Option<Rate>,
-    /// What its application writes when, instead of `size`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub writes: Vec<Write>,
-    /// How long after its start the advertised window holds; from then on there is no limit.
-    pub receiver_window_until: Option<Time>,
-    /// How much later than usual the receiver answers the first packet.
-    pub handshake_delay: Option<Time>,
-    /// Constants of these flows instead of the scenario's.
-    #[serde(flatten)]
-    pub own: FlowKeys,
-    /// TCP or QUIC for these flows, instead of the run's transport.
-    pub transport: Option<Carrier>,
-    /// Names of links in the order of travel; the only link when not written.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<String>,
-    /// Whether they send the other way over `path`, beside the others' ACKs.
-    pub reverse: Option<bool>,
-    /// Files one after the other instead of one stream.
-    pub files: Option<Files>,
-}
-
-/// A source without congestion control: `[[udp]]`.
-#[derive(Clone, Debug, Serialize)]
-#[non_exhaustive]
-pub struct Udp {
-    /// The rate on the link, headers included, while it sends.
-    pub rate: Rate,
-    /// Packets come as a Poisson process, and not at equal distances.
-    pub poisson: Option<bool>,
-    /// The mean time for which it sends before it pauses.
-    pub on: Option<Time>,
-    /// The mean time of a pause.
-    pub off: Option<Time>,
-    /// When it begins to send.
-    pub start: Option<Time>,
-    /// When it stops; at the end of the run when not written.
-    pub stop: Option<Time>,
-    /// Size of its packets; the scenario's when not written.
-    pub packet: Option<Size>,
-    /// Names of links in the order of travel; the only link when not written.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<String>,
-}
-
 /// Where each value stands and how it was written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     file: String,
     written: BTreeMap<String, (Place, String)>,
+}
+
+impl Read for Scenario {
+    fn read(node: &Node) -> Result<Self, ScenarioError> {
+        let mut fields = node.fields()?;
+        let scenario = Self {
+            name: fields.read("name")?.unwrap_or_default(),
+            title: fields.read("title")?,
+            notes: fields.read("notes")?,
+            source: fields.read("source")?,
+            claims: fields.list("claims")?,
+            controls: fields.list("controls")?,
+            duration: fields.read("duration")?,
+            seed: fields.count("seed", 0..=i64::MAX as u64)?,
+            runs: fields.count("runs", 1..=MOST_RUNS)?,
+            packet: fields.read("packet")?,
+            headers: fields.read("headers")?,
+            endpoint: Endpoint::from_fields(&mut fields)?,
+            path: fields.read("path")?,
+            links: fields.list("link")?,
+            flows: fields.list("flow")?,
+            udp: fields.list("udp")?,
+            expect: fields.node("expect").map_or(Ok(Vec::new()), Expect::read_all)?,
+            catalogue: fields.read("catalogue")?,
+            origin: Origin::default(),
+        };
+        fields.finish()?;
+        Ok(scenario)
+    }
+}
+
+impl Endpoint {
+    fn from_fields(fields: &mut Fields<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            profile: fields.read("profile")?,
+            ns2_release: fields.read("ns2_release")?,
+            flow: FlowKeys::read(fields)?,
+            switches: SwitchKeys::read(fields)?,
+        })
+    }
 }
 
 impl Scenario {
@@ -347,7 +262,7 @@ impl Document {
             let stem = Path::new(self.file()).file_stem().unwrap_or_default();
             scenario.name = stem.to_string_lossy().into_owned();
         }
-        scenario.resolve()?;
+        scenario.complete()?;
         Ok(scenario)
     }
 }
@@ -373,3 +288,4 @@ impl Origin {
 
 /// Flows are numbered in sixteen bits by everything that counts them.
 pub(crate) const MOST_FLOWS: u64 = 65_535;
+const MOST_RUNS: u64 = 10_000;

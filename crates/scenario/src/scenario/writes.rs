@@ -1,7 +1,7 @@
 //! What an application writes on one connection, by the clock.
 
 use firstflight_control::quantity::{Size, Time};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::document::Node;
 use crate::error::ScenarioError;
@@ -16,9 +16,47 @@ pub struct Write {
     /// How much at once.
     pub size: Size,
     /// Time between two of several.
-    pub every: Option<Time>,
+    #[serde(skip_serializing_if = "is_no_time")]
+    pub every: Time,
     /// How many; one when not written.
-    pub count: Option<u64>,
+    #[serde(skip_serializing_if = "is_one")]
+    pub count: u64,
+}
+
+fn is_no_time(time: &Time) -> bool {
+    *time == Time::ZERO
+}
+
+fn is_one(count: &u64) -> bool {
+    *count == 1
+}
+
+impl Write {
+    /// Each of them, by its time from the start of the flow.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (Time, Size)> + use<> {
+        let Self { at, size, every, count } = *self;
+        (0..count).map(move |i| (Time::from_ns(at.ns() + i * every.ns()), size))
+    }
+
+    /// In base units, for results.
+    pub(crate) fn in_results<S: Serializer>(
+        writes: &[Self],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct InResults {
+            at_ns: u64,
+            size_bytes: u64,
+            every_ns: u64,
+            count: u64,
+        }
+        serializer.collect_seq(writes.iter().map(|it| InResults {
+            at_ns: it.at.ns(),
+            size_bytes: it.size.bytes(),
+            every_ns: it.every.ns(),
+            count: it.count,
+        }))
+    }
 }
 
 impl Read for Write {
@@ -33,7 +71,10 @@ impl Read for Write {
         fields.finish()?;
         match unclear {
             Some(problem) => Err(problem),
-            None => Ok(Self { at: at.unwrap_or(Time::ZERO), size: size?, every, count }),
+            None => {
+                let (at, every) = (at.unwrap_or_default(), every.unwrap_or_default());
+                Ok(Self { at, size: size?, every, count: count.unwrap_or(1) })
+            }
         }
     }
 }

@@ -88,7 +88,7 @@ impl Endpoints {
                 delayed_ack_timeout: Span::from_millis(100),
                 delayed_ack_ties: Span(ROUNDING_NS),
                 delay_repeated: true,
-                limit_growth_to_flight: false,
+                growth_limit: false,
                 segment_per_ack: true,
                 ..base
             },

@@ -60,7 +60,7 @@ pub struct Endpoint {
     pub ack_bytes: u64,
     /// The window grows no further than the flight justifies
     /// ([`firstflight_core::sender::Config::limit_growth_to_flight`]).
-    pub limit_growth_to_flight: bool,
+    pub growth_limit: bool,
     /// An ACK opens the window by one segment at most in slow start
     /// ([`firstflight_core::sender::Config::segment_per_ack`]). Not with [`Recovery::Quic`], which
     /// tells the control of each packet.
@@ -185,7 +185,7 @@ impl Endpoint {
             delay_repeated: false,
             overhead_bytes: 0,
             ack_bytes: ACK_BYTES,
-            limit_growth_to_flight: true,
+            growth_limit: true,
             segment_per_ack: true,
             ecn: false,
             ecn_feedback: EcnFeedback::Classic,

@@ -44,7 +44,7 @@ pub(crate) struct Samples {
 impl Extras {
     /// The losses of a link that loses packets on purpose; `None` for one that does not.
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg) -> Option<Self> {
-        let mut nth = spec.drop_nth.clone();
+        let mut nth = spec.drop.clone();
         nth.sort_unstable_by(|a, b| b.cmp(a));
         let loses = spec.loss != LossSpec::NONE || !nth.is_empty();
         let losses = Losses { random: LossChain::new(spec.loss, rng), number: 0, nth };

@@ -38,17 +38,19 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(spec: &LinkSpec, rng: Pcg64Mcg, end_of_run: Instant) -> Self {
-        let LinkSpec { rate_bps, buffer, in_service_counts, .. } = *spec;
+        let LinkSpec { rate_bps, buffer, buffer_counts_in_service, .. } = *spec;
         Self {
             delay: spec.delay.min(NEVER),
             rate: rate_bps.max(1),
-            drop_tail: DropTailLink::new(rate_bps, buffer, in_service_counts, end_of_run),
+            drop_tail: DropTailLink::new(rate_bps, buffer, buffer_counts_in_service, end_of_run),
             extras: Extras::new(spec, rng).map(Box::new),
             element_drops: 0,
             losses: 0,
             marks: 0,
-            marks_from: match spec.mark_from {
-                Some(waiting) => waiting.saturating_add(u64::from(!spec.in_service_counts)).max(1),
+            marks_from: match spec.ecn_threshold {
+                Some(waiting) => {
+                    waiting.saturating_add(u64::from(!spec.buffer_counts_in_service)).max(1)
+                }
                 None => u64::MAX,
             },
             is_open: false,
@@ -61,11 +63,11 @@ impl Link {
             rate_bps,
             delay: Span(0),
             buffer: Buffer::Unlimited,
-            in_service_counts: false,
-            mark_from: None,
+            buffer_counts_in_service: false,
+            ecn_threshold: None,
             queue: None,
             loss: LossSpec::NONE,
-            drop_nth: Vec::new(),
+            drop: Vec::new(),
             elements: Vec::new(),
             back: None,
         };

@@ -41,7 +41,7 @@ impl Queued {
     /// The queue of a link, with random numbers of its own; `None` for one with a plain buffer.
     pub(crate) fn of(spec: &LinkSpec, random: Pcg64Mcg, end_of_run: Instant) -> Option<Self> {
         let server =
-            Server::new(spec.queue.clone()?, spec.rate_bps, random, spec.in_service_counts);
+            Server::new(spec.queue.clone()?, spec.rate_bps, random, spec.buffer_counts_in_service);
         Some(Self {
             server,
             arrived: Vec::new(),

@@ -334,7 +334,7 @@ fn config(spec: &FlowSpec) -> Config {
         initial_window: if late { Bytes(mss) } else { endpoint.initial_window },
         initial_ssthresh: endpoint.initial_ssthresh,
         max_cwnd: Bytes(mss * u64::from(spec.largest_window())),
-        limit_growth_to_flight: endpoint.limit_growth_to_flight && !rests(spec),
+        limit_growth_to_flight: endpoint.growth_limit && !rests(spec),
         // QUIC tells of each packet.
         segment_per_ack: endpoint.segment_per_ack || quic,
         // QUIC paces by a rule of its own.

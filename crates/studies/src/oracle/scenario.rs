@@ -110,7 +110,7 @@ mod tests {
         let file = xtask::root().join("validation/points.toml");
         let points = point::load(&file, None, &[]).ok().unwrap();
         for point in &points {
-            assert!(of(point).is_ok_and(|scenario| scenario.resolve().is_ok()), "{}", point.id);
+            assert!(of(point).is_ok_and(|scenario| scenario.complete().is_ok()), "{}", point.id);
         }
     }
 }

@@ -225,7 +225,7 @@ mod tests {
                 for which in [Point::HERE, Point::KERNEL] {
                     let beside = Beside { more_ms: 0.05, faster_ppm: -300.0 };
                     let scenario = point.scenario(which, beside, 2, 3).ok().unwrap();
-                    assert!(scenario.resolve().is_ok(), "{}", scenario.to_toml());
+                    assert!(scenario.complete().is_ok(), "{}", scenario.to_toml());
                 }
                 let again = Point::draw(3, discipline, number).words();
                 assert_eq!(point.words(), again);

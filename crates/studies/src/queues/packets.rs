@@ -8,7 +8,7 @@ mod capture;
 mod replay;
 
 use firstflight_link::{Counted, Discipline};
-use firstflight_scenario::{Loss, ResolvedBuffer};
+use firstflight_scenario::{Loss, complete};
 
 use super::draw::{Beside, Point};
 use super::table::PACKETS;
@@ -79,17 +79,17 @@ impl<'a> Captures<'a> {
 
     /// Replays a point; `None` where netem loses packets at random, which no queue does.
     pub(super) fn replayed(&self, point: &Point) -> Result<Option<Replayed>, Stop> {
-        let resolved = point.scenario(Point::HERE, Beside::default(), 0, 1)?.resolve();
-        let resolved = resolved.map_err(|error| Stop::failed(&error.to_string()))?;
-        let Some(link) = resolved.links.first() else { return Ok(None) };
-        let (packet, rate_bps) = (resolved.wire_bytes(), link.rate_bps);
+        let complete = point.scenario(Point::HERE, Beside::default(), 0, 1)?.complete();
+        let complete = complete.map_err(|error| Stop::failed(&error.to_string()))?;
+        let Some(link) = complete.links.first() else { return Ok(None) };
+        let (packet, rate_bps) = (complete.wire_bytes(), link.rate.bps());
         let counted = Counted { rate_bps, packet, frame: packet };
         let (queue, words, service_us) = match (&link.queue, link.buffer) {
             (Some(queue), _) => {
                 let Some(words) = queue.discipline.tc("f0", counted) else { return Ok(None) };
                 (queue.discipline.build(packet, rate_bps), words, counted.service_us())
             }
-            (None, ResolvedBuffer::Packets(waiting)) if link.loss == Loss::default() => {
+            (None, complete::Buffer::Packets(waiting)) if link.loss == Loss::default() => {
                 // The packet that is sent is in netem's queue too, and leaves when it has been.
                 let limit = waiting + 1;
                 let words = format!("qdisc add dev f0 root netem limit {limit} rate {rate_bps}bit");

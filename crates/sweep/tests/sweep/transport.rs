@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firstflight_quic_sim::quinn::{QUIC, SIM};
 use firstflight_runner::{Options, Report, RunError, Transport};
-use firstflight_scenario::{ControlSpec, Resolved, Scenario};
+use firstflight_scenario::{Complete, ControlSpec, Scenario};
 use firstflight_sweep::{Format, Shard, Store, Sweep, SweepError, run};
 
 use crate::place::Place;
@@ -26,8 +26,8 @@ impl Transport for Kernel {
         SIM.full_name(control)
     }
 
-    fn resolve(&self, scenario: &Scenario) -> Result<Resolved, RunError> {
-        SIM.resolve(scenario)
+    fn complete(&self, scenario: &Scenario) -> Result<Complete, RunError> {
+        SIM.complete(scenario)
     }
 
     fn run(&self, scenario: &Scenario, options: &Options<'_>) -> Result<Report, RunError> {

@@ -157,7 +157,7 @@ fn a_merge_says_how_much_is_missing() {
 #[test]
 fn a_point_that_cannot_run_is_named_before_anything_runs() {
     let place = Place::new();
-    // A flow that stops before it starts: found out when the scenario is resolved.
+    // A flow that stops before it starts: found out when the scenario is complete.
     let text = "
         [scenario]
         controls = ['newreno']

@@ -10,9 +10,9 @@ use firstflight_runner::{Report, Run};
 /// Adds what the largest qlog of a folder tells to the only run of a report. What cannot be read is
 /// noted.
 pub(super) fn add(folder: &Path, report: &mut Report) {
-    let link = &report.resolved.links[0];
-    let packet = report.resolved.packet_bytes.max(1);
-    let bdp = report.resolved.bdp_bytes(&[0], link.rate_bps);
+    let link = &report.scenario.links[0];
+    let packet = report.scenario.packet.bytes().max(1);
+    let bdp = report.scenario.bdp_bytes(&[0], link.rate.bps());
     let Some((run, path)) = report.runs.first_mut().zip(largest(folder)) else { return };
     match Log::open(&path, None) {
         Ok(log) => tell(&log.connection, run, packet, bdp),
@@ -62,8 +62,8 @@ mod tests {
             fs::write(folder.path().join(name), bytes).unwrap();
         }
         let text = "controls = ['linux-reno']\n[[flow]]\nsize = '1MB'";
-        let resolved = programs::resolve(&Scenario::parse(text, "x.toml").unwrap()).unwrap();
-        let mut report = Report::new(resolved, vec![programs::broken("ended".into())], false);
+        let complete = programs::complete(&Scenario::parse(text, "x.toml").unwrap()).unwrap();
+        let mut report = Report::new(complete, vec![programs::broken("ended".into())], false);
         add(folder.path(), &mut report);
         report
     }

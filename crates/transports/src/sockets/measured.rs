@@ -9,14 +9,14 @@ use firstflight_lab::link::LinkReport;
 use firstflight_lab::{LinkKind, lab_figures};
 use firstflight_results::series::FLOW_COLUMNS;
 use firstflight_results::{FlowContext, FlowResult, RunResult, Series};
-use firstflight_scenario::Resolved;
+use firstflight_scenario::{Complete, Size};
 use firstflight_transfer::Sample;
 
 use super::transfer::{Moved, SocketFlow};
 
 /// Everything known about one run.
 pub(super) struct SocketRun<'a> {
-    pub(super) resolved: &'a Resolved,
+    pub(super) complete: &'a Complete,
     pub(super) flows: &'a [SocketFlow<'a>],
     pub(super) moved: &'a [Moved],
     pub(super) link: &'a LinkReport,
@@ -42,11 +42,11 @@ impl SocketRun<'_> {
             preset: sent.preset.clone(),
             transport: sent.transport.clone(),
             profile: sent.profile.clone(),
-            ..RunResult::of_flows(flows, self.resolved.duration_ns, (wall, 0))
+            ..RunResult::of_flows(flows, self.complete.duration.ns(), (wall, 0))
         };
-        result.utilization = self.resolved.utilization(&result.flows);
+        result.utilization = self.complete.utilization(&result.flows);
         result.bottleneck = firstflight_lab::bottleneck(&self.link.forward);
-        let rtt = self.resolved.flows[0].rtt_ns;
+        let rtt = self.complete.flows[0].rtt.ns();
         result.note = self.link.disturbance(rtt);
         result.lab = Some(lab_figures(self.link, LinkKind::Tun, "quinn", rtt));
         result
@@ -55,9 +55,9 @@ impl SocketRun<'_> {
     /// What was sent, with what only who knows the path can say.
     fn flow(&self, moved: &Moved) -> FlowResult {
         let (mut flow, context) = moved.sent.flow();
-        let rate = self.resolved.path_bps(&[0]);
-        let bdp = self.resolved.bdp_bytes(&[0], rate);
-        let (start, size) = (Span(ns(moved.start)), self.resolved.flows[0].size_bytes);
+        let rate = self.complete.path_bps(&[0]);
+        let bdp = self.complete.bdp_bytes(&[0], rate);
+        let (start, size) = (Span(ns(moved.start)), self.complete.flows[0].size.map(Size::bytes));
         let reached = |share: f64| {
             let enough = |sample: &&Sample| sample.in_flight as f64 >= share * bdp as f64;
             let first = moved.sent.record.samples.iter().find(enough)?;
@@ -75,7 +75,7 @@ impl SocketRun<'_> {
     /// Each flow's samples, at most about `most` of them.
     pub(super) fn flow_series(&self, most: u32) -> Vec<Series> {
         let series = |(id, moved): (usize, &Moved)| {
-            let (record, packet) = (&moved.sent.record, self.resolved.packet_bytes.max(1) as f64);
+            let (record, packet) = (&moved.sent.record, self.complete.packet.bytes().max(1) as f64);
             let mut series = Series::new(FLOW_COLUMNS.iter().copied());
             let step = record.samples.len().div_ceil(most.max(1) as usize).max(1);
             for sample in record.samples.iter().step_by(step) {

@@ -91,7 +91,7 @@ mod tests {
             endpoint.initial_window = Bytes(MSS * window);
             endpoint.initial_ssthresh = Bytes(MSS * ssthresh);
             endpoint.rules.halve = Halve::Window;
-            endpoint.limit_growth_to_flight = false;
+            endpoint.growth_limit = false;
             let min = Span::from_millis(200);
             let timer = Timer::Ns2 { phase: Span(0), eighths_below: true };
             let initial = Span::from_secs(3);

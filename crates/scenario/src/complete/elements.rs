@@ -1,93 +1,121 @@
 //! What happens to packets on a link: what is written is built, so that what builds is what runs.
 
-use firstflight_control::quantity::{Buffer, Fraction, Time};
+use firstflight_control::quantity::{self, Rate, Time};
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{
-    DelaySchedule, Element, Framing, Jitter, Policer, RateSchedule, Release, Reorder,
-    ScheduleProblem, Steps, Uniform, Wifi,
+    DelaySchedule, ELEMENTS, Element, Entry, Jitter, RateSchedule, ScheduleProblem, Steps, Uniform,
 };
+use serde::{Serialize, Serializer};
 
 use super::limits::{HALF_DAY, HOUR, NANOSECOND, SHORTEST};
-use super::{Resolver, bdp_packets};
+use super::{Back, Buffer, Completion, Flow, Link, bdp_packets};
 use crate::error::ScenarioError;
-use crate::resolved::{Built, ResolvedBack, ResolvedBuffer, ResolvedFlow, ResolvedLink};
-use crate::scenario::{self, Elements};
+use crate::scenario::{self, Carded};
 use crate::trace::Rates;
 
-impl Resolver<'_> {
-    /// The elements of the link whose table has this name, as they run; `delays` are those of the
-    /// link where this is its reverse path.
-    pub(super) fn built(
+/// The elements of a link or of its reverse path.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Elements {
+    /// They as written. Results name these.
+    pub written: scenario::Elements,
+    /// They as they run, in the order in which packets cross them.
+    pub built: Vec<Box<dyn Element>>,
+    /// The one of them that is the delay; both directions of a link have one of their own.
+    pub delays: Option<DelaySchedule>,
+}
+
+impl PartialEq for Elements {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
+}
+
+impl Eq for Elements {}
+
+impl Serialize for Elements {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.written.in_results(serializer)
+    }
+}
+
+impl Elements {
+    /// What a packet of so many bytes takes on the link.
+    pub fn on_link(&self, bytes: u64) -> u64 {
+        self.built.iter().fold(bytes, |bytes, element| element.frames(bytes))
+    }
+
+    /// Rates in bit/s above which it lets only a burst pass, each with the burst in bytes.
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.built.iter().filter_map(|element| element.bucket())
+    }
+
+    /// Whether packets may overtake each other.
+    pub fn reorders(&self) -> bool {
+        self.built.iter().any(|element| element.reorders())
+    }
+}
+
+impl Completion<'_> {
+    /// The elements of the link whose table has this name; `delays` are those of the link where
+    /// this is its reverse path.
+    pub(super) fn elements(
         &self,
         table: &str,
-        written: &Elements,
+        written: &scenario::Elements,
         delays: Option<&DelaySchedule>,
-    ) -> Result<Built, ScenarioError> {
-        let span = |key: &str, time: Option<Time>| {
-            let key = format!("{table}.{key}");
-            time.map(|time| self.time(&key, time, NANOSECOND..=HOUR).map(Span)).transpose()
-        };
-        let jitter = written.jitter.as_ref().map(|it| self.jitter(&format!("{table}.jitter"), it));
-        let jitter = jitter.transpose()?;
-        let wifi = span("wifi", written.wifi)?;
-        let framing = written.framing.map(|it| self.framing(table, it)).transpose()?;
-        let wire = written.on_link(self.wire_bytes());
-        let policer = written.policer.map(|it| self.policer(table, it, wire)).transpose()?;
-        let reorder = written.reorder.map(|it| self.reorder(&format!("{table}.reorder"), it));
-        let reorder = reorder.transpose()?;
-        let release = span("release", written.release)?;
-        let rates = self.rates(table, written)?;
-        let own_delays = self.delays(table, written)?;
-        let delays = own_delays.or_else(|| delays.cloned());
-        let mut elements: Vec<Box<dyn Element>> = Vec::new();
-        elements.extend(framing.map(boxed));
-        elements.extend(policer.map(boxed));
-        elements.extend(rates);
-        elements.extend(delays.clone().map(boxed));
-        elements.extend(wifi.map(|mean| boxed(Wifi::with_mean(mean))));
-        elements.extend(jitter.map(boxed));
-        elements.extend(reorder.map(boxed));
-        elements.extend(release.map(|every| boxed(Release { every })));
-        Ok(Built { elements, delays })
+    ) -> Result<Elements, ScenarioError> {
+        let delays = self.delays(table, written)?.or_else(|| delays.cloned());
+        let (written, built) = (written.clone(), Vec::new());
+        let mut elements = Elements { written, built, delays };
+        let mut in_order = ELEMENTS.to_vec();
+        in_order.sort_by_key(|entry| entry.place());
+        for entry in in_order {
+            let written = &elements.written;
+            let element = match entry {
+                Entry::Card(card) => {
+                    let wire = elements.on_link(self.wire_bytes());
+                    written.of(card).map(|it| self.carded(table, it, wire)).transpose()?
+                }
+                Entry::Jitter => {
+                    let key = format!("{table}.jitter");
+                    written.jitter.as_ref().map(|it| self.jitter(&key, it)).transpose()?.map(boxed)
+                }
+                Entry::Rates => self.rates(table, written)?,
+                Entry::Delays => elements.delays.clone().map(boxed),
+            };
+            elements.built.extend(element);
+        }
+        Ok(elements)
     }
 
-    fn framing(&self, table: &str, framing: scenario::Framing) -> Result<Framing, ScenarioError> {
-        for (key, size) in [("overhead", framing.overhead), ("mpu", framing.mpu)] {
-            self.size(&format!("{table}.framing.{key}"), size.unwrap_or_default(), 0)?;
-        }
-        let built = framing.built();
-        if built == Framing::default() {
-            let problem = "it adds nothing; accepted: overhead, mpu or atm";
-            return Err(self.error(&format!("{table}.framing"), problem));
-        }
-        Ok(built)
-    }
-
-    /// What takes packets of `wire` bytes.
-    fn policer(
+    /// An element on a link on which a full packet takes `wire` bytes.
+    fn carded(
         &self,
         table: &str,
-        policer: scenario::Policer,
+        written: &Carded,
         wire: u64,
-    ) -> Result<Policer, ScenarioError> {
-        let bucket = policer.bucket.bytes();
-        if bucket < wire {
-            let problem = format!("it holds no packet of {wire} bytes, so that none would pass");
-            let problem = problem + "; accepted: one packet or more";
-            return Err(self.error(&format!("{table}.policer.bucket"), problem));
+    ) -> Result<Box<dyn Element>, ScenarioError> {
+        let place = |value: &str| match value {
+            "" => format!("{table}.{}", written.card.key),
+            value => format!("{table}.{}.{value}", written.card.key),
+        };
+        for (value, time) in written.times() {
+            self.time(&place(value), time, NANOSECOND..=HOUR)?;
         }
-        Ok(Policer::new(policer.rate.bps(), bucket))
+        let built = (written.card.build)(&written.values(), wire);
+        built.map_err(|(value, problem)| self.error(&place(value.unwrap_or_default()), problem))
     }
 
     /// The rates over time, if they are written or traced.
     fn rates(
         &self,
         table: &str,
-        written: &Elements,
+        written: &scenario::Elements,
     ) -> Result<Option<Box<dyn Element>>, ScenarioError> {
         let keys = (table, "rates", "rate_trace");
         let period = |time| self.time(&format!("{table}.rates_period"), time, SHORTEST..=HOUR);
-        let period = written.rates_period.map(period).transpose()?.map(Span);
+        let period = written.rates_period.map(period).transpose()?.map(span);
         let Some(trace) = &written.rate_trace else {
             let steps = written.rates.iter().map(|it| (Instant(it.at.ns()), it.rate.bps()));
             let built = Steps::new(steps.collect::<Vec<_>>(), period).and_then(RateSchedule::new);
@@ -110,18 +138,18 @@ impl Resolver<'_> {
     fn delays(
         &self,
         table: &str,
-        written: &Elements,
+        written: &scenario::Elements,
     ) -> Result<Option<DelaySchedule>, ScenarioError> {
         let keys = (table, "delays", "delay_trace");
         let mut steps = Vec::new();
         for (i, step) in written.delays.iter().enumerate() {
             let key = format!("{table}.delays[{i}].delay");
             let delay = self.time(&key, step.delay, Time::ZERO..=HOUR)?;
-            steps.push((Instant(step.at.ns()), Span(delay)));
+            steps.push((Instant(step.at.ns()), span(delay)));
         }
         let key = format!("{table}.delays_period");
         let period = written.delays_period.map(|time| self.time(&key, time, NANOSECOND..=HOUR));
-        let mut period = period.transpose()?.map(Span);
+        let mut period = period.transpose()?.map(span);
         if let Some(trace) = &written.delay_trace {
             let own = trace.said.period_ns.map(Span);
             self.one_of(keys, !steps.is_empty(), own.is_some() && period.is_some())?;
@@ -182,70 +210,58 @@ impl Resolver<'_> {
     }
 
     fn jitter(&self, key: &str, jitter: &scenario::Jitter) -> Result<Jitter, ScenarioError> {
-        let span = |time: Time, from: Time| self.time(key, time, from..=HOUR);
+        let time = |time: Time, from: Time| self.time(key, time, from..=HOUR).map(span);
         Ok(match jitter {
-            scenario::Jitter::UpTo(most) => Jitter::up_to(Span(span(*most, NANOSECOND)?)),
+            scenario::Jitter::UpTo(most) => Jitter::up_to(time(*most, NANOSECOND)?),
             scenario::Jitter::Uniform(from, until) => Jitter::Uniform(Uniform {
-                from: span(*from, Time::ZERO)?,
-                until: span(*until, NANOSECOND)?,
+                from: time(*from, Time::ZERO)?.0,
+                until: time(*until, NANOSECOND)?.0,
             }),
             scenario::Jitter::Recorded(trace) => {
                 Jitter::Recorded(trace.said.iter().copied().map(Span).collect())
             }
             scenario::Jitter::Normal(mean, deviation) => Jitter::Normal {
-                mean: Span(span(*mean, Time::ZERO)?),
-                deviation: Span(span(*deviation, NANOSECOND)?),
+                mean: time(*mean, Time::ZERO)?,
+                deviation: time(*deviation, NANOSECOND)?,
             },
         })
-    }
-
-    fn reorder(&self, key: &str, reorder: scenario::Reorder) -> Result<Reorder, ScenarioError> {
-        if reorder.share == Fraction::ZERO {
-            let problem = "no packet would be late; accepted: more than 0%";
-            return Err(self.error(&format!("{key}.share"), problem));
-        }
-        let by = self.time(&format!("{key}.by"), reorder.by, NANOSECOND..=HOUR)?;
-        Ok(Reorder { share_ppb: reorder.share.ppb(), by: Span(by) })
     }
 
     /// The reverse path over a link of this rate and two-way propagation.
     pub(super) fn back(
         &self,
         table: &str,
-        elements: &Elements,
-        (link_bps, rtt_ns): (u64, u64),
+        elements: &scenario::Elements,
+        (link_rate, rtt): (Rate, Time),
         delays: Option<&DelaySchedule>,
-    ) -> Result<Option<Box<ResolvedBack>>, ScenarioError> {
+    ) -> Result<Option<Box<Back>>, ScenarioError> {
         let Some(back) = &elements.back else { return Ok(None) };
         let table = format!("{table}.back");
         if let Some((key, why)) = back.elements.not_back() {
             let problem = format!("not of a reverse path: {why}; accepted: without it");
             return Err(self.error(&format!("{table}.{key}"), problem));
         }
-        let rate_bps = back.rate.map_or(link_bps, |rate| rate.bps());
-        let buffer = back.buffer.map(|buffer| match buffer {
-            Buffer::Packets(packets) => ResolvedBuffer::Packets(packets),
-            Buffer::Bytes(bytes) => ResolvedBuffer::Bytes(bytes),
+        let rate = back.rate.unwrap_or(link_rate);
+        let buffer = match back.buffer {
+            None => Buffer::Unlimited,
+            Some(quantity::Buffer::Packets(packets)) => Buffer::Packets(packets),
+            Some(quantity::Buffer::Bytes(bytes)) => Buffer::Bytes(bytes),
             // ACKs have no one size.
-            Buffer::Bdp(milli) => {
-                ResolvedBuffer::Bytes(bdp_packets(rate_bps, rtt_ns, 1, milli).max(1))
+            Some(quantity::Buffer::Bdp(milli)) => {
+                Buffer::Bytes(bdp_packets(rate, rtt, 1, milli).max(1))
             }
-        });
-        let built = self.built(&table, &back.elements, delays)?;
-        let (loss, elements) = (back.loss.unwrap_or_default(), back.elements.clone());
-        Ok(Some(Box::new(ResolvedBack { rate_bps, buffer, loss, elements, built })))
+        };
+        let elements = self.elements(&table, &back.elements, delays)?;
+        let loss = back.loss.unwrap_or_default();
+        Ok(Some(Box::new(Back { rate, buffer, loss, elements })))
     }
 
     /// ACKs cross one link on the reverse path.
-    pub(super) fn ways_back(
-        &self,
-        links: &[ResolvedLink],
-        flows: &[ResolvedFlow],
-    ) -> Result<(), ScenarioError> {
+    pub(super) fn ways_back(&self, links: &[Link], flows: &[Flow]) -> Result<(), ScenarioError> {
         for flow in flows {
-            let own = flow.path.iter().filter(|link| links[**link].elements.has_way_back());
+            let own = flow.path.iter().filter(|link| links[**link].elements.written.has_way_back());
             if let Some(second) = own.copied().nth(1) {
-                let elements = &links[second].elements;
+                let elements = &links[second].elements.written;
                 let key = match (&elements.back, &elements.delay_trace) {
                     (Some(_), _) => "back",
                     (None, Some(_)) => "delay_trace",
@@ -257,6 +273,10 @@ impl Resolver<'_> {
         }
         Ok(())
     }
+}
+
+fn span(time: Time) -> Span {
+    Span(time.ns())
 }
 
 fn boxed(element: impl Element + 'static) -> Box<dyn Element> {

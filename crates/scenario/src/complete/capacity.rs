@@ -6,11 +6,11 @@
 
 use std::iter::repeat_n;
 
-use firstflight_control::quantity::Time;
+use firstflight_control::quantity::{Rate, Time};
 use firstflight_results::FlowResult;
 use firstflight_results::statistics::{ratio, throughput_bps};
 
-use super::{Resolved, ResolvedLink, bdp_packets, frame_bytes};
+use super::{Complete, Link, bdp_packets, frame_bytes};
 use crate::scenario::Elements;
 use crate::trace::Rates;
 
@@ -40,7 +40,7 @@ pub(crate) struct Line {
     of_period: u128,
 }
 
-impl Resolved {
+impl Complete {
     /// What the links let pass.
     pub fn capacity(&self) -> Capacity {
         let forward = self.links.iter().map(Limits::of);
@@ -49,16 +49,17 @@ impl Resolved {
 
     /// What a path lets pass on average over the whole run, in bit/s.
     pub fn path_bps(&self, path: &[usize]) -> u64 {
-        self.capacity().mean_bps(path, 0, self.duration_ns)
+        self.capacity().mean_bps(path, 0, self.duration.ns())
     }
 
     /// What fills a path, in bytes of payload: whole packets, of this rate and the propagation of
     /// its links.
     pub fn bdp_bytes(&self, path: &[usize], rate_bps: u64) -> u64 {
         let links = path.iter().filter_map(|link| self.links.get(link % self.links.len().max(1)));
-        let rtt_ns = links.map(|link| link.delay_ns + link.return_delay_ns).sum();
+        let rtt_ns = links.map(|link| link.delay.ns() + link.return_delay.ns()).sum();
         let wire = frame_bytes(&self.links, path, self.wire_bytes());
-        bdp_packets(rate_bps, rtt_ns, wire, 1000) * self.packet_bytes
+        let (rate, rtt) = (Rate::from_bps(rate_bps), Time::from_ns(rtt_ns));
+        bdp_packets(rate, rtt, wire, 1000) * self.packet.bytes()
     }
 
     /// The share that flows have of what the network lets pass: of a single one over its own time,
@@ -74,8 +75,8 @@ impl Resolved {
             path.iter().for_each(|link| delivered[*link] += flow.delivered_bytes);
         }
         let shares = delivered.iter().enumerate().map(|(link, bytes)| {
-            let most = capacity.most_bps(&[link], 0, self.duration_ns);
-            ratio(throughput_bps(*bytes, self.duration_ns), most as f64)
+            let most = capacity.most_bps(&[link], 0, self.duration.ns());
+            ratio(throughput_bps(*bytes, self.duration.ns()), most as f64)
         });
         shares.fold(0.0, f64::max)
     }
@@ -114,23 +115,22 @@ impl Capacity {
 }
 
 impl Limits {
-    fn of(link: &ResolvedLink) -> Self {
+    fn of(link: &Link) -> Self {
         let shaper = link.queue.as_ref().and_then(|queue| queue.discipline.bucket());
-        Self::with(&link.elements, link.rate_bps, shaper)
+        Self::with(&link.elements, link.rate, shaper)
     }
 
     /// The other direction.
-    fn of_back(link: &ResolvedLink) -> Self {
+    fn of_back(link: &Link) -> Self {
         match &link.back {
-            Some(back) => Self::with(&back.elements, back.rate_bps, None),
-            None => Self { line: Line::constant(link.rate_bps), buckets: Vec::new() },
+            Some(back) => Self::with(&back.elements, back.rate, None),
+            None => Self { line: Line::constant(link.rate), buckets: Vec::new() },
         }
     }
 
-    fn with(elements: &Elements, rate_bps: u64, shaper: Option<(u64, u64)>) -> Self {
-        let policer = elements.policer.map(|it| (it.rate.bps(), it.bucket.bytes()));
-        let line = Line::written(elements).unwrap_or_else(|| Line::constant(rate_bps));
-        Self { line, buckets: policer.into_iter().chain(shaper).collect() }
+    fn with(elements: &super::Elements, rate: Rate, shaper: Option<(u64, u64)>) -> Self {
+        let line = Line::written(&elements.written).unwrap_or_else(|| Line::constant(rate));
+        Self { line, buckets: elements.buckets().chain(shaper).collect() }
     }
 
     fn mean_bps(&self, from: u64, until: u64) -> u64 {
@@ -149,8 +149,8 @@ impl Limits {
 
 impl Line {
     /// One rate at all times.
-    fn constant(bps: u64) -> Self {
-        Self { steps: vec![(0, 0, bps)], period_ns: None, of_period: 0 }
+    fn constant(rate: Rate) -> Self {
+        Self { steps: vec![(0, 0, rate.bps())], period_ns: None, of_period: 0 }
     }
 
     /// The rates of a schedule or of a trace; `None` without either.
@@ -248,18 +248,18 @@ const OPPORTUNITY_BITS: u128 = 12_000;
 mod tests {
     use super::FlowResult;
     use crate::Scenario;
-    use crate::resolved::Resolved;
+    use crate::complete::Complete;
 
     const S: u64 = 1_000_000_000;
 
-    fn resolved(text: &str) -> Resolved {
+    fn complete(text: &str) -> Complete {
         let text = format!("controls = ['hoe']\n{text}");
-        Scenario::parse(&text, "x.toml").and_then(|scenario| scenario.resolve()).unwrap()
+        Scenario::parse(&text, "x.toml").and_then(|scenario| scenario.complete()).unwrap()
     }
 
     #[test]
     fn the_least_of_rate_policer_and_shaper_is_what_passes() {
-        let rate = |path: &str| resolved(path).path_bps(&[0]);
+        let rate = |path: &str| complete(path).path_bps(&[0]);
         let line = "[path]\nrate = '1Gbps'\n";
         assert_eq!(rate(line), 1_000_000_000);
         let policer = "policer = { rate = '100Mbps', bucket = '64kB' }";
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn a_full_bucket_passes_once() {
         let capacity =
-            resolved("[path]\nrate = '1Gbps'\npolicer = { rate = '8Mbps', bucket = '1MB' }")
+            complete("[path]\nrate = '1Gbps'\npolicer = { rate = '8Mbps', bucket = '1MB' }")
                 .capacity();
         // 8 Mbit of the bucket and 8 Mbit in the second; the line's own rate in the first 4 ms.
         assert_eq!(capacity.most_bps(&[0], 0, S), 16_000_000);
@@ -284,14 +284,14 @@ mod tests {
     fn a_schedule_passes_what_its_steps_do_between_two_times() {
         let rates = "rates = [{ rate = '8Mbps' }, { at = '1s', rate = 'none' }, \
                      { at = '2s', rate = '4Mbps' }]";
-        let once = resolved(&format!("[path]\nrate = '40Mbps'\n{rates}")).capacity();
+        let once = complete(&format!("[path]\nrate = '40Mbps'\n{rates}")).capacity();
         let of = |from, until| once.mean_bps(&[0], from, until);
         assert_eq!([of(0, S), of(S, 2 * S), of(2 * S, 9 * S)], [8_000_000, 0, 4_000_000]);
         assert_eq!([of(S / 2, 3 * S / 2), of(0, 4 * S)], [4_000_000, 4_000_000]);
-        let again = resolved(&format!("[path]\nrate = '40Mbps'\n{rates}\nrates_period = '4s'"));
+        let again = complete(&format!("[path]\nrate = '40Mbps'\n{rates}\nrates_period = '4s'"));
         let of = |from, until| again.capacity().mean_bps(&[0], from, until);
         assert_eq!([of(0, 400 * S), of(8 * S, 9 * S)], [4_000_000, 8_000_000]);
-        assert!(once.changes(&[0]) && !resolved("").capacity().changes(&[0]));
+        assert!(once.changes(&[0]) && !complete("").capacity().changes(&[0]));
     }
 
     #[test]
@@ -300,10 +300,10 @@ mod tests {
                      policer = { rate = '5Mbps', bucket = '9kB' }\n\
                      [[link]]\nname = 'b'\nrate = '10Mbps'\ndelay = '1ms'\n\
                      [[flow]]\npath = ['b', 'a']";
-        let resolved = resolved(links);
-        let capacity = resolved.capacity();
-        assert_eq!(capacity.bottleneck(&resolved.flows[0].path, 0, S), 0);
-        assert_eq!(resolved.path_bps(&[0, 1]), 5_000_000);
+        let complete = complete(links);
+        let capacity = complete.capacity();
+        assert_eq!(capacity.bottleneck(&complete.flows[0].path, 0, S), 0);
+        assert_eq!(complete.path_bps(&[0, 1]), 5_000_000);
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             ..FlowResult::default()
         };
         let dumbbell =
-            resolved("duration = '10s'\npath = { rate = '10Mbps' }\n[[flow]]\ncount = 3");
+            complete("duration = '10s'\npath = { rate = '10Mbps' }\n[[flow]]\ncount = 3");
         let shares = [delivered(9), delivered(8), delivered(0)];
         assert_eq!(dumbbell.utilization(&shares), 0.17, "of 100 Mbit in the run");
         assert_eq!(dumbbell.utilization(&shares[..1]), 0.9, "one is measured over its own time");
@@ -324,7 +324,7 @@ mod tests {
         let flow = |path| format!("[[flow]]\npath = [{path}]\n");
         let (links, flows) =
             (link("a") + &link("b"), flow("'a', 'b'") + &flow("'a'") + &flow("'b'"));
-        let lot = resolved(&format!("duration = '10s'\n{links}{flows}"));
+        let lot = complete(&format!("duration = '10s'\n{links}{flows}"));
         assert_eq!(lot.utilization(&[delivered(50), delivered(40), delivered(20)]), 0.9);
     }
 }

@@ -2,30 +2,30 @@
 //! the point of a study.
 
 use base16ct::lower::encode_string;
-use firstflight_control::quantity::Loss;
+use firstflight_control::quantity::{Loss, Size};
 use firstflight_results::table::{Factors, FlowFactors};
 use sha2::{Digest as _, Sha256};
 
-use super::{Capacity, Resolved, ResolvedBuffer, ResolvedFlow};
+use super::{Buffer, Capacity, Complete, Flow};
 
-impl Resolved {
+impl Complete {
     /// What is set for all rows, and for those of each group of flows.
     pub fn factors(&self) -> Factors {
         let capacity = self.capacity();
         Factors {
             point: self.point(),
-            packet_bytes: self.packet_bytes,
-            header_bytes: self.header_bytes,
+            packet_bytes: self.packet.bytes(),
+            header_bytes: self.headers.bytes(),
             pacing: self.endpoint.switches.pacing,
             links: self.links.iter().map(|link| link.name.clone()).collect(),
             groups: self.flows.iter().map(|flow| self.group(&capacity, flow)).collect(),
         }
     }
 
-    fn group(&self, capacity: &Capacity, flow: &ResolvedFlow) -> FlowFactors {
+    fn group(&self, capacity: &Capacity, flow: &Flow) -> FlowFactors {
         let path = &flow.data_path;
-        let rate_bps = capacity.mean_bps(path, 0, self.duration_ns);
-        let (room, _) = self.room_and_loss(capacity.bottleneck(path, 0, self.duration_ns));
+        let rate_bps = capacity.mean_bps(path, 0, self.duration.ns());
+        let (room, _) = self.room_and_loss(capacity.bottleneck(path, 0, self.duration.ns()));
         let losses: Vec<Loss> = path.iter().map(|link| self.room_and_loss(*link).1).collect();
         let bursts = losses.iter().any(|loss| matches!(loss, Loss::Bursts(_)));
         let losses = losses.iter().map(|loss| f64::from(loss.mean().ppb() as u32) / 1e9);
@@ -33,13 +33,13 @@ impl Resolved {
         FlowFactors {
             count: flow.count,
             rate_bps,
-            rtt_ns: flow.rtt_ns,
-            access_delay_ns: flow.access_delay_ns,
-            bdp_packets: self.bdp_bytes(path, rate_bps) / self.packet_bytes.max(1),
+            rtt_ns: flow.rtt.ns(),
+            access_delay_ns: flow.access_delay.ns(),
+            bdp_packets: self.bdp_bytes(path, rate_bps) / self.packet.bytes().max(1),
             buffer_packets: match room {
-                None => 0,
-                Some(ResolvedBuffer::Packets(packets)) => packets,
-                Some(ResolvedBuffer::Bytes(bytes)) => bytes / self.wire_bytes().max(1),
+                Buffer::Packets(packets) => packets,
+                Buffer::Bytes(bytes) => bytes / self.wire_bytes().max(1),
+                Buffer::Unlimited => 0,
             },
             loss: match *lossy {
                 // A share as it was given, not what rounding makes of 1 - (1 - share).
@@ -51,12 +51,12 @@ impl Resolved {
                 (false, true) => "bursts",
                 (false, false) => "independent",
             },
-            size_bytes: flow.size_bytes,
+            size_bytes: flow.size.map(Size::bytes),
             delayed_ack: flow.delayed_ack.value,
         }
     }
 
-    /// The point's name: the first 96 bits of the SHA-256 of the resolved scenario, as 24
+    /// The point's name: the first 96 bits of the SHA-256 of the complete scenario, as 24
     /// hexadecimal digits.
     ///
     /// Left out are the name, the title, the controls that are compared, the seed and the number of
@@ -77,7 +77,7 @@ mod tests {
     use crate::Scenario;
 
     fn of(text: &str) -> String {
-        Scenario::parse(text, "test.toml").unwrap().resolve().unwrap().point()
+        Scenario::parse(text, "test.toml").unwrap().complete().unwrap().point()
     }
 
     #[test]

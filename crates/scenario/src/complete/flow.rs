@@ -1,39 +1,153 @@
-//! Groups of flows and constant-rate sources: when they run, where they go, what they are given.
+//! Groups of flows: when they run, where they go, what they are given.
 
 use std::collections::HashSet;
 
-use firstflight_control::hint;
 use firstflight_control::quantity::{Rate, Size, Threshold, Time, Window};
+use firstflight_control::{ControlSpec, hint};
+use serde::Serialize;
 
-use super::limits::{HOUR, NANOSECOND, SHORTEST};
-use super::{MOST_IN_FLIGHT, Resolver, propagation};
+use super::base::base;
+use super::limits::{HOUR, NANOSECOND};
+use super::link::propagation;
+use super::{Buffer, Completion, Link, MOST_IN_FLIGHT, Setting};
 use crate::error::ScenarioError;
 use crate::keys::{FlowKeys, FlowValues};
-use crate::profile::{FastOpen, Profile, Recovery};
-use crate::resolved::{
-    ResolvedBuffer, ResolvedFiles, ResolvedFlow, ResolvedLink, ResolvedUdp, Setting,
-};
-use crate::scenario::{Between, Files, FlowGroup, Udp};
+use crate::profile::{Carrier, FastOpen, Profile, Recovery};
+use crate::scenario::{Files, FlowGroup, Write};
 
-impl Resolver<'_> {
+/// A group of equal flows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Flow {
+    /// Its own control; `None` takes the run's.
+    pub control: Option<ControlSpec>,
+    /// How many.
+    pub count: u64,
+    /// Earliest start; equal to the latest unless starts are random.
+    #[serde(rename = "start_from_ns", serialize_with = "base")]
+    pub start_from: Time,
+    /// Latest start; each flow's start is drawn between the two.
+    #[serde(rename = "start_until_ns", serialize_with = "base")]
+    pub start_until: Time,
+    /// Each starts up to this much later still, at random.
+    #[serde(rename = "start_jitter_ns", serialize_with = "base")]
+    pub start_jitter: Time,
+    /// When all of them stop; `None` for the end of the run.
+    #[serde(rename = "stop_ns", serialize_with = "base")]
+    pub stop: Option<Time>,
+    /// How long each flow runs, from its start.
+    #[serde(rename = "lifetime_ns", serialize_with = "base")]
+    pub lifetime: Option<Time>,
+    /// How much payload each flow sends; `None` for no end.
+    #[serde(rename = "size_bytes", serialize_with = "base")]
+    pub size: Option<Size>,
+    /// The links it passes, in order, by index.
+    pub path: Vec<usize>,
+    /// Its data goes the other way. Results have the key only where it is true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reverse: bool,
+    /// What its data crosses: `path`, or the other direction of a link, numbered behind the links
+    /// and in their order.
+    #[serde(skip)]
+    pub data_path: Vec<usize>,
+    /// Propagation of each access link, one way; a round trip passes four of them.
+    #[serde(rename = "access_delay_ns", serialize_with = "base")]
+    pub access_delay: Time,
+    /// Rate of the access links.
+    #[serde(rename = "access_rate_bps", serialize_with = "base")]
+    pub access_rate: Rate,
+    /// Two-way propagation in all, access links included.
+    #[serde(rename = "rtt_ns", serialize_with = "base")]
+    pub rtt: Time,
+    /// Initial window.
+    #[serde(rename = "iw_bytes", serialize_with = "base")]
+    pub iw: Setting<Size>,
+    /// Initial ssthresh; `None` for no ssthresh.
+    #[serde(rename = "ssthresh_bytes", serialize_with = "base")]
+    pub ssthresh: Setting<Option<Size>>,
+    /// Advertised window; `None` is unlimited.
+    #[serde(rename = "receiver_window_bytes", serialize_with = "base")]
+    pub receiver_window: Option<Size>,
+    /// What its sender keeps that is not acknowledged; `None` is unlimited. Results have the key
+    /// only where there is a limit.
+    #[serde(rename = "send_buffer_bytes", serialize_with = "base")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_buffer: Option<Size>,
+    /// Loss recovery.
+    pub recovery: Setting<Recovery>,
+    /// Duplicate ACKs that mean a loss to Reno and NewReno.
+    pub duplicate_acks: Setting<u64>,
+    /// Packets per ACK.
+    pub delayed_ack: Setting<u64>,
+    /// ACKs per round trip instead; 0 for none. Results have the key only where there are some.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub acks_per_rtt: u64,
+    /// The transport; `None` for the run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Carrier>,
+    /// In how many parts the receiver sends an ACK; 1 for a whole ACK.
+    pub split_acks: u64,
+    /// Files one after the other instead of one stream.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "Files::in_results")]
+    pub files: Option<Files>,
+    /// What the application writes when: `size` in all, not all at once.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "Write::in_results")]
+    pub writes: Vec<Write>,
+    /// How long after its start the advertised window holds.
+    #[serde(rename = "receiver_window_until_ns", serialize_with = "base")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver_window_until: Option<Time>,
+    /// How much later than usual the receiver answers the first packet.
+    #[serde(rename = "handshake_delay_ns", serialize_with = "base")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake_delay: Option<Time>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Flow {
+    /// How long an ACK may wait where there are so many per round trip.
+    pub fn ack_delay(&self) -> Option<Time> {
+        self.rtt.ns().checked_div(self.acks_per_rtt).map(Time::from_ns)
+    }
+
+    /// The first key that is written of those that only simulated networks have.
+    pub fn simulated_key(&self) -> Option<&'static str> {
+        let written = [
+            (!self.writes.is_empty(), "writes"),
+            (self.receiver_window_until.is_some(), "receiver_window_until"),
+            (self.handshake_delay.is_some(), "handshake_delay"),
+        ];
+        written.iter().find(|(is, _)| *is).map(|(_, key)| *key)
+    }
+
+    /// Every write, by its time from the start of the flow; times rise.
+    pub fn each_write(&self) -> impl Iterator<Item = (Time, Size)> + '_ {
+        self.writes.iter().flat_map(Write::each)
+    }
+}
+
+impl Completion<'_> {
     pub(super) fn flow(
         &self,
         key: &str,
         flow: &FlowGroup,
-        links: &[ResolvedLink],
-    ) -> Result<ResolvedFlow, ScenarioError> {
+        links: &[Link],
+    ) -> Result<Flow, ScenarioError> {
         let path = self.path(key, &flow.path, links)?;
-        let (access_delay_ns, rtt_ns) = self.access(key, flow, propagation(links, &path))?;
+        let (access_delay, rtt) = self.access(key, flow, propagation(links, &path))?;
         let reverse = flow.reverse.unwrap_or(false);
         let data_path = if reverse { self.reversed(key, &path, links)? } else { path.clone() };
-        let slowest = path.iter().map(|i| links[*i].rate_bps).min().unwrap_or(0);
+        let slowest = path.iter().map(|i| links[*i].rate).min().unwrap_or(ACCESS_RATE);
         let dumbbell = self.scenario.path.as_ref();
         let access_rate = flow.access_rate.or(dumbbell.and_then(|path| path.access_rate));
         let default_rate = match dumbbell.and_then(|path| path.access_times) {
-            Some(times) => slowest.saturating_mul(times),
+            Some(times) => Rate::from_bps(slowest.bps().saturating_mul(times)),
             None => default_access_rate(slowest),
         };
-        let (start_from_ns, start_until_ns) = self.start(key, flow)?;
+        let (start_from, start_until) = self.start(key, flow)?;
         let set = flow.own.over(&self.scenario.endpoint.flow);
         let values = set.or(&self.constants.flow);
         self.windows(key, flow, (&set, &values))?;
@@ -41,43 +155,42 @@ impl Resolver<'_> {
         if values.recovery == Recovery::Quic {
             self.of_quic(key, flow, values.split_acks)?;
         }
+        flow.files.map_or(Ok(()), |files| self.files(key, flow, files))?;
+        self.writes(key, flow)?;
         let bytes = |window: Window| self.bytes(window, links, &data_path);
         let threshold = |threshold: Threshold| match threshold {
             Threshold::None => None,
             Threshold::At(window) => Some(bytes(window)),
         };
-        Ok(ResolvedFlow {
+        Ok(Flow {
             control: flow.control.clone(),
             count: flow.count.unwrap_or(1),
-            start_from_ns,
-            start_until_ns,
-            start_jitter_ns: flow.start_jitter.unwrap_or_default().ns(),
-            stop_ns: flow.stop.map(Time::ns),
-            lifetime_ns: flow.lifetime.map(Time::ns),
-            size_bytes: self.size_in_all(flow),
+            start_from,
+            start_until,
+            start_jitter: flow.start_jitter.unwrap_or_default(),
+            stop: flow.stop,
+            lifetime: flow.lifetime,
+            size: self.size_in_all(flow),
             path: path.clone(),
             reverse,
             data_path: data_path.clone(),
-            access_delay_ns,
-            access_rate_bps: access_rate.map_or(default_rate, Rate::bps),
-            rtt_ns,
-            iw_bytes: Setting::new(
-                set.iw.map(bytes),
-                self.first_window(bytes(self.constants.flow.iw)),
-            ),
-            ssthresh_bytes: Setting::new(set.ssthresh.map(threshold), threshold(values.ssthresh)),
-            receiver_window_bytes: threshold(values.receiver_window),
-            send_buffer_bytes: threshold(values.send_buffer),
+            access_delay,
+            access_rate: access_rate.unwrap_or(default_rate),
+            rtt,
+            iw: Setting::new(set.iw.map(bytes), self.first_window(bytes(self.constants.flow.iw))),
+            ssthresh: Setting::new(set.ssthresh.map(threshold), threshold(values.ssthresh)),
+            receiver_window: threshold(values.receiver_window),
+            send_buffer: threshold(values.send_buffer),
             recovery: Setting::new(set.recovery, values.recovery),
             delayed_ack: Setting::new(set.delayed_ack, values.delayed_ack),
             acks_per_rtt: values.acks_per_rtt,
             transport: flow.transport,
             duplicate_acks: Setting::new(set.duplicate_acks, values.duplicate_acks),
             split_acks: values.split_acks,
-            files: flow.files.map(|files| self.files(key, flow, files)).transpose()?,
-            writes: self.writes(key, flow)?,
-            receiver_window_until_ns: self.window_until(key, flow, values.receiver_window)?,
-            handshake_delay_ns: self.handshake_delay(key, flow)?,
+            files: flow.files,
+            writes: flow.writes.clone(),
+            receiver_window_until: self.window_until(key, flow, values.receiver_window)?,
+            handshake_delay: self.handshake_delay(key, flow)?,
         })
     }
 
@@ -137,19 +250,16 @@ impl Resolver<'_> {
     }
 
     /// The profile's initial window. QUIC's has a limit in bytes (RFC 9002 section 7.2).
-    fn first_window(&self, bytes: u64) -> u64 {
+    fn first_window(&self, size: Size) -> Size {
         match self.scenario.endpoint.profile {
-            Some(Profile::Quic) => bytes.min(MOST_FIRST_BYTES.max(2 * self.packet.bytes())),
-            _ => bytes,
+            Some(Profile::Quic) => {
+                size.min(Size::from_bytes(MOST_FIRST_BYTES.max(2 * self.packet.bytes())))
+            }
+            _ => size,
         }
     }
 
-    fn files(
-        &self,
-        key: &str,
-        flow: &FlowGroup,
-        files: Files,
-    ) -> Result<ResolvedFiles, ScenarioError> {
+    fn files(&self, key: &str, flow: &FlowGroup, files: Files) -> Result<(), ScenarioError> {
         if flow.size.is_some() {
             let problem = "a flow has either size or files; accepted: one of the two";
             return Err(self.error(&format!("{key}.files"), problem));
@@ -163,16 +273,7 @@ impl Resolver<'_> {
             let problem = format!("a file has at most {MOST_IN_FLIGHT} packets; accepted: 1GB");
             return Err(self.error(&place, problem));
         }
-        let none = Between { from: Time::ZERO, until: Time::ZERO };
-        let pause = files.pause.unwrap_or(none);
-        let until = self.time(&format!("{key}.files.pause"), pause.until, Time::ZERO..=HOUR)?;
-        Ok(ResolvedFiles {
-            size_from_bytes: files.size.from.bytes(),
-            size_until_bytes: bytes,
-            pause_from_ns: pause.from.ns(),
-            pause_until_ns: until,
-            keep_alive: files.keep_alive.unwrap_or(false),
-        })
+        self.time(&format!("{key}.files.pause"), files.pause.until, Time::ZERO..=HOUR).map(drop)
     }
 
     /// Access delay per link and the round trip in all, over a path of `propagation`.
@@ -180,8 +281,9 @@ impl Resolver<'_> {
         &self,
         key: &str,
         flow: &FlowGroup,
-        propagation: u64,
-    ) -> Result<(u64, u64), ScenarioError> {
+        propagation: Time,
+    ) -> Result<(Time, Time), ScenarioError> {
+        let with_access = |delay: Time| (delay, Time::from_ns(propagation.ns() + 4 * delay.ns()));
         let Some(rtt) = flow.rtt else {
             let common = self.scenario.path.as_ref().and_then(|path| path.access_delay);
             let own = flow.access_delay.is_some();
@@ -189,7 +291,7 @@ impl Resolver<'_> {
                 if own { format!("{key}.access_delay") } else { "path.access_delay".into() };
             let delay = flow.access_delay.or(common).unwrap_or_default();
             let delay = self.time(&place, delay, Time::ZERO..=HOUR)?;
-            return Ok((delay, propagation + 4 * delay));
+            return Ok(with_access(delay));
         };
         let place = format!("{key}.rtt");
         if flow.access_delay.is_some() {
@@ -198,17 +300,17 @@ impl Resolver<'_> {
         }
         let rtt = self.time(&place, rtt, NANOSECOND..=HOUR)?;
         if rtt < propagation {
-            let path = Time::from_ns(propagation);
-            let problem = format!("shorter than its path's own {path}; accepted: {path} or more");
+            let problem = format!(
+                "shorter than its path's own {propagation}; accepted: {propagation} or more"
+            );
             return Err(self.error(&place, problem));
         }
         // Four equal access links: up to 3 ns are lost.
-        let delay = (rtt - propagation) / 4;
-        Ok((delay, propagation + 4 * delay))
+        Ok(with_access(Time::from_ns((rtt.ns() - propagation.ns()) / 4)))
     }
 
     /// Earliest and latest start of a group, checked against its end and the run's.
-    fn start(&self, key: &str, flow: &FlowGroup) -> Result<(u64, u64), ScenarioError> {
+    fn start(&self, key: &str, flow: &FlowGroup) -> Result<(Time, Time), ScenarioError> {
         let (name, from, until) = match (flow.start, flow.starts) {
             (Some(_), Some(_)) => {
                 let problem = "a flow has either start or starts; accepted: one of the two";
@@ -233,52 +335,7 @@ impl Resolver<'_> {
             return Err(self.error(&format!("{key}.lifetime"), problem));
         }
         self.after(&format!("{key}.stop"), flow.stop, Time::from_ns(latest))?;
-        Ok((from.ns(), until.ns()))
-    }
-
-    pub(super) fn udp(
-        &self,
-        key: &str,
-        udp: &Udp,
-        links: &[ResolvedLink],
-    ) -> Result<ResolvedUdp, ScenarioError> {
-        let path = self.path(key, &udp.path, links)?;
-        let start = udp.start.unwrap_or_default();
-        self.before_end(&format!("{key}.start"), start)?;
-        self.after(&format!("{key}.stop"), udp.stop, start)?;
-        let wire = Size::from_bytes(self.wire_bytes());
-        Ok(ResolvedUdp {
-            rate_bps: udp.rate.bps(),
-            poisson: udp.poisson.unwrap_or(false),
-            on_off_ns: self.on_off(key, udp)?,
-            start_ns: start.ns(),
-            stop_ns: udp.stop.unwrap_or(self.duration).ns(),
-            packet_bytes: self.size(&format!("{key}.packet"), udp.packet.unwrap_or(wire), 1)?,
-            path,
-        })
-    }
-
-    /// The mean times for which a source sends and pauses, ns.
-    fn on_off(&self, key: &str, udp: &Udp) -> Result<Option<[u64; 2]>, ScenarioError> {
-        let (on, off) = match (udp.on, udp.off) {
-            (None, None) => return Ok(None),
-            (Some(on), Some(off)) => (on, off),
-            (on, _) => {
-                let (key, other) = if on.is_some() {
-                    (format!("{key}.on"), "off")
-                } else {
-                    (format!("{key}.off"), "on")
-                };
-                let problem = format!("`{other}` is missing; accepted: both, such as \"100ms\"");
-                return Err(self.error(&key, problem));
-            }
-        };
-        if udp.poisson == Some(true) {
-            let problem = "a source pauses or is a Poisson process; accepted: one of the two";
-            return Err(self.error(&format!("{key}.poisson"), problem));
-        }
-        let on = self.time(&format!("{key}.on"), on, SHORTEST..=HOUR)?;
-        Ok(Some([on, self.time(&format!("{key}.off"), off, NANOSECOND..=HOUR)?]))
+        Ok((from, until))
     }
 
     /// What data crosses that goes the other way over this path: the one link that has more of it
@@ -287,7 +344,7 @@ impl Resolver<'_> {
         &self,
         key: &str,
         path: &[usize],
-        links: &[ResolvedLink],
+        links: &[Link],
     ) -> Result<Vec<usize>, ScenarioError> {
         let key = format!("{key}.reverse");
         let has_back = |link: &&usize| links[**link].back.is_some();
@@ -299,21 +356,23 @@ impl Resolver<'_> {
         let back = links[*link].back.as_ref();
         let bytes = self.wire_bytes();
         let wire = back.map_or(bytes, |back| back.elements.on_link(bytes));
-        let problem = match back.and_then(|back| back.buffer) {
-            None => "`back` has room for all that comes, so that no queue would end".to_owned(),
-            Some(ResolvedBuffer::Bytes(bytes)) if bytes < wire => {
+        let problem = match back.map_or(Buffer::Unlimited, |back| back.buffer) {
+            Buffer::Unlimited => {
+                "`back` has room for all that comes, so that no queue would end".to_owned()
+            }
+            Buffer::Bytes(bytes) if bytes < wire => {
                 format!("the buffer of `back` holds no packet of {wire} bytes")
             }
-            Some(_) => return Ok(vec![links.len() + link]),
+            _ => return Ok(vec![links.len() + link]),
         };
         Err(self.error(&key, problem + "; accepted: `buffer = \"100pkt\"` in `back`"))
     }
 
-    fn path(
+    pub(super) fn path(
         &self,
         key: &str,
         names: &[String],
-        links: &[ResolvedLink],
+        links: &[Link],
     ) -> Result<Vec<usize>, ScenarioError> {
         if names.is_empty() && links.len() == 1 {
             return Ok(vec![0]);
@@ -342,8 +401,8 @@ impl Resolver<'_> {
 }
 
 /// Rate of access links to a bottleneck of this rate, where none is given.
-pub(crate) fn default_access_rate(slowest: u64) -> u64 {
-    ACCESS_RATE.bps().max(slowest.saturating_mul(10))
+pub(crate) fn default_access_rate(slowest: Rate) -> Rate {
+    ACCESS_RATE.max(Rate::from_bps(slowest.bps().saturating_mul(10)))
 }
 
 /// RFC 9002 section 7.2.

@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use firstflight_control::quantity::{Size, Time, Window};
 
-use super::{MOST_IN_FLIGHT, Resolver};
+use super::{Completion, MOST_IN_FLIGHT};
 use crate::error::ScenarioError;
 
-impl Resolver<'_> {
+impl Completion<'_> {
     pub(super) fn error(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
         self.scenario.origin.error(key, problem)
     }
@@ -17,9 +17,9 @@ impl Resolver<'_> {
         key: &str,
         time: Time,
         accepted: RangeInclusive<Time>,
-    ) -> Result<u64, ScenarioError> {
+    ) -> Result<Time, ScenarioError> {
         if accepted.contains(&time) {
-            return Ok(time.ns());
+            return Ok(time);
         }
         let (from, to) = accepted.into_inner();
         let from = match from {
@@ -31,9 +31,9 @@ impl Resolver<'_> {
         Err(self.error(key, format!("out of range; accepted: {from}, at most {hours}h")))
     }
 
-    pub(super) fn size(&self, key: &str, size: Size, least: u64) -> Result<u64, ScenarioError> {
+    pub(super) fn size(&self, key: &str, size: Size, least: u64) -> Result<Size, ScenarioError> {
         if (least..=MOST_PACKET).contains(&size.bytes()) {
-            return Ok(size.bytes());
+            return Ok(size);
         }
         Err(self.error(key, format!("out of range; accepted: {least}B to {MOST_PACKET}B")))
     }
