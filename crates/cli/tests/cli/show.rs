@@ -355,7 +355,7 @@ fn a_recording_of_a_host_is_a_table_and_one_of_its_connections_tells_all() {
     let outcome = place.run(&["show", "c.jsonl"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
     assert!(outcome.stderr.contains("1 line was left out; the first: c.jsonl:3: "), "{outcome:?}");
-    for wanted in ["not at all: application", "294", "6000.0", "40.000"] {
+    for wanted in ["not at all:", "application", "294", " 6000 ", " 40"] {
         assert!(outcome.stdout.contains(wanted), "{wanted}: {outcome:?}");
     }
     let one = place.run(&["show", "c.jsonl", "--connection", "1"]);
