@@ -62,6 +62,11 @@ A small scenario:
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let transport = args.common.on.transport()?;
     let logs = args.qlog.clone().map(Logs::new);
+    if logs.is_some() && transport.name() == "linux" {
+        let problem = "--qlog belongs to `--on quic`, and to flows that name QUIC; accepted \
+                       elsewhere: --trace";
+        return Err(Failure::Usage(problem.to_owned()));
+    }
     let document = match args.scenario.as_os_str() == "-" {
         true => Document::from_standard_input()?,
         false => Document::load(&args.scenario)?,
@@ -131,11 +136,6 @@ fn check_folders(
     scenario: &Scenario,
 ) -> Result<(), Failure> {
     args.common.check_directories()?;
-    if args.qlog.is_some() && transport.name() == "linux" {
-        let problem = "--qlog belongs to `--on quic`, and to flows that name QUIC; accepted \
-                       elsewhere: --trace";
-        return Err(Failure::Usage(problem.to_owned()));
-    }
     if args.pcap.is_some() {
         Captures::check(transport.name(), &transport.complete(scenario)?)?;
     }

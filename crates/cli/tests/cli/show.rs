@@ -374,7 +374,7 @@ fn a_recording_of_a_host_is_a_table_and_one_of_its_connections_tells_all() {
     assert!(curve.stderr.contains("no curve to draw or judge; accepted: --connection, --list"));
     assert_eq!(place.run(&["show", "c.jsonl", "--out", "tables"]).code, 0);
     let table = fs::read_to_string(place.path("tables/connections.csv")).unwrap();
-    let line = "1.5,2.0,192.0.2.1:443,[2001:db8::1]:5000,true,cubic,loss,true,294,0.25,0.296,";
+    let line = "1.5,2,192.0.2.1:443,[2001:db8::1]:5000,true,cubic,loss,true,294,0.25,0.296,";
     assert!(table.lines().nth(1).unwrap().starts_with(line), "{table}");
     assert_eq!(table.lines().count(), 3);
 }

@@ -24,10 +24,11 @@ use crate::{TURN, able, cgroup};
 
 #[test]
 fn of_many_connections_none_is_lost_whatever_becomes_of_the_command() {
+    // What `has_command` asks ends a trial of the test before.
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if !able() || cgroup().is_none() || !has_command() {
         return;
     }
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let paths = Paths::new();
     let all = connections();
     let record = std::env::temp_dir().join(format!("trial{}.jsonl", std::process::id()));
@@ -122,8 +123,8 @@ fn judge_trial(ended: &[&Ended], found: &Value, record: &Path) {
 /// it takes to count is in it, and here what others do on this machine, too.
 #[test]
 fn a_short_connection_costs_little() {
-    let Some(cgroup) = able().then(cgroup).flatten().filter(|_| has_command()) else { return };
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(cgroup) = able().then(cgroup).flatten().filter(|_| has_command()) else { return };
     let setting = "/proc/sys/kernel/bpf_stats_enabled";
     let before = fs::read(setting).unwrap();
     fs::write(setting, "1").unwrap();
