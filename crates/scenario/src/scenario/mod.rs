@@ -41,7 +41,7 @@ pub use writes::Write;
 
 /// One experiment: a path or a network, its flows, and what is expected of the results.
 ///
-/// `None` is "not written"; [`Scenario::resolve`] fills in the defaults.
+/// `None` is "not written"; [`Scenario::complete`] fills in the defaults.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Scenario {
