@@ -13,8 +13,7 @@ use crate::stack::Stack;
 
 impl<P: Policies, S: Stack> Controller<P, S> {
     /// An ACK frame has been read. Where every packet is acknowledged alone, nearly all frames take
-    /// [`Controller::end_calm_frame`]: [`Controller::end_any_frame`] without the steps that do
-    /// nothing for such a frame.
+    /// `end_calm_frame`: `end_any_frame` without the steps that do nothing for such a frame.
     #[inline]
     pub fn end_frame(&mut self, now: Clock, in_flight: u64, app_limited: bool) {
         let (after, newest) = (self.frame.after, self.frame_has_newest);
