@@ -47,7 +47,7 @@ def expanded(text, inputs):
 @pytest.fixture(autouse=True)
 def bash():
     if shutil.which("bash") is None:
-        pytest.skip("no bash")
+        pytest.skip("there is no bash, which runs the steps of the action")
 
 
 def test_a_control_is_judged_and_compared_with_a_stored_judgement(tmp_path):

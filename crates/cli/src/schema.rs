@@ -20,7 +20,7 @@ enum Of {
     Scenario,
     /// A grid file, as `sweep` reads it
     Sweep,
-    /// A file of papers/: `paper.toml`, or an experiment with its claims
+    /// The files of a paper in papers/: its `paper.toml`, and each experiment with its claims
     Papers,
     /// The tables of results, as docs/results.md describes them
     Results,

@@ -38,7 +38,8 @@ pub struct Changes {
     pub left_out: usize,
 }
 
-/// One rule whose verdict changed. Displayed as `A1-one-flow R2 gentle: pass before, now fail`.
+/// A rule of a scenario whose verdict is not the stored one. Its `Display` is as in
+/// `A1-one-flow R2 gentle: pass before, now fail`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {

@@ -1,4 +1,5 @@
-//! Ours beside another program's: what is compared of runs.
+//! Compares runs of firstflight with those of another program: which quantities, and how much each
+//! may differ.
 
 use crate::explained::Accepted;
 

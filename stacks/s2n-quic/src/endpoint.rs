@@ -18,8 +18,8 @@ pub struct Endpoint<P = Named> {
     memory: Option<PathMemory>,
 }
 
-/// The control of that name: a start-up or an alias, its knobs, and perhaps an avoidance, as in
-/// `astart`, `hoe+newreno` or `slow-start(iw=32pkt)+cubic`.
+/// Makes the control with this name: a start-up or an alias, its knobs, and an avoidance if one is
+/// named, as in `astart`, `hoe+newreno` or `slow-start(iw=32pkt)+cubic`.
 ///
 /// # Errors
 /// A name or a knob that does not exist, with the nearest one, a value out of range, or a control

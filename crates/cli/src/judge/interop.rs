@@ -1,6 +1,6 @@
-//! An endpoint as the QUIC interop runner takes it, as the two programs that are judged: the same
-//! script is server and client, and the environment tells it which, and what it is to do
-//! (quic-interop-runner, README and quic.md).
+//! Judges an endpoint that was made for the QUIC interop runner. Its script `run_endpoint.sh` runs
+//! twice, as server and as client; variables of the environment tell it which of the two it is and
+//! which files to transfer (quic-interop-runner, README and quic.md).
 
 use std::fs;
 use std::path::Path;

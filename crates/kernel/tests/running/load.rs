@@ -1,9 +1,10 @@
-//! Many short connections over ten emulated paths while the command's rules deal those of
-//! one service and its trial those of the other: both programs are replaced, the command is killed,
-//! and the control goes and comes. And what a connection costs.
+//! Many short connections over ten emulated paths. `kernel steer` gives controls to those of one
+//! service, `kernel trial` to those of another. Meanwhile both BPF programs are replaced, the
+//! commands are killed, and the control is unloaded and loaded again. A second test measures what a
+//! connection costs.
 //!
-//! `cargo xtask qemu --load` makes ten thousand of them in a guest, in virtual time. They take the
-//! command, with controls in the kernel: that of this build, or the one of the guest.
+//! `cargo xtask qemu --load` makes ten thousand connections in a guest, in virtual time. The tests
+//! run the command `firstflight` with the feature `kernel`: this build's, or the guest's.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

@@ -69,8 +69,8 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Packets cross the elements of a link in the order of these numbers, and those of one number
-    /// in the order of [`ELEMENTS`].
+    /// A packet crosses the elements of a link by ascending place; elements of equal place in the
+    /// order of [`ELEMENTS`].
     pub fn place(self) -> u8 {
         match self {
             Self::Card(card) => card.place,

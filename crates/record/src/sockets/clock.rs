@@ -139,7 +139,8 @@ fn word<'a>(line: &'a str, words: &[&str]) -> Option<(u32, &'a str)> {
     Some((place, &line[3..]))
 }
 
-/// A number of so many digits, no more, at the start of a line.
+/// Reads a number at the start of a line, whose count of digits must be in `digits`. Returns it and
+/// what follows; `None` if there are fewer digits.
 fn number(line: &str, digits: std::ops::RangeInclusive<usize>) -> Option<(u32, &str)> {
     let length = line.bytes().take(*digits.end()).take_while(u8::is_ascii_digit).count();
     let number = digits.contains(&length).then(|| line[..length].parse().ok()).flatten()?;

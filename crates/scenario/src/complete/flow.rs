@@ -56,7 +56,7 @@ pub struct Flow {
     /// Rate of the access links.
     #[serde(rename = "access_rate_bps", serialize_with = "base")]
     pub access_rate: Rate,
-    /// Two-way propagation in all, access links included.
+    /// Round-trip propagation delay between sender and receiver, access links included.
     #[serde(rename = "rtt_ns", serialize_with = "base")]
     pub rtt: Time,
     /// Initial window.

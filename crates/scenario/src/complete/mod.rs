@@ -139,7 +139,8 @@ impl Complete {
         self.capacity().bottleneck(&all, 0, self.duration.ns())
     }
 
-    /// Whole packets in flight that fill a path of this rate and round trip, at the slowest link.
+    /// The BDP of this rate and RTT in whole packets, each with the bytes it takes on the slowest
+    /// link.
     pub fn bdp_packets(&self, rate: Rate, rtt: Time) -> u64 {
         let wire = frame_bytes(&self.links, &[self.slowest_link()], self.wire_bytes());
         bdp_packets(rate, rtt, wire, 1000)

@@ -17,7 +17,7 @@ use crate::schema::Form;
 pub struct Dumbbell {
     /// Bottleneck rate; the mean of `rates` or `rate_trace` when only those are written.
     pub rate: Option<Rate>,
-    /// Two-way propagation of the bottleneck alone.
+    /// Round-trip propagation delay of the bottleneck alone; access links come on top.
     pub rtt: Option<Time>,
     /// Room for waiting packets.
     pub buffer: Option<Buffer>,

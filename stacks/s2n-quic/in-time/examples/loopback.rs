@@ -1,5 +1,5 @@
-//! A transfer over sockets of this machine: `cargo run --release --example loopback -- scout 50`
-//! moves 50 MB between a server and a client of s2n-quic under the control named.
+//! A transfer over loopback. `cargo run --release --example loopback -- scout 50` moves 50 MB
+//! between a server and a client of s2n-quic, under the control `scout`.
 
 use std::time::Instant;
 
