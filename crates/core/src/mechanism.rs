@@ -64,7 +64,7 @@ pub struct Mechanism {
 impl Mechanism {
     /// The mechanism of a connection that begins with the window `first`.
     pub(crate) fn new(first: Window, config: Config) -> Self {
-        let window = Window { cwnd: first.cwnd.clamp(config.mss, config.max_cwnd), ..first };
+        let window = Window { cwnd: first.cwnd.min(config.max_cwnd).max(config.mss), ..first };
         let view =
             View { segment_per_ack: config.segment_per_ack, ..View::new(window, config.mss) };
         let mut mechanism = Self {
@@ -351,7 +351,7 @@ impl Mechanism {
 
     /// One segment at least, and no more than the receiver can take (RFC 5681 section 3.1).
     pub(crate) fn set_cwnd(&mut self, cwnd: Bytes) {
-        self.view.window.cwnd = cwnd.clamp(self.config.mss, self.config.max_cwnd);
+        self.view.window.cwnd = cwnd.min(self.config.max_cwnd).max(self.config.mss);
     }
 
     #[cold]

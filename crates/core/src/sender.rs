@@ -34,7 +34,6 @@ impl<P: Policies> Sender<P> {
     /// A sender for a new connection with these policies.
     pub fn of(mut policies: P, mut config: Config) -> Self {
         config.mss = config.mss.max(Bytes(1));
-        config.max_cwnd = config.max_cwnd.max(config.mss);
         let needs = policies.needs().all();
         // What routers grant, the path carries, whatever is in flight.
         let routers = Facilities::ROUTER_CHANGES | Facilities::ROUTER_SHARES;
@@ -253,7 +252,6 @@ impl<P: Policies> Sender<P> {
     pub fn set_mss(&mut self, mss: Bytes) {
         let Mechanism { view, config, .. } = &mut self.mechanism;
         config.mss = mss.max(Bytes(1));
-        config.max_cwnd = config.max_cwnd.max(config.mss);
         view.mss = config.mss;
         let cwnd = view.window.cwnd;
         self.mechanism.set_cwnd(cwnd);
