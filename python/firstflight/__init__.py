@@ -159,26 +159,6 @@ def _rows(self) -> _list[dict[str, Any]]:
     return json.loads(self.json())["rows"]
 
 
-def _pandas(self):
-    """A pandas.DataFrame, by pyarrow."""
-    return _arrow(self).to_pandas()
-
-
-def _arrow(self):
-    """A pyarrow.Table of the same memory."""
-    import pyarrow
-
-    return pyarrow.table(self)
-
-
-def _polars(self):
-    """A polars.DataFrame of the same memory."""
-    import polars
-
-    return polars.DataFrame(self)
-
-
 for _class in (Result, Table, Reproduction, Sweep):
     _class._repr_html_ = _html
 Reproduction.rows = property(_rows)
-Table.to_pandas, Table.to_arrow, Table.to_polars = _pandas, _arrow, _polars

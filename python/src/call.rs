@@ -1,5 +1,6 @@
 //! A call into the engine: beside the interpreter, so that other threads go on and Ctrl-C is heard.
 
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -243,9 +244,14 @@ fn is_short(scenario: &Scenario) -> bool {
 
 /// Whether a start-up in Python takes part.
 pub(crate) fn has_python(scenario: &Scenario) -> bool {
+    !python_in(scenario).is_empty()
+}
+
+/// The start-ups in Python that take part.
+pub(crate) fn python_in(scenario: &Scenario) -> BTreeMap<String, Arc<Py<PyAny>>> {
     let plans = scenario.plans().unwrap_or_default();
-    let mut controls = plans.iter().flat_map(|plan| &plan.controls);
-    controls.any(|control| startup::is_written_in_python(&control.startup.name))
+    let names = plans.iter().flat_map(|plan| &plan.controls).map(|control| &control.startup.name);
+    names.filter_map(|name| Some((name.clone(), startup::written_in_python(name)?))).collect()
 }
 
 /// Whether this process was forked from one that had called the engine: it lacks the threads over

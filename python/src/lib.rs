@@ -163,6 +163,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reproduce, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::run_chunk, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::table_of, module)?)?;
+    module.add_function(wrap_pyfunction!(result::unpickled_result, module)?)?;
+    module.add_function(wrap_pyfunction!(table::unpickled_table, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(path_flags, module)?)?;
     module.add_function(wrap_pyfunction!(startup::put, module)?)

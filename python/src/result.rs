@@ -1,19 +1,22 @@
 //! What calls return.
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use firstflight_answers::Ran as Runs;
-use firstflight_cli::calls;
+use firstflight_cli::calls::{self, Refused};
 use firstflight_reproduce::Outcome;
 use firstflight_results::table::{flows, series};
-use firstflight_results::{Reproduction, Table as Rows, TableError};
-use firstflight_runner::Run;
+use firstflight_results::{Reproduction, Results, Table as Rows, TableError};
+use firstflight_runner::{Report, Run};
 use firstflight_scenario::Scenario;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::call::Call;
-use crate::table::Table;
+use crate::call::{self, Call};
+use crate::error;
+use crate::startup;
+use crate::table::{Pickled, Table, native};
 
 /// The runs of a scenario.
 #[pyclass(frozen, module = "firstflight", name = "Result", subclass)]
@@ -90,6 +93,70 @@ impl Ran {
     fn __str__(&self) -> String {
         self.summary(100)
     }
+
+    /// Equal documents; what runs cost the machine and the series do not count.
+    fn __eq__(&self, other: &Self) -> PyResult<bool> {
+        Ok(self.ran.unmet == other.ran.unmet && self.json()? == other.json()?)
+    }
+
+    /// A pickle holds scenario and document, the start-ups in Python that took part, and the series
+    /// that would not be sampled again.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, State>> {
+        let series = match self.has_series {
+            true => Some(self.series(py)?),
+            false => self.series.get().map(|table| table.clone_ref(py)),
+        };
+        let document = serde_json::to_string(&self.ran.report.results());
+        let document = document.map_err(|problem| PyRuntimeError::new_err(problem.to_string()))?;
+        let known = call::python_in(&self.scenario).into_iter();
+        let startups = known.map(|(name, startup)| (name, startup.clone_ref(py))).collect();
+        // The files that it names are looked for where they were.
+        let file = std::path::absolute(self.scenario.file()).unwrap_or_default();
+        let scenario = (file, self.scenario.to_toml());
+        let unmet = self.ran.unmet.clone();
+        let state = (self.on.clone(), scenario, document, unmet, startups, series);
+        Ok((native(py, "unpickled_result")?, state))
+    }
+}
+
+/// The arguments of [`unpickled_result`].
+type State =
+    (String, (PathBuf, String), String, Vec<String>, Vec<(String, Py<PyAny>)>, Option<Py<Table>>);
+
+/// The result of a pickle.
+#[pyfunction]
+pub(crate) fn unpickled_result(
+    py: Python<'_>,
+    on: &str,
+    scenario: (PathBuf, String),
+    document: &str,
+    unmet: Vec<String>,
+    startups: Vec<(String, Py<PyAny>)>,
+    series: Option<Py<Table>>,
+) -> PyResult<Ran> {
+    let wrong = |problem: String| error::input(&format!("a pickled result: {problem}"));
+    startup::make_known(py, startups)?;
+    let results: Results =
+        serde_json::from_str(document).map_err(|problem| wrong(problem.to_string()))?;
+    let version = env!("CARGO_PKG_VERSION");
+    if results.version != version {
+        let found = results.version;
+        return Err(wrong(format!(
+            "found version {found}; accepted: {version}, that of this package"
+        )));
+    }
+    let (file, text) = scenario;
+    let scenario = Scenario::parse(&text, &file.to_string_lossy())
+        .map_err(|problem| wrong(problem.to_string()))?;
+    let complete = || -> Result<_, Refused> { Ok(calls::transport(on)?.complete(&scenario)?) };
+    let runs = results.runs.into_iter().map(|run| Run::new(run, Vec::new(), Vec::new()));
+    let mut report = Report::new(complete().map_err(error::refused)?, runs.collect(), false);
+    report.refused = results.refused;
+    let made = Ran::new(scenario, on, Runs::of(report, unmet), false);
+    if let Some(table) = series {
+        let _ = made.series.set(table);
+    }
+    Ok(made)
 }
 
 /// The table that is kept here, made when it is first asked for.
@@ -129,7 +196,7 @@ impl Reproduced {
 
     /// The report's page, if one was asked for.
     #[getter]
-    fn report(&self) -> Option<std::path::PathBuf> {
+    fn report(&self) -> Option<PathBuf> {
         self.0.report.clone()
     }
 

@@ -1,7 +1,7 @@
 //! Start-ups that are written in Python, as policies of the core.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -76,17 +76,30 @@ pub(crate) fn with<T>(faults: &Arc<Faults>, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// The names of all start-ups in Python.
-static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+/// All start-ups in Python, by their names.
+static KNOWN: Mutex<BTreeMap<&'static str, Arc<Py<PyAny>>>> = Mutex::new(BTreeMap::new());
 
 /// Whether a start-up of that name is in Python.
 pub(crate) fn is_written_in_python(name: &str) -> bool {
-    lock(&NAMES).contains(name)
+    lock(&KNOWN).contains_key(name)
 }
 
 /// Whether any is.
 pub(crate) fn is_any_written_in_python() -> bool {
-    !lock(&NAMES).is_empty()
+    !lock(&KNOWN).is_empty()
+}
+
+/// The start-up in Python that has the name.
+pub(crate) fn written_in_python(name: &str) -> Option<Arc<Py<PyAny>>> {
+    lock(&KNOWN).get(name).cloned()
+}
+
+/// Makes start-ups known that came from another process; one that is known here stays.
+pub(crate) fn make_known(py: Python<'_>, all: Vec<(String, Py<PyAny>)>) -> PyResult<()> {
+    for (_, startup) in all.iter().filter(|(name, _)| !is_written_in_python(name)) {
+        py.import("firstflight._startup")?.call_method1("register", (startup,))?;
+    }
+    Ok(())
 }
 
 /// Gives a start-up its name for the rest of the program, or replaces the one that had it.
@@ -103,19 +116,20 @@ pub(crate) fn put(
     })?;
     let paces = template.bind(py).getattr("paces")?.is_truthy()?;
     // One name, and one card for each change of it, in the memory of the program.
-    let known = lock(&NAMES).get(name).copied();
+    let known = lock(&KNOWN).get_key_value(name).map(|(name, _)| *name);
     let name: &'static str = known.unwrap_or_else(|| name.to_owned().leak());
     let card = Card::new(name, summary.leak(), "a start-up of this Python program");
     let card: &'static Card = Box::leak(Box::new(card.with(partner.leak()).finds_its_end()));
     let fixed = Fixed { card, growth, paces };
     let template = Arc::new(template);
+    let object = template.clone();
     let make = move || {
         let faults = FAULTS.with_borrow(Clone::clone);
-        let first = Written { fixed, object: template.clone(), faults };
+        let first = Written { fixed, object: object.clone(), faults };
         Box::new(first.clone()) as Box<dyn OwnStartup>
     };
     put_startup(card, make).map_err(|problem| error::input(&problem.to_string()))?;
-    lock(&NAMES).insert(name);
+    lock(&KNOWN).insert(name, template);
     Ok(())
 }
 

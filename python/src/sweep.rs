@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use firstflight_cli::calls::{self, Refused};
-use firstflight_results::table::flows;
+use firstflight_results::table::{flows, series};
 use firstflight_results::{Column, CsvRows, Kind, Role, TableError};
 use firstflight_runner::Options;
 use firstflight_sweep::{Chunk, Format, Shard, Store, Sweep, run};
@@ -192,14 +192,11 @@ pub(crate) fn table_of(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     }
     let table = py.detach(|| {
         let read_at = |path: &Path| {
-            let mut file = BufReader::new(File::open(path)?);
-            let mut names = String::new();
-            file.read_line(&mut names)?;
-            let columns = match path.file_stem().is_some_and(|stem| stem == "flows") {
-                true => flows::columns(),
-                false => names.trim_end().split(',').map(column).collect(),
-            };
-            read(BufReader::new(File::open(path)?), columns)
+            let file = BufReader::new(File::open(path)?);
+            match path.file_stem().is_some_and(|stem| stem == "flows") {
+                true => read(file, flows::columns()),
+                false => rows(file),
+            }
         };
         read_at(&path)
     });
@@ -212,10 +209,19 @@ pub(crate) fn table_of(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     }
 }
 
-fn read(
-    from: impl std::io::Read,
-    columns: Vec<Column>,
-) -> Result<firstflight_results::Table, TableError> {
+/// The rows of any of our tables, whose first line tells which it is.
+pub(crate) fn rows(mut from: impl BufRead) -> Result<firstflight_results::Table, TableError> {
+    let mut names = String::new();
+    from.read_line(&mut names)?;
+    let is = |columns: &[Column]| {
+        columns.iter().map(|column| column.name).eq(names.trim_end().split(','))
+    };
+    let known = [flows::columns(), series::columns()].into_iter().find(|columns| is(columns));
+    let columns = known.unwrap_or_else(|| names.trim_end().split(',').map(column).collect());
+    read(names.as_bytes().chain(from), columns)
+}
+
+fn read(from: impl Read, columns: Vec<Column>) -> Result<firstflight_results::Table, TableError> {
     CsvRows::new(from, columns)?.next(usize::MAX)
 }
 

@@ -37,6 +37,13 @@ pub struct Ran {
     pub unmet: Vec<String>,
 }
 
+impl Ran {
+    /// What came of a scenario, as it is known from before.
+    pub fn of(report: Report, unmet: Vec<String>) -> Self {
+        Self { report, unmet }
+    }
+}
+
 /// Runs a scenario that [`comparison`] or [`scenario`] has checked for the same transport.
 ///
 /// # Errors

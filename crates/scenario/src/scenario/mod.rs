@@ -201,6 +201,11 @@ impl Scenario {
         toml::to_string(self).expect("texts, whole numbers and tables only")
     }
 
+    /// The file in which it is written, beside which are the files that it names.
+    pub fn file(&self) -> &str {
+        &self.origin.file
+    }
+
     /// An error about the value at a dotted key, with the place where it is written.
     pub fn error_at(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
         self.origin.error(key, problem)
