@@ -20,6 +20,26 @@ from ._startup import register as register
 from ._sweep import Sweep as Sweep
 from ._sweep import sweep as sweep
 
+__all__ = [
+    "Error",
+    "Leave",
+    "Reproduction",
+    "Result",
+    "Startup",
+    "Step",
+    "Sweep",
+    "Table",
+    "View",
+    "advise",
+    "compare",
+    "judge",
+    "list",
+    "predict",
+    "register",
+    "reproduce",
+    "run",
+    "sweep",
+]
 __version__: str
 
 _Quantity = str | tuple[float, str]

@@ -51,7 +51,7 @@ class Link:
 
     def __init__(self, rate_bps, delay_s, buffer_packets):
         self.rate, self.delay, self.room = rate_bps, delay_s, buffer_packets
-        self.leaving = deque()
+        self.leaving: deque[float] = deque()
         self.packets = self.drops = 0
 
     def arrival(self, now, size) -> float | None:
@@ -96,8 +96,7 @@ class Ends:
         while self.over is None:
             # The server is there when the first packet has reached it.
             ends = [self.client, self.server][: 1 + bool(self.came_to_server)]
-            timers = [(end, end.get_timer()) for end in ends]
-            timers = [(end, time + LATE) for end, time in timers if time is not None]
+            timers = [(end, time + LATE) for end in ends if (time := end.get_timer()) is not None]
             times = [time for _, time in timers]
             times += [self.arriving[0][0]] if self.arriving else []
             if not times or min(times) > until:

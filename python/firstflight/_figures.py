@@ -189,7 +189,7 @@ def completion(flows, baseline) -> Figure:
 
 def ecdf(flows) -> Figure:
     """The share of flows done within a time; those that were not done count as never."""
-    times = defaultdict(list)
+    times: dict[str, list[float | None]] = defaultdict(list)
     for row in _rows(flows, "completion_time_s", known=False):
         times[row["alias"]].append(row["completion_time_s"])
     share = Axis("share of flows", limits=(0, 1.02))
@@ -206,7 +206,8 @@ def heatmap(flows, control, baseline) -> Figure:
     """How much faster a control completes than the baseline, %, over rate and RTT, a panel for
     each buffer."""
     rows = _rows(flows, "rate_bps", "rtt_s", "buffer_over_bdp", "completion_time_s")
-    times, shares = defaultdict(lambda: defaultdict(list)), defaultdict(list)
+    times: dict[Any, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    shares: dict[int, list[float]] = defaultdict(list)
     for row in rows:
         # A buffer is whole packets: shares that were meant to be one differ a little.
         buffer = round(2 * math.log2(max(row["buffer_over_bdp"], 1e-3)))
@@ -218,7 +219,7 @@ def heatmap(flows, control, baseline) -> Figure:
     buffers, rtts, rates = (sorted({at[part] for at in both}) for part in range(3))
     gain = {at: 100 * (1 - _mean(of[control]) / _mean(of[baseline])) for at, of in both.items()}
     most, nothing = max(1, *(abs(value) for value in gain.values())), float("nan")
-    panels = []
+    panels: list[Panel] = []
     for buffer in buffers:
         grid = [[gain.get((buffer, rtt, rate), nothing) for rate in rates] for rtt in rtts]
         x = Axis(labels=[f"{rate / 1e6:g}" for rate in rates])
@@ -232,7 +233,7 @@ def heatmap(flows, control, baseline) -> Figure:
 def exits(flows) -> Figure:
     """The window at the end of start-up over the BDP, a dot for each flow: early below 0.6, late
     above 1.1."""
-    found = defaultdict(list)
+    found: dict[str, list[float | None]] = defaultdict(list)
     for row in _rows(flows, "exit_window_over_bdp", known=False):
         found[row["alias"]].append(row["exit_window_over_bdp"])
     names = [*found]
@@ -260,7 +261,7 @@ def harm(flows, alone, flow=0) -> Figure:
     solo = _mean(
         [row["throughput_bps"] for row in _rows(alone, "throughput_bps") if row["flow"] == flow]
     )
-    of = defaultdict(lambda: defaultdict(list))
+    of: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in _rows(flows, "completion_time_s", "bottleneck_drops", known=False):
         mine = of[row["alias"]]
         if row["flow"] == flow:
@@ -320,9 +321,10 @@ def _first(result, flow):
     return [row for row in result.flows.to_dicts() if (row["flow"], row["seed"]) == (flow, seed)]
 
 
-def _series(result, flow):
+def _series(result, flow) -> dict[tuple[str, str], tuple[list[float], list[Any]]]:
     """Times and values by control and variable: of one flow and of the first link, first run."""
-    series, found = result.series, defaultdict(lambda: ([], []))
+    series = result.series
+    found: dict[tuple[str, str], Any] = defaultdict(lambda: ([], []))
     names = ("seed", "flow", "link", "alias", "variable", "time_s", "value")
     columns = [series[name] for name in names]
     seed, links = columns[0][0], [link for link in columns[2] if link is not None]
@@ -339,7 +341,7 @@ def _mean(values):
 
 
 def _means(rows, factor):
-    found = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         found[row["alias"]][row[factor]].append(row["completion_time_s"])
     return {alias: {at: _mean(all) for at, all in of.items()} for alias, of in found.items()}

@@ -74,13 +74,14 @@ class Control(QuicCongestionControl):
         # When the ACK frame came of which aioquic is telling.
         self._frame_at = None
 
+    # aioquic reads both and sets neither.
     @property
-    def congestion_window(self) -> int:
+    def congestion_window(self) -> int:  # type: ignore[override]
         self._end_frame()
         return self.sender.cwnd
 
     @property
-    def ssthresh(self) -> int | None:
+    def ssthresh(self) -> int | None:  # type: ignore[override]
         return self.sender.ssthresh
 
     def on_packet_sent(self, *, packet) -> None:
@@ -145,7 +146,8 @@ class Pacer(QuicPacketPacer):
         # When the next packet may leave.
         self._next_at = 0.0
 
-    def next_send_time(self, now) -> float | None:
+    # aioquic's returns None too, which its types do not say.
+    def next_send_time(self, now) -> float | None:  # type: ignore[override]
         pacing = self._sender.pacing
         if pacing is None:
             return super().next_send_time(now)
@@ -174,4 +176,6 @@ def _with_pacer(init):
     return made
 
 
-QuicPacketRecovery.__init__ = _with_pacer(QuicPacketRecovery.__init__)
+QuicPacketRecovery.__init__ = _with_pacer(  # type: ignore[method-assign]
+    QuicPacketRecovery.__init__
+)
