@@ -17,6 +17,7 @@ use crate::step::{announce, cargo, read_toml, succeed, target, unable};
 pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     check_lock(root)?;
     let python = installed(root)?;
+    lint(root, &python)?;
     for words in [&["check", "--quiet"][..], &["format", "--quiet", "--check"]] {
         succeed("ruff", Command::new(python.with_file_name("ruff")).args(words).current_dir(root))?;
     }
@@ -59,13 +60,25 @@ fn installed(root: &Path) -> Result<PathBuf, Stop> {
     let mut build = pip(&python, "wheel");
     build.args(["--no-deps", "--no-build-isolation", "--wheel-dir"]).arg(&wheels).arg(".");
     build.env("MATURIN_PEP517_ARGS", "--profile dev").env("CARGO_TARGET_DIR", target(root));
-    // Clippy compiles the package's own crate, so that it needs no look of its own at the others.
-    build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", DENY);
     succeed("the wheel", build.env("PATH", first_on_the_path(&python)).current_dir(root))?;
     let mut install = pip(&python, "install");
     install.args(["--force-reinstall", "--no-deps", "--no-index", "--find-links"]).arg(&wheels);
     succeed("pip", install.arg("firstflight"))?;
     Ok(python)
+}
+
+/// Clippy's look at the package's own crate. `cargo clippy` would check all others once more, as it
+/// builds nothing; this compiles the one, over what the wheel has been built of.
+fn lint(root: &Path, python: &Path) -> Result<(), Stop> {
+    announce("clippy of the wheel's crate");
+    let mut lint = Command::new(python.with_file_name("maturin"));
+    lint.args(["build", "--quiet", "--profile", "dev", "--compatibility", "off", "--interpreter"]);
+    lint.arg(python)
+        .arg("--out")
+        .arg(target(root).join("linted"))
+        .args(["--", "--deny", "warnings"]);
+    lint.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CARGO_TARGET_DIR", target(root));
+    succeed("clippy", lint.env("PATH", first_on_the_path(python)).current_dir(root))
 }
 
 /// The folder of the wheel.
@@ -121,7 +134,7 @@ fn pip(python: &Path, word: &str) -> Command {
 }
 
 /// The PATH with the programs of the environment before all others.
-fn first_on_the_path(python: &Path) -> OsString {
+pub(crate) fn first_on_the_path(python: &Path) -> OsString {
     let mut path = python.parent().unwrap_or(python).as_os_str().to_owned();
     if let Some(rest) = std::env::var_os("PATH") {
         path.push(":");
@@ -143,8 +156,6 @@ fn packages(project: &Table) -> Vec<String> {
 }
 
 const PYTHON: &str = "python3";
-/// `--deny warnings`, as cargo hands it to clippy.
-const DENY: &str = "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 /// The workspace of the package, from the root.
 pub(crate) const MANIFEST: &str = "python/Cargo.toml";
 
