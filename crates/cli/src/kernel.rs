@@ -475,8 +475,9 @@ mod elsewhere {
         Err(Lack::Build.into())
     }
 
-    pub(crate) fn show_trial(_: &Path, _: bool, _: Option<&Path>) -> Result<Status, Failure> {
-        Err(Lack::Build.into())
+    pub(crate) fn show_trial(path: &Path, _: bool, _: Option<&Path>) -> Result<Status, Failure> {
+        let path = path.display();
+        Err(Failure::Lacks(format!("show: {path} is the recording of a trial; {}", Lack::Build)))
     }
 }
 

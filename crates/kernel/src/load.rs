@@ -253,9 +253,9 @@ fn leave_out_last(map: &mut OpenMapMut<'_>) {
 }
 
 fn refused(name: &str, error: &libbpf_rs::Error) -> LoadError {
-    let reason = match requirements::check_calls() {
-        Err(lack) => lack.to_string(),
-        Ok(()) => Complaints::with(error),
+    let reason = match Complaints::lack() {
+        Some(lack) => lack.to_string(),
+        None => Complaints::with(error),
     };
     LoadError::Refused { name: name.to_owned(), reason }
 }
@@ -303,10 +303,19 @@ impl Complaints {
         }
     }
 
+    fn said() -> String {
+        COMPLAINTS.lock().map(|lines| lines.join("\n")).unwrap_or_default()
+    }
+
+    /// What the kernel lacks, if that is what was said.
+    pub(crate) fn lack() -> Option<Lack> {
+        Lack::named_in(&Self::said())
+    }
+
     /// The error with what was said last before it.
     pub(crate) fn with(error: &libbpf_rs::Error) -> String {
-        let said = COMPLAINTS.lock().map(|lines| lines.join("\n")).unwrap_or_default();
-        verdict(&said).map_or_else(|| format!("{error:#}"), |last| format!("{error:#}: {last}"))
+        verdict(&Self::said())
+            .map_or_else(|| format!("{error:#}"), |last| format!("{error:#}: {last}"))
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Lack {
     Btf,
     /// The kernel lacks a feature of BPF.
     #[error("the kernel has no {0}; Linux 5.15 or later with CONFIG_BPF_JIT has")]
-    Feature(&'static str),
+    Feature(String),
     /// The kernel has not all tracepoints.
     #[error("the kernel has no tracepoint tcp_cong_state_set; Linux 5.19 or later has")]
     Tracepoint,
@@ -39,6 +39,25 @@ pub enum Lack {
     Build,
 }
 
+impl Lack {
+    /// What the kernel lacks, where libbpf or the kernel's verifier has named it among what it said:
+    /// a field of a struct, or a function that a program calls.
+    pub fn named_in(said: &str) -> Option<Self> {
+        let field = said.lines().find_map(|line| {
+            let (_, relocation) = line.split_once("failed to resolve CO-RE relocation ")?;
+            let (_, field) = relocation.split_once("] ")?;
+            Some(format!("field {}", field.split(" (").next()?))
+        });
+        let function = || {
+            said.lines().find_map(|line| {
+                let (_, called) = line.split_once("unknown func ")?;
+                Some(format!("{} for such programs", called.split('#').next()?))
+            })
+        };
+        field.or_else(function).map(Self::Feature)
+    }
+}
+
 /// Checks what registering needs, and how this kernel keeps what is registered.
 ///
 /// # Errors
@@ -49,7 +68,7 @@ pub fn check() -> Result<Hold, Lack> {
     }
     let btf = btf()?;
     if !contains(&btf, CONTROLS_IN_BPF) {
-        return Err(Lack::Feature("congestion controls in BPF"));
+        return Err(Lack::Feature("congestion controls in BPF".to_owned()));
     }
     Ok(if contains(&btf, LINKS) { Hold::Link } else { Hold::Entry })
 }
@@ -74,17 +93,6 @@ pub fn check_tracepoints() -> Result<(), Lack> {
         return Err(Lack::Privileges);
     }
     if contains(&btf()?, STATE_SET) { Ok(()) } else { Err(Lack::Tracepoint) }
-}
-
-/// Checks what only some controls call: to be asked when the kernel has refused one.
-///
-/// # Errors
-/// The first thing the kernel lacks.
-pub fn check_calls() -> Result<(), Lack> {
-    if contains(&btf()?, SETSOCKOPT) {
-        return Ok(());
-    }
-    Err(Lack::Feature("bpf_setsockopt for congestion controls"))
 }
 
 /// Whether the kernel has a call of its own for data that leaves when nothing is in flight, instead
@@ -135,9 +143,6 @@ const BTF: &str = "/sys/kernel/btf/vmlinux";
 /// Types that are there where the feature is.
 const CONTROLS_IN_BPF: &str = "bpf_struct_ops_tcp_congestion_ops";
 const LINKS: &str = "bpf_struct_ops_link";
-/// A function that came with it.
-const SETSOCKOPT: &str = "bpf_sk_setsockopt";
-
 /// The type of a tracepoint.
 const STATE_SET: &str = "btf_trace_tcp_cong_state_set";
 
@@ -161,6 +166,26 @@ mod tests {
         assert_eq!(held("CapEff:\t000000c000000000\n"), [true, true, false]);
         assert_eq!(held("CapEff:\t0000008000001000\n"), [true, false, true]);
         assert_eq!(held(""), [false; 3]);
+    }
+
+    /// In the words of Linux 5.10 and libbpf 1.5.
+    #[test]
+    fn what_the_kernel_lacks_is_taken_from_what_is_said() {
+        let function = "prog 'ff_init': -- BEGIN PROG LOAD LOG --\n0: (79) r1 = *(u64 *)(r1 +0)\n\
+                        unknown func bpf_setsockopt#49\nprocessed 1550 insns (limit 1000000)\n";
+        let field = "28: <invalid CO-RE relocation>\nfailed to resolve CO-RE relocation <byte_off> \
+                     [37] struct sock.sk_cgrp_data.cgroup (0:1:0 @ offset 48)\nprocessed 9 insns";
+        let told = |said| Lack::named_in(said).map(|lack| lack.to_string());
+        let has = "Linux 5.15 or later with CONFIG_BPF_JIT has";
+        assert_eq!(
+            told(function).unwrap(),
+            format!("the kernel has no bpf_setsockopt for such programs; {has}")
+        );
+        assert_eq!(
+            told(field).unwrap(),
+            format!("the kernel has no field struct sock.sk_cgrp_data.cgroup; {has}")
+        );
+        assert_eq!(told("R1 invalid mem access 'inv'\nprocessed 9 insns"), None);
     }
 
     #[test]

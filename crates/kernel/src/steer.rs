@@ -88,7 +88,8 @@ pub enum SteerError {
 
 impl From<libbpf_rs::Error> for SteerError {
     fn from(error: libbpf_rs::Error) -> Self {
-        Self::Refused(Complaints::with(&error))
+        let refused = || Self::Refused(Complaints::with(&error));
+        Complaints::lack().map_or_else(refused, Self::Lack)
     }
 }
 

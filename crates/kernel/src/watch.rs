@@ -247,7 +247,8 @@ fn load(name: &str, program: &[u8]) -> Result<Object, WatchError> {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what closures are given")]
 fn refused(error: libbpf_rs::Error) -> WatchError {
-    WatchError::Refused(Complaints::with(&error))
+    let refused = || WatchError::Refused(Complaints::with(&error));
+    Complaints::lack().map_or_else(refused, WatchError::Lack)
 }
 
 /// The cgroup2 file system of this machine, where there is one.
@@ -268,7 +269,7 @@ pub(crate) fn unattached(cgroup: &Path, error: libbpf_rs::Error) -> WatchError {
             let among = if others.is_empty() { String::new() } else { ", among ".to_owned() };
             WatchError::Alone(cgroup.to_owned(), among + &others.join(", "))
         }
-        false => WatchError::Refused(Complaints::with(&error)),
+        false => refused(error),
     }
 }
 

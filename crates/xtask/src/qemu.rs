@@ -37,6 +37,9 @@ struct Modes {
     /// Ten thousand connections over ten paths there, while rules and a trial deal them
     #[arg(long)]
     load: bool,
+    /// That a kernel before 5.15 is told in one line what it lacks
+    #[arg(long)]
+    old: bool,
     /// What each control costs per ACK there, in instructions
     #[arg(long)]
     cost: bool,
@@ -55,6 +58,7 @@ enum Mode {
     Steps,
     Short,
     Load,
+    Old,
     Cost,
     Soak,
     Systemd,
@@ -65,6 +69,7 @@ impl Modes {
         match self {
             Self { short: true, .. } => Mode::Short,
             Self { load: true, .. } => Mode::Load,
+            Self { old: true, .. } => Mode::Old,
             Self { cost: true, .. } => Mode::Cost,
             Self { soak: true, .. } => Mode::Soak,
             Self { systemd: true, .. } => Mode::Systemd,
@@ -80,6 +85,7 @@ impl Mode {
             Self::Steps => ("steps", Time::Virtual),
             Self::Short => ("short", Time::Virtual),
             Self::Load => ("load", Time::Virtual),
+            Self::Old => ("old", Time::Virtual),
             Self::Cost => ("cost", Time::Virtual),
             Self::Soak => ("soak", Time::Host),
             // Its timeouts are meant for a machine that waits for nothing.
@@ -139,7 +145,7 @@ fn build(root: &Path, mode: Mode) -> Result<Vec<(&'static str, PathBuf)>, Stop> 
         Mode::Steps | Mode::Short | Mode::Load => {
             vec![("bin/running", built(root, &["test", "--no-run", "--test", "running"])?)]
         }
-        Mode::Systemd => Vec::new(),
+        Mode::Old | Mode::Systemd => Vec::new(),
     };
     Ok([vec![("init", firstflight)], other].concat())
 }

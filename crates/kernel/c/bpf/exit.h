@@ -30,7 +30,11 @@ FF_INLINE u64 *exit_of(struct tcp_sock *tp)
 
 FF_INLINE u64 exit_word(u32 why, u32 cwnd) { return (u64)cwnd << 32 | EXIT_MARK | why; }
 
-FF_INLINE u8 tells_exit(u64 word) { return ((u32)word & ~EXIT_WHY) == EXIT_MARK; }
+/* Any control may have written anything there. */
+FF_INLINE u8 tells_exit(u64 word)
+{
+    return ((u32)word & ~EXIT_WHY) == EXIT_MARK && (word & EXIT_WHY) <= END_LOCAL;
+}
 
 /* What the kernel's state says of why the window is being reduced. */
 FF_INLINE u32 why_reduced(u8 state, const struct tcp_sock *tp)

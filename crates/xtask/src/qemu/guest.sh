@@ -37,6 +37,21 @@ quietly() {
     return $code
 }
 
+# One line says what the kernel lacks for it.
+lacks() {
+    quietly firstflight kernel "$@"
+    [ $? = 3 ] && [ "$(grep -c '' /tmp/said)" = 1 ] && grep -q 'the kernel has no' /tmp/said
+}
+
+watched() {
+    firstflight kernel watch --for 8s > /tmp/watched &
+    sleep 1
+    flow reno
+    wait $!
+    cat /tmp/watched
+    grep -q '^4 connections; 0 still open' /tmp/watched
+}
+
 # How long one ACK waits for packets out of order, as `linux_release` has it before 6.19 and since.
 acks() {
     local place=/proc/sys/net/ipv4/tcp_comp_sack percent=5 slack
@@ -57,6 +72,13 @@ elif [ "$mode" = soak ]; then
     # What an emulated processor bears: a cycle takes some four seconds there.
     step soak xtask soak --built /bin --link netem --flows 40 --seconds 200 --cycles 40
     dmesg
+elif [ "$mode" = old ]; then
+    step load quietly firstflight kernel load newreno
+    step watch watched
+    step no-cubic lacks load cubic
+    step no-tracepoint lacks watch --tracepoints --for 1s
+    step no-rules lacks steer reno
+    step no-trial lacks trial --control reno --against cubic --for 1s
 elif [ "$mode" = load ]; then
     step under-load load 10000
 else
