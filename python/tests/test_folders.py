@@ -140,3 +140,20 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_is_finished(kind, whole, parq
     assert 0 < kept < len(chunks(whole)) and hidden == 0
     assert int(begun) >= kept
     assert summary == (whole / "summary.csv").read_bytes()
+
+
+def test_the_connections_of_a_trial_become_parquet(command, tmp_path):
+    from pyarrow import parquet as files
+
+    head = {"schema": "firstflight/trial-recording@1", "control": "ff_scout", "against": "cubic"}
+    head |= {"share": 0.05, "to": "::/0", "port": None, "by": "connection", "bytes": 100000}
+    head |= {"age_s": 1.0, "tolerance": 0.02, "seed": 7}
+    line = {"after_s": 1.5, "minute": 7, "local": "192.0.2.1:443", "remote": "192.0.2.9:5000"}
+    line |= {"tried": True, "control": "ff_scout", "refused": False, "time_to_bytes_s": None}
+    line |= {"bytes_at_age": 120000.5, "srtt_s": 0.04, "acked_bytes": 150000}
+    line |= {"sent_again_bytes": 50, "timeouts": 1, "broken_off": False}
+    written = (json.dumps(it, separators=(",", ":")) for it in (head, line, line))
+    (tmp_path / "t.jsonl").write_text("\n".join(written) + "\n")
+    printed = command("show", str(tmp_path / "t.jsonl"), "--out", str(tmp_path / "out"))
+    assert printed.returncode == 0, printed.stderr
+    assert files.read_table(tmp_path / "out" / "connections.parquet").to_pylist() == [line, line]

@@ -15,7 +15,6 @@ mod load;
 mod status;
 #[cfg(feature = "kernel")]
 mod steer;
-#[cfg(feature = "kernel")]
 mod trial;
 #[cfg(feature = "kernel")]
 mod unload;
@@ -435,7 +434,15 @@ pub(crate) fn is_trial(path: &Path) -> bool {
 /// How the recording of a trial begins, of whatever version.
 const TRIAL: &[u8] = b"{\"schema\":\"firstflight/trial-recording@";
 
-#[cfg(feature = "kernel")]
+/// What the kernel means by its errors.
+fn why(number: u64) -> String {
+    match number {
+        1 => "its route has `congctl lock` (ip route)".to_owned(),
+        2 => "the control is not loaded any more".to_owned(),
+        number => std::io::Error::from_raw_os_error(i32::try_from(number).unwrap_or(0)).to_string(),
+    }
+}
+
 pub(crate) use self::trial::show as show_trial;
 #[cfg(feature = "kernel")]
 use self::{load::load, status::status, steer::steer, trial::trial, unload::unload, watch::watch};
@@ -443,8 +450,6 @@ use self::{load::load, status::status, steer::steer, trial::trial, unload::unloa
 #[cfg(not(feature = "kernel"))]
 mod elsewhere {
     //! A build that cannot load: it reads what is asked for, and says what is missing.
-
-    use std::path::Path;
 
     use firstflight_kernel::requirements::Lack;
 
@@ -474,15 +479,8 @@ mod elsewhere {
     pub(super) fn trial(_: &Trial) -> Result<Status, Failure> {
         Err(Lack::Build.into())
     }
-
-    pub(crate) fn show_trial(path: &Path, _: bool, _: Option<&Path>) -> Result<Status, Failure> {
-        let path = path.display();
-        Err(Failure::Lacks(format!("show: {path} is the recording of a trial; {}", Lack::Build)))
-    }
 }
 
-#[cfg(not(feature = "kernel"))]
-pub(crate) use self::elsewhere::show_trial;
 #[cfg(not(feature = "kernel"))]
 use self::elsewhere::{load, status, steer, trial, unload, watch};
 

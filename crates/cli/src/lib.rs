@@ -35,6 +35,7 @@ mod show;
 mod socket_buffers;
 mod summary;
 mod sweep;
+mod tables;
 mod trace;
 mod transfer;
 

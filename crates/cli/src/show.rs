@@ -54,8 +54,8 @@ pub(crate) struct Args {
     /// Print the start-up as one JSON document
     #[arg(long)]
     json: bool,
-    /// Write report.html, figures, data and show.json here; of a recording of `kernel watch` its
-    /// table, as CSV and, where this program is built with it, as Parquet
+    /// Write report.html, figures, data and show.json here; of a recording of `kernel watch` or
+    /// `kernel trial` its table, as CSV and, where this program is built with it, as Parquet
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

@@ -40,8 +40,8 @@ pub enum Lack {
 }
 
 impl Lack {
-    /// What the kernel lacks, where libbpf or the kernel's verifier has named it among what it said:
-    /// a field of a struct, or a function that a program calls.
+    /// What the kernel lacks, where libbpf or the kernel's verifier has named it: a field of a
+    /// struct, or a function that a program calls.
     pub fn named_in(said: &str) -> Option<Self> {
         let field = said.lines().find_map(|line| {
             let (_, relocation) = line.split_once("failed to resolve CO-RE relocation ")?;

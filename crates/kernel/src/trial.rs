@@ -9,6 +9,23 @@ pub mod sequence;
 mod told;
 
 #[cfg(feature = "bpf")]
-pub use dealing::{Counts, Dealing, Plan};
+pub use dealing::{Dealing, Plan};
 #[cfg(feature = "bpf")]
 pub use told::Told;
+
+/// What was dealt since the trial began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// New connections for which the trial is.
+    pub matched: u64,
+    /// Those whose application had chosen a control itself; they take no part.
+    pub own_choice: u64,
+    /// Those that take part and for which the kernel refused the arm's control.
+    pub failed: u64,
+    /// Why, the last time: an `errno`.
+    pub last_error: u64,
+    /// Connections that could not be told, because too many were at once.
+    pub dropped: u64,
+    /// Connections that take part: with the other control, and with the one that is tried.
+    pub dealt: [u64; 2],
+}

@@ -136,11 +136,18 @@ impl Format {
     /// # Errors
     /// A file that cannot be written.
     pub fn write(self, path: &Path, table: Table) -> Result<(), SweepError> {
+        let mut rows = self.begin(path, table.columns())?;
+        rows.write(table)?;
+        rows.finish()
+    }
+
+    /// Begins a file for tables of these columns.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn begin(self, path: &Path, columns: &[Column]) -> Result<Rows, SweepError> {
         let to = AtomicFile::create(path).map_err(SweepError::write(path))?;
-        let mut writer = self.writer_of(&to, table.columns())?;
-        writer.write(table)?;
-        writer.finish()?;
-        to.finish().map_err(SweepError::write(path))
+        Ok(Rows { writer: self.writer_of(&to, columns)?, to })
     }
 
     /// A writer of tables of flows into one file.
@@ -161,6 +168,32 @@ impl Format {
             }
         };
         Ok(Writer { form, path: to.path().to_owned() })
+    }
+}
+
+/// A file of tables one after the other, which is there when it is whole.
+pub struct Rows {
+    writer: Writer,
+    to: AtomicFile,
+}
+
+impl Rows {
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write(&mut self, table: Table) -> Result<(), SweepError> {
+        self.writer.write(table)
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn finish(self) -> Result<(), SweepError> {
+        let path = self.to.path().to_owned();
+        self.writer.finish()?;
+        self.to.finish().map_err(SweepError::write(&path))
     }
 }
 

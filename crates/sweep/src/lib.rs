@@ -52,7 +52,7 @@ pub use cut::weight_ns;
 pub use error::SweepError;
 pub use estimate::Estimate;
 pub use experiment::{Choose, Experiment, Side};
-pub use format::{Format, Parquet, ParquetRows, set_parquet};
+pub use format::{Format, Parquet, ParquetRows, Rows, set_parquet};
 pub use grid::Sweep;
 pub use merge::Merged;
 pub use page::{grid_files, into_page};

@@ -11,8 +11,8 @@ use firstflight_scenario::Fraction;
 use ipnet::IpNet;
 use serde::Serialize;
 
-use super::Steer as Args;
 use super::watch::{no_cgroup, read_prefix};
+use super::{Steer as Args, why};
 use crate::failure::{Failure, Status};
 use crate::output;
 
@@ -151,15 +151,6 @@ impl Told {
             failed: counts.failed,
             last_error: (counts.failed > 0).then(|| why(counts.last_error)),
         }
-    }
-}
-
-/// What the kernel means by its errors.
-pub(super) fn why(number: u64) -> String {
-    match number {
-        1 => "its route has `congctl lock` (ip route)".to_owned(),
-        2 => "the control is not loaded any more".to_owned(),
-        number => std::io::Error::from_raw_os_error(i32::try_from(number).unwrap_or(0)).to_string(),
     }
 }
 

@@ -1,143 +1,66 @@
 //! `kernel trial`: tries a control on a share of the new connections beside another, and stops by
-//! itself when it harms.
+//! itself when it harms; what its recording tells takes no kernel.
 
 mod connection;
 mod found;
 mod history;
 mod page;
+#[cfg(feature = "kernel")]
+mod record;
+#[cfg(feature = "kernel")]
+mod run;
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use firstflight_kernel::steer::{Rule, new_seed};
-use firstflight_kernel::trial::judge::{By, Judge, MEASURES, Stop};
-use firstflight_kernel::trial::{Counts, Dealing, Plan, dealing};
-use firstflight_kernel::watch::default_cgroup;
-use firstflight_scenario::{Fraction, Size, Time};
+use firstflight_kernel::trial::Counts;
+use firstflight_kernel::trial::judge::{Judge, MEASURES, Stop};
+use firstflight_results::{Table, table};
 
-use self::connection::{Head, Line, Record};
+use self::connection::{Head, Line};
 use self::found::Found;
 use self::history::History;
-use super::steer::{known_control, per_mille};
-use super::watch::{no_cgroup, read_prefix};
-use super::{Deal, Trial as Args};
 use crate::failure::{Failure, Status};
-use crate::progress::Progress;
-use crate::{interrupt, output};
+use crate::output;
+use crate::tables::Tables;
 
-/// Runs `kernel trial`.
-pub(super) fn trial(args: &Args) -> Result<Status, Failure> {
-    if args.clear {
-        let text = match dealing::clear()? {
-            true => "what a killed trial left is gone\n",
-            false => "no trial left anything\n",
-        };
-        output::print(text)?;
-        return Ok(Status::Done);
-    }
-    let mut plan = plan(args)?;
-    let period = read("--for", &args.period, Time::ns).map(Duration::from_nanos)?;
-    let tolerance = read("--tolerate", &args.tolerate, Fraction::ppb)? as f64 / 1e9;
-    let cgroup = args.cgroup.clone().or_else(default_cgroup);
-    let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel trial"))?;
-    if let Some(out) = &args.out {
-        output::check_directory("--out", out)?;
-    }
-    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
-    let stop = interrupt::listen();
-    let mut told = Told::of(Head::of(&plan, tolerance));
-    let path = args.record.as_deref();
-    let (record, before) = Record::open(path, &mut plan, tolerance, |line| told.take(line))?;
-    let (dealing, goes_on) = Dealing::begin(&cgroup, &plan)?;
-    let mut trial = Trial { dealing, plan, record, told, before, began: Instant::now() };
-    output::note(&format!(
-        "{} {} of new connections of {}; Ctrl-C ends it",
-        if goes_on { "going on to try" } else { "trying" },
-        plan_words(&trial.plan),
-        cgroup.display()
-    ));
-    let progress = Progress::new("trial", None);
-    let why = loop {
-        trial.dealing.renew()?;
-        let left = period.saturating_sub(trial.lasted()).min(TICK);
-        trial.take(left)?;
-        progress.say(&found::so_far(&trial.told.judge));
-        if let Some(why) = trial.told.judge.stop() {
-            break Some(why);
-        }
-        if stop.load(Relaxed) || trial.lasted() >= period {
-            break None;
-        }
-    };
-    trial.dealing.stop()?;
-    // What came meanwhile was dealt and counts.
-    trial.take(Duration::ZERO)?;
-    drop(progress);
-    let (counts, lasted) = (trial.dealing.counts()?, trial.lasted());
-    trial.dealing.end()?;
-    trial.told.print(Ok(counts), lasted, args.json, args.out.as_deref())?;
-    Ok(match why {
-        Some(_) => Status::Unmet,
-        None if lasted < period => Status::Interrupted,
-        None => Status::Done,
-    })
-}
+#[cfg(feature = "kernel")]
+pub(super) use self::run::trial;
 
-/// What a recording tells, for `show`.
+/// What a recording tells, for `show`; its connections are a table of `out`, too.
 pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status, Failure> {
     let told = RefCell::new(None);
     let head = |head| {
         *told.borrow_mut() = Some(Told::of(head));
         Ok(())
     };
-    let tell = |line: &Line| {
+    let tables = out.map(|out| Tables::begin(out, table::trial::columns())).transpose()?;
+    let (mut tables, mut unwritten) = (tables, None);
+    let mut rows = Table::empty(table::trial::columns());
+    let tell = |line: &Line, text: &[u8]| {
         let _ = told.borrow_mut().as_mut().map(|told| told.take(line));
+        let Some(tables) = &mut tables else { return Ok(()) };
+        table::trial::push(&mut rows, text)?;
+        if rows.len() == ROWS {
+            let full = std::mem::replace(&mut rows, Table::empty(table::trial::columns()));
+            unwritten = unwritten.take().or(tables.write(full).err());
+        }
+        Ok(())
     };
     let wrong = |problem: &str| Failure::Usage(format!("show: {}: {problem}", path.display()));
     let (_, last) = connection::read(path, head, tell).map_err(|problem| wrong(&problem))?;
+    unwritten.map_or(Ok(()), Err)?;
     let told = told.into_inner().ok_or_else(|| wrong("its first line is cut off"))?;
     let lasted = last.map_or(0., |line| line.after_s);
     let lasted = Duration::try_from_secs_f64(lasted).unwrap_or_default();
     let refused = told.refused;
     told.print(Err(refused), lasted, json, out)?;
+    tables.map_or(Ok(()), |mut tables| {
+        tables.write(rows)?;
+        tables.finish()
+    })?;
     Ok(Status::Done)
-}
-
-/// A trial under way.
-struct Trial {
-    dealing: Dealing,
-    plan: Plan,
-    record: Record,
-    told: Told,
-    /// How long it had lasted before this command.
-    before: Duration,
-    began: Instant,
-}
-
-impl Trial {
-    fn lasted(&self) -> Duration {
-        self.before + self.began.elapsed()
-    }
-
-    /// Takes what was told, writes each connection down before it leaves the kernel's buffer, and
-    /// judges.
-    fn take(&mut self, patience: Duration) -> Result<(), Failure> {
-        let Self { dealing, plan, record, told, before, began } = self;
-        let mut outcome = Ok(());
-        dealing.take(patience, |connection| {
-            let line = Line::new(&connection, plan, *before + began.elapsed());
-            match record.add(&line) {
-                Ok(true) => told.take(&line),
-                // A command that was killed had written it down.
-                Ok(false) => {}
-                Err(failure) => outcome = Err(failure),
-            }
-            outcome.is_ok()
-        })?;
-        outcome
-    }
 }
 
 /// What was told of a trial.
@@ -178,59 +101,6 @@ impl Told {
     }
 }
 
-/// How long is waited for connections before the kernel is told that this program lives.
-const TICK: Duration = Duration::from_secs(1);
-
-fn plan(args: &Args) -> Result<Plan, Failure> {
-    let missing = |flag: &str| Failure::Usage(format!("kernel trial: {flag} is missing"));
-    let control = args.control.as_deref().ok_or_else(|| missing("--control"))?;
-    let against = args.against.as_deref().ok_or_else(|| missing("--against"))?;
-    let per_mille = per_mille("kernel trial", &args.share)?;
-    if per_mille == 1000 {
-        return Err(Failure::Usage(format!(
-            "kernel trial: --share {}: nothing is left to compare with; accepted: 0.1% to 99.9%",
-            args.share
-        )));
-    }
-    let bytes = read("--bytes", &args.bytes, Size::bytes)?;
-    let age = read("--age", &args.age, Time::ns).map(Duration::from_nanos)?;
-    for (flag, text, is_wrong) in [
-        ("--bytes", &args.bytes, bytes == 0),
-        ("--age", &args.age, age.is_zero() || age >= dealing::TOLD),
-    ] {
-        if is_wrong {
-            let problem = "accepted: above 0, and an age below 60s, when a connection is told";
-            return Err(Failure::Usage(format!("kernel trial: {flag} {text}: {problem}")));
-        }
-    }
-    let to = read_prefix("kernel trial", &args.to)?.trunc();
-    let control = known_control("kernel trial", control)?;
-    let other = known_control("kernel trial", against)?;
-    let by = match args.by {
-        Deal::Connection => By::Connection,
-        Deal::Prefix => By::Prefix,
-        Deal::Time => By::Time,
-    };
-    let treated = Rule { to, port: args.port, per_mille, control, cgroup: None };
-    let seed = new_seed().map_err(|error| Failure::Lacks(format!("kernel trial: {error}")))?;
-    Ok(Plan { treated, other, seed, by, bytes, age })
-}
-
-fn read<T: std::str::FromStr<Err: std::fmt::Display>>(
-    flag: &str,
-    text: &str,
-    number: impl Fn(T) -> u64,
-) -> Result<u64, Failure> {
-    let wrong = |error| Failure::Usage(format!("kernel trial: {flag} {text}: {error}"));
-    text.parse().map(number).map_err(wrong)
-}
-
-/// `ff_scout on 5 % beside cubic`.
-fn plan_words(plan: &Plan) -> String {
-    let share = f64::from(plan.treated.per_mille) / 10.;
-    format!("{} on {share} % beside {}", plan.treated.control, plan.other)
-}
-
 /// What stopped it, in a sentence's words.
 fn reason(why: Stop) -> String {
     match why {
@@ -238,3 +108,6 @@ fn reason(why: Stop) -> String {
         Stop::Share(share) => format!("{:.2} % are in the tried arm", 100. * share),
     }
 }
+
+/// Rows of the table in memory at a time.
+const ROWS: usize = 8192;

@@ -1,17 +1,15 @@
 //! `show` of a recording of `kernel watch`: its connections as a table, or one of them.
 
-use std::path::Path;
-
 use firstflight_outside::digits;
 use firstflight_record::Watched;
 use firstflight_report::{Cell, Column, Table, terminal};
 use firstflight_results::{Table as Rows, Value};
-use firstflight_sweep::Format;
 use serde_json::{Map, Value as Json, json};
 
 use super::Args;
 use crate::failure::{Failure, Status};
 use crate::output;
+use crate::tables::Tables;
 use crate::words::count;
 
 /// Shows what the arguments ask for.
@@ -48,7 +46,11 @@ pub(super) fn show(args: &Args, watched: &Watched) -> Result<Status, Failure> {
         }
     };
     output::print(&text)?;
-    args.out.as_ref().map_or(Ok(()), |out| write(out, table))?;
+    if let Some(out) = &args.out {
+        let mut tables = Tables::begin(out, table.columns().to_vec())?;
+        tables.write(table.clone())?;
+        tables.finish()?;
+    }
     Ok(Status::Done)
 }
 
@@ -119,16 +121,6 @@ fn shown(value: Value<'_>) -> String {
 fn document(file: &str, rows: &[Map<String, Json>]) -> Result<String, Failure> {
     let document = json!({ "schema": SCHEMA, "file": file, "connections": rows });
     Ok(serde_json::to_string_pretty(&document)? + "\n")
-}
-
-/// Writes the table in every form that this program has.
-fn write(out: &Path, table: &Rows) -> Result<(), Failure> {
-    for format in [Some(Format::Csv), Format::named("parquet").ok()].into_iter().flatten() {
-        let file = out.join(format!("connections.{}", format.name()));
-        format.write(&file, table.clone())?;
-        output::note(&format!("table: {}", file.display()));
-    }
-    Ok(())
 }
 
 const SCHEMA: &str = "firstflight/connections@1";

@@ -378,3 +378,46 @@ fn a_recording_of_a_host_is_a_table_and_one_of_its_connections_tells_all() {
     assert!(table.lines().nth(1).unwrap().starts_with(line), "{table}");
     assert_eq!(table.lines().count(), 3);
 }
+
+/// A recording of `kernel trial`: what it is, and a connection.
+const TRIED: [&str; 2] = [
+    concat!(
+        r#"{"schema":"firstflight/trial-recording@1","control":"ff_scout","against":"cubic","#,
+        r#""share":0.05,"to":"::/0","port":443,"by":"connection","bytes":100000,"age_s":1.0,"#,
+        r#""tolerance":0.02,"seed":7}"#,
+        "\n"
+    ),
+    concat!(
+        r#"{"after_s":1.5,"minute":7,"local":"192.0.2.1:443","remote":"192.0.2.9:5000","#,
+        r#""tried":true,"control":"ff_scout","refused":false,"time_to_bytes_s":null,"#,
+        r#""bytes_at_age":120000.5,"srtt_s":0.04,"acked_bytes":150000,"sent_again_bytes":50,"#,
+        r#""timeouts":1,"broken_off":false}"#,
+        "\n"
+    ),
+];
+
+#[test]
+fn a_recording_of_a_trial_is_read_without_a_kernel_and_its_connections_are_a_table() {
+    let place = Place::new();
+    let [head, line] = TRIED;
+    // More than are in memory at a time, and what a command that was killed wrote.
+    let (count, cut) = (8_200, &line[..line.len() / 2]);
+    place.write("t.jsonl", [head, &line.repeat(count), cut].concat());
+    let outcome = place.run(&["show", "t.jsonl", "--json", "--out", "page"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let shown: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(shown["connections"], serde_json::json!([0, count]));
+    assert!(fs::read_to_string(place.path("page/report.html")).unwrap().contains("ff_scout"));
+    let table = fs::read_to_string(place.path("page/connections.csv")).unwrap();
+    let row = "1.5,7,192.0.2.1:443,192.0.2.9:5000,true,ff_scout,false,,120000.5,0.04,150000,50,1,";
+    assert!(table.lines().nth(count).unwrap().starts_with(row), "{table:.2000}");
+    assert_eq!(table.lines().count(), count + 1);
+    place.write("t.jsonl", [head, line, "{}\n"].concat());
+    let outcome = place.run(&["show", "t.jsonl", "--out", "other"]);
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    assert!(outcome.stderr.contains("t.jsonl: after "), "{outcome:?}");
+    assert!(!place.path("other/connections.csv").exists());
+    place.write("t.jsonl", head.replace("recording@1", "recording@2"));
+    let outcome = place.run(&["show", "t.jsonl"]);
+    assert!(outcome.stderr.contains("accepted: \"firstflight/trial-recording@1\""), "{outcome:?}");
+}

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use libbpf_rs::{ErrorKind, MapCore as _, MapFlags, MapHandle, RingBufferBuilder};
 
+use super::Counts;
 use super::judge::By;
 use super::told::Told;
 use crate::attached::Attached;
@@ -44,23 +45,6 @@ pub struct Dealing {
     until: MapHandle,
     counts: MapHandle,
     outcomes: MapHandle,
-}
-
-/// What was dealt since the trial began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// New connections for which the trial is.
-    pub matched: u64,
-    /// Those whose application had chosen a control itself; they take no part.
-    pub own_choice: u64,
-    /// Those that take part and for which the kernel refused the arm's control.
-    pub failed: u64,
-    /// Why, the last time: an `errno`.
-    pub last_error: u64,
-    /// Connections that could not be told, because too many were at once.
-    pub dropped: u64,
-    /// Connections that take part: with the other control, and with the one that is tried.
-    pub dealt: [u64; 2],
 }
 
 impl Dealing {

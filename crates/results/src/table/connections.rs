@@ -3,9 +3,9 @@
 
 use serde_json::Value as Json;
 
-use super::Table;
+use super::{Table, lines};
 use crate::column::Role::{Key, Measure};
-use crate::column::{Column, Kind, Kind::*, Value};
+use crate::column::{Column, Kind::*};
 
 /// The schema of a line.
 pub const LINE: &str = "firstflight/connection@1";
@@ -24,9 +24,7 @@ pub fn push(table: &mut Table, line: &str) -> Result<(), String> {
     if line["schema"] != LINE {
         return Err(format!("schema is {}; accepted: \"{LINE}\"", line["schema"]));
     }
-    let row = COLUMNS.iter().map(|column| cell(column, value(&line, column.name)));
-    let row = row.collect::<Result<Vec<Value<'_>>, String>>()?;
-    table.push(row.into_iter()).map_err(|(name, found)| format!("{name} is {found}"))
+    lines::push(table, &COLUMNS, |column| value(&line, column))
 }
 
 /// An interval is one key of a line, and two columns.
@@ -36,19 +34,6 @@ fn value<'a>(line: &'a Json, column: &str) -> &'a Json {
         "end_not_after_s" => &line["end_after_s"][1],
         key => &line[key],
     }
-}
-
-fn cell<'a>(column: &Column, found: &'a Json) -> Result<Value<'a>, String> {
-    if found.is_null() && column.nullable {
-        return Ok(Value::Null);
-    }
-    let value = match column.kind {
-        Kind::Text => found.as_str().map(Value::Text),
-        Kind::Count => found.as_u64().map(Value::Count),
-        Kind::Number => found.as_f64().map(Value::Number),
-        Kind::Flag => found.as_bool().map(Value::Flag),
-    };
-    value.ok_or_else(|| format!("{} is {found}; accepted: {}", column.name, column.kind.json()))
 }
 
 const COLUMNS: [Column; 24] = [

@@ -5,10 +5,12 @@ pub mod arrow;
 pub mod connections;
 mod factors;
 pub mod flows;
+mod lines;
 mod page;
 mod read;
 mod schema;
 pub mod series;
+pub mod trial;
 
 use std::io;
 

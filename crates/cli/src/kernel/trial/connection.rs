@@ -1,17 +1,11 @@
-//! The recording of a trial: what it is, then a line for each connection, so that a trial whose
-//! program was killed goes on where it was.
+//! What the recording of a trial holds: what the trial is, then a line for each connection.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use firstflight_kernel::trial::judge::{By, Judge, Outcome, Seen, prefix_of};
-use firstflight_kernel::trial::{Plan, Told};
 use serde::{Deserialize, Serialize};
-
-use crate::failure::Failure;
 
 /// A connection.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -19,45 +13,26 @@ pub(super) struct Line {
     /// When it was told, in seconds since the trial began.
     pub(super) after_s: f64,
     /// In which it began, since the machine was started.
-    minute: u64,
-    local: SocketAddr,
-    remote: SocketAddr,
+    pub(super) minute: u64,
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
     /// It was dealt the control that is tried, whether or not it got it.
-    tried: bool,
+    pub(super) tried: bool,
     /// Its control when it was told.
-    control: String,
+    pub(super) control: String,
     /// The kernel refused the control that was dealt.
     pub(super) refused: bool,
-    time_to_bytes_s: Option<f64>,
-    bytes_at_age: f64,
-    srtt_s: f64,
-    acked_bytes: u64,
-    sent_again_bytes: u64,
-    timeouts: u32,
+    pub(super) time_to_bytes_s: Option<f64>,
+    pub(super) bytes_at_age: f64,
+    pub(super) srtt_s: f64,
+    pub(super) acked_bytes: u64,
+    pub(super) sent_again_bytes: u64,
+    pub(super) timeouts: u32,
     /// It closed before both sides had finished.
-    broken_off: bool,
+    pub(super) broken_off: bool,
 }
 
 impl Line {
-    pub(super) fn new(told: &Told, plan: &Plan, elapsed: Duration) -> Self {
-        Self {
-            after_s: elapsed.as_secs_f64(),
-            minute: told.began.as_secs() / 60,
-            local: told.local,
-            remote: told.remote,
-            tried: told.treated,
-            control: told.control.clone(),
-            refused: told.error != 0,
-            time_to_bytes_s: told.time_to(plan.bytes).map(|time| time.as_secs_f64()),
-            bytes_at_age: told.bytes_at(plan.age),
-            srtt_s: told.srtt.as_secs_f64(),
-            acked_bytes: told.acked,
-            sent_again_bytes: told.sent_again,
-            timeouts: told.timeouts,
-            broken_off: told.broken,
-        }
-    }
-
     pub(super) fn outcome(&self) -> Outcome {
         let seen = Seen {
             time_to_bytes: self.time_to_bytes_s,
@@ -76,7 +51,7 @@ impl Line {
 /// The first line: what the trial is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Head {
-    schema: String,
+    pub(super) schema: String,
     pub(super) control: String,
     pub(super) against: String,
     pub(super) share: f64,
@@ -88,7 +63,7 @@ pub(super) struct Head {
     /// Recordings of before do not have it.
     #[serde(default = "two_percent")]
     pub(super) tolerance: f64,
-    seed: u32,
+    pub(super) seed: u32,
 }
 
 const fn two_percent() -> f64 {
@@ -96,22 +71,6 @@ const fn two_percent() -> f64 {
 }
 
 impl Head {
-    pub(super) fn of(plan: &Plan, tolerance: f64) -> Self {
-        Self {
-            schema: SCHEMA.to_owned(),
-            control: plan.treated.control.clone(),
-            against: plan.other.clone(),
-            share: f64::from(plan.treated.per_mille) / 1000.,
-            to: plan.treated.to.to_string(),
-            port: plan.treated.port,
-            by: by_word(plan.by).to_owned(),
-            bytes: plan.bytes,
-            age_s: plan.age.as_secs_f64(),
-            tolerance,
-            seed: plan.seed,
-        }
-    }
-
     /// A judge that has heard of no connection.
     pub(super) fn judge(&self) -> Judge {
         let all = [By::Prefix, By::Time].into_iter().find(|by| by_word(*by) == self.by);
@@ -119,7 +78,7 @@ impl Head {
     }
 }
 
-const fn by_word(by: By) -> &'static str {
+pub(super) const fn by_word(by: By) -> &'static str {
     match by {
         By::Connection => "connection",
         By::Prefix => "prefix",
@@ -127,74 +86,12 @@ const fn by_word(by: By) -> &'static str {
     }
 }
 
-/// Where lines are written, if anywhere.
-#[derive(Debug)]
-pub(super) struct Record {
-    file: Option<(File, PathBuf)>,
-    /// The last connection of a recording that goes on. It may still be in the kernel's buffer: a
-    /// command can be killed between writing it down and taking it out.
-    last: Option<Line>,
-}
-
-impl Record {
-    /// Opens the file. One that is there holds this trial, whose seed becomes that of `plan`, and
-    /// whose connections are told; how long the trial has lasted.
-    pub(super) fn open(
-        path: Option<&Path>,
-        plan: &mut Plan,
-        tolerance: f64,
-        tell: impl FnMut(&Line),
-    ) -> Result<(Self, Duration), Failure> {
-        let Some(path) = path else {
-            return Ok((Self { file: None, last: None }, Duration::ZERO));
-        };
-        let options = || OpenOptions::new().append(true).create(true).open(path);
-        let same = |head: Head| {
-            plan.seed = head.seed;
-            let wanted = Head::of(plan, tolerance);
-            if head == wanted {
-                return Ok(());
-            }
-            let shown = |head: &Head| serde_json::to_string(head).unwrap_or_default();
-            Err(format!("it holds {}, not {}", shown(&head), shown(&wanted)))
-        };
-        let (whole, last) = match path.exists() {
-            true => read(path, same, tell).map_err(|problem| wrong(path, &problem))?,
-            false => (0, None),
-        };
-        let lasted = last.as_ref().map_or(0., |line| line.after_s);
-        let lasted = Duration::try_from_secs_f64(lasted).unwrap_or_default();
-        let file = options().map_err(|error| failed(path, &error))?;
-        // The last line may be of a program that was killed while it wrote.
-        file.set_len(whole).map_err(|error| failed(path, &error))?;
-        let mut record = Self { file: Some((file, path.to_owned())), last };
-        if whole == 0 {
-            record.write(&Head::of(plan, tolerance))?;
-        }
-        Ok((record, lasted))
-    }
-
-    /// Writes a connection down, if that has not been done; whether it was new.
-    pub(super) fn add(&mut self, line: &Line) -> Result<bool, Failure> {
-        if self.last.take().is_some_and(|last| line == &Line { after_s: line.after_s, ..last }) {
-            return Ok(false);
-        }
-        self.write(line)?;
-        Ok(true)
-    }
-
-    fn write(&mut self, line: &impl Serialize) -> Result<(), Failure> {
-        let Some((file, path)) = &mut self.file else { return Ok(()) };
-        let text = serde_json::to_string(line)? + "\n";
-        file.write_all(text.as_bytes()).map_err(|error| failed(path, &error))
-    }
-}
-
-/// Reads a recording: how many bytes of it are whole lines, and its last connection.
+/// Reads a recording: how many bytes of it are whole lines, and its last connection. Each is told
+/// with its line.
 pub(super) fn read(
     path: &Path,
     head: impl FnOnce(Head) -> Result<(), String>,
-    mut tell: impl FnMut(&Line),
+    mut tell: impl FnMut(&Line, &[u8]) -> Result<(), String>,
 ) -> Result<(u64, Option<Line>), String> {
     let file = firstflight_outside::open(path, MOST).map_err(|problem| problem.to_string())?;
     let (mut file, mut head) = (BufReader::new(file), Some(head));
@@ -210,13 +107,16 @@ pub(super) fn read(
             break;
         }
         if let Some(head) = head.take() {
-            let found = serde_json::from_slice(&text)
+            let found: Head = serde_json::from_slice(&text)
                 .map_err(|_| "its first line is none of a trial's".to_owned())?;
+            if found.schema != SCHEMA {
+                return Err(format!("schema is \"{}\"; accepted: \"{SCHEMA}\"", found.schema));
+            }
             head(found)?;
         } else {
             let line: Line = serde_json::from_slice(&text)
                 .map_err(|error| format!("after {whole} bytes: {error}"))?;
-            tell(&line);
+            tell(&line, &text)?;
             last = Some(line);
         }
         whole += read as u64;
@@ -224,108 +124,8 @@ pub(super) fn read(
     Ok((whole, last))
 }
 
-fn failed(path: &Path, error: &io::Error) -> Failure {
-    Failure::Lacks(format!("kernel trial: --record {}: {error}", path.display()))
-}
-
-fn wrong(path: &Path, problem: &str) -> Failure {
-    Failure::Usage(format!(
-        "kernel trial: --record {}: {problem}; accepted: a new file, or one of the trial that is \
-         to go on",
-        path.display()
-    ))
-}
-
-const SCHEMA: &str = "firstflight/trial-recording@1";
+pub(super) const SCHEMA: &str = "firstflight/trial-recording@1";
 /// Largest recording that is read, in bytes: that of a hundred million connections.
 const MOST: u64 = 1 << 35;
 /// Longest line of a recording, in bytes.
 const LONGEST: u64 = 1 << 16;
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use firstflight_kernel::steer::Rule;
-
-    pub(in super::super) fn plan(seed: u32) -> Plan {
-        let control = "ff_scout".to_owned();
-        let to = "192.0.2.0/24".parse().unwrap();
-        Plan {
-            treated: Rule { to, port: Some(443), per_mille: 50, control, cgroup: None },
-            other: "cubic".to_owned(),
-            seed,
-            by: By::Connection,
-            bytes: 100_000,
-            age: Duration::from_secs(1),
-        }
-    }
-
-    fn line(after_s: f64) -> Line {
-        Line {
-            after_s,
-            minute: 7,
-            local: "198.51.100.1:443".parse().unwrap(),
-            remote: "192.0.2.9:50000".parse().unwrap(),
-            tried: true,
-            control: "ff_scout".to_owned(),
-            refused: false,
-            time_to_bytes_s: Some(0.25),
-            bytes_at_age: 120_000.5,
-            srtt_s: 0.04,
-            acked_bytes: 150_000,
-            sent_again_bytes: 50_000,
-            timeouts: 1,
-            broken_off: false,
-        }
-    }
-
-    #[test]
-    fn a_recording_goes_on_after_a_line_that_was_cut() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trial.jsonl");
-        let (mut record, lasted) =
-            Record::open(Some(&path), &mut plan(5), 0.02, |_| panic!()).unwrap();
-        assert_eq!(lasted, Duration::ZERO);
-        record.write(&line(1.5)).unwrap();
-        record.write(&line(2.5)).unwrap();
-        let whole = std::fs::read(&path).unwrap();
-        std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
-        let (mut again, mut found) = (plan(6), Vec::new());
-        let tell = |line: &Line| found.push(line.outcome());
-        let (mut record, lasted) = Record::open(Some(&path), &mut again, 0.02, tell).unwrap();
-        assert_eq!((again.seed, lasted, found.len()), (5, Duration::from_millis(1500), 1));
-        let values = found[0].values;
-        assert_eq!((values[0], values[3]), (Some(0.25_f64.ln()), Some(0.25)));
-        assert_eq!((found[0].treated, found[0].minute), (true, 7));
-        record.write(&line(2.5)).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), whole);
-    }
-
-    /// The command was killed after it had written the connection and before the buffer was rid of
-    /// it, so that the kernel tells it once more.
-    #[test]
-    fn a_connection_that_is_told_again_after_a_kill_is_written_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trial.jsonl");
-        let (mut record, _) = Record::open(Some(&path), &mut plan(5), 0.02, |_| panic!()).unwrap();
-        assert!(record.add(&line(1.5)).unwrap());
-        let whole = std::fs::read(&path).unwrap();
-        let (mut record, _) = Record::open(Some(&path), &mut plan(6), 0.02, |_| ()).unwrap();
-        assert!(!record.add(&line(7.5)).unwrap());
-        assert_eq!(std::fs::read(&path).unwrap(), whole);
-        assert!(record.add(&Line { minute: 8, ..line(8.5) }).unwrap());
-    }
-
-    #[test]
-    fn another_trials_recording_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trial.jsonl");
-        Record::open(Some(&path), &mut plan(5), 0.02, |_| ()).unwrap();
-        let mut other = Plan { bytes: 1, ..plan(5) };
-        let said = Record::open(Some(&path), &mut other, 0.02, |_| ()).unwrap_err().to_string();
-        assert!(said.contains("accepted: a new file") && said.contains("100000"), "{said}");
-        std::fs::write(&path, "{}\n").unwrap();
-        let said = Record::open(Some(&path), &mut plan(5), 0.02, |_| ()).unwrap_err().to_string();
-        assert!(said.contains("its first line is none of a trial's"), "{said}");
-    }
-}

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::connection::Head;
 use super::reason;
-use crate::kernel::steer::why as errno;
+use crate::kernel::why;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -107,6 +107,7 @@ fn rows(judge: &Judge) -> Vec<Row> {
 }
 
 /// How it stands, in a few words.
+#[cfg(feature = "kernel")]
 pub(super) fn so_far(judge: &Judge) -> String {
     let [other, tried] = judge.connections();
     let first = &Row::new(0, judge.finding(0));
@@ -124,7 +125,7 @@ impl Found {
     ) -> Self {
         let (share_found, share_p_value) = judge.share();
         let (refused, counts) = (counts.map_or_else(|it| it, |it| it.failed), counts.ok());
-        let error = counts.filter(|_| refused > 0).map(|counts| errno(counts.last_error));
+        let error = counts.filter(|_| refused > 0).map(|counts| why(counts.last_error));
         Self {
             schema: "firstflight/trial@1",
             version: env!("CARGO_PKG_VERSION"),
@@ -276,12 +277,12 @@ impl Found {
 
 const A_DAY: f64 = 86_400.;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "kernel"))]
 mod tests {
     use firstflight_kernel::trial::judge::{By, Outcome};
 
     use super::*;
-    use crate::kernel::trial::connection::tests::plan;
+    use crate::kernel::trial::record::tests::plan;
 
     /// Half of 400 connections take so much longer.
     fn text(control: &str, times: f64, seconds: u64) -> String {

@@ -140,7 +140,7 @@ const LIMITS: [&str; 5] = [
      count.",
 ];
 
-#[cfg(test)]
+#[cfg(all(test, feature = "kernel"))]
 mod tests {
     use std::time::Duration;
 
@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
     use crate::kernel::trial::connection::Head;
-    use crate::kernel::trial::connection::tests::plan;
+    use crate::kernel::trial::record::tests::plan;
 
     fn trial(connections: u32) -> (Found, History) {
         let head = Head::of(&plan(1), 0.02);
