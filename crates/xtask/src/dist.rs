@@ -1,6 +1,6 @@
 //! What people download, in `target/downloads`: the command as a static program, the Python
-//! package's wheel for any Linux, checksums, and what is inside. Each is tried where nothing else
-//! is.
+//! package's wheel for any Linux, both for x86-64 and 64-bit ARM, checksums, and what is inside.
+//! Each is tried where nothing else is, as far as this machine can.
 //!
 //! The Debian package is `cargo xtask deb`'s.
 
@@ -11,30 +11,87 @@ use std::process::Command;
 use crate::Stop;
 use crate::deb::stage;
 use crate::notes::VERSION;
-use crate::step::{announce, cargo, has_tools, output, run, succeed, target, unable, which};
+use crate::step::{
+    announce, cargo, has_target, has_tools, output, run, succeed, target, unable, which,
+};
 use crate::steps::user_is_root;
+use crate::{example, python};
 
-/// Makes and tries all of it.
-pub(crate) fn dist(root: &Path) -> Result<(), Stop> {
-    has_tools("dist", &["musl-gcc", "xz", "unshare", "strip"], "musl-tools xz-utils util-linux")?;
-    let folder = target(root).join("downloads");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).map_err(|error| unable("target/downloads", &error))?;
-    let archive = archive(root, &folder)?;
-    let mut alone = Command::new("unshare");
-    alone.args(["--user", "--map-root-user", "--mount", "sh", "-c", include_str!("dist/alone.sh")]);
-    run("the program in an empty root", alone.arg("dist").arg(&archive).arg(VERSION))?;
-    debian(&archive)?;
-    let wheel = wheel(root, &folder)?;
+/// Makes and tries all of it; or tries alone what the tests have built of the program.
+pub(crate) fn dist(root: &Path, dev: bool) -> Result<(), Stop> {
+    has_tools("dist", &["xz", "unshare", "strip"], "xz-utils util-linux binutils")?;
+    if dev {
+        announce("a static program of what the tests have built");
+        let program = example::alone(root)?;
+        return tried(&archive(root, &emptied(root, "dist-dev")?, "dev.tar", &program, None)?);
+    }
+    has_tools("dist", &["musl-gcc"], "musl-tools")?;
+    let folder = emptied(root, "downloads")?;
+    announce("the static program (minutes)");
+    succeed("build", cargo(root, &["build"]).args(STATIC).args(["--target", TARGET]))?;
+    let program = built(root, TARGET);
+    tried(&archive(root, &folder, &format!("{TARGET}.tar.xz"), &program, None)?)?;
+    let tools = tools(root)?;
+    let wheel = wheel(root, &folder, &tools, GNU)?;
     let mut tried = Command::new("sh");
     run(
         "the wheel in new environments",
         tried.arg("-c").arg(include_str!("dist/wheel.sh")).arg("dist").arg(&wheel).arg(VERSION),
     )?;
+    arm(root, &folder, &tools, &program)?;
     contents(root, &folder)?;
     let mut sums = Command::new("sh");
     sums.args(["-c", "sha256sum -- *.* > SHA256SUMS && cat SHA256SUMS"]).current_dir(&folder);
     run("checksums, in target/downloads/SHA256SUMS", &mut sums)
+}
+
+/// A folder below the target's with nothing in it.
+fn emptied(root: &Path, name: &str) -> Result<PathBuf, Stop> {
+    let folder = target(root).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|error| unable(name, &error))?;
+    Ok(folder)
+}
+
+/// Tries the program of this machine in a root that holds nothing else, and in Debian's.
+fn tried(archive: &Path) -> Result<(), Stop> {
+    alone(archive, None)?;
+    debian(archive)
+}
+
+/// Program and wheel for 64-bit ARM, linked by zig. What is beside the program is made by `ours`,
+/// this machine's.
+fn arm(root: &Path, folder: &Path, tools: &Path, ours: &Path) -> Result<(), Stop> {
+    if !ARM.into_iter().all(has_target) {
+        println!("skipped: 64-bit ARM: no target (rustup target add {})", ARM.join(" "));
+        return Ok(());
+    }
+    let [musl, gnu] = ARM;
+    announce("the static program for 64-bit ARM (minutes)");
+    let mut build = cargo(root, &["zigbuild"]);
+    build.args(STATIC).args(["--target", musl]).env("PATH", python::first_on_the_path(tools));
+    // No `strip` here knows that machine.
+    succeed("build", build.env("CARGO_PROFILE_DIST_STRIP", "symbols"))?;
+    let name = format!("{musl}.tar.xz");
+    let archive = archive(root, folder, &name, ours, Some(&built(root, musl)))?;
+    wheel(root, folder, tools, gnu)?;
+    println!("skipped: the wheel for 64-bit ARM was not tried");
+    match which("qemu-aarch64-static") {
+        Some(qemu) => alone(&archive, Some(&qemu)),
+        None => {
+            let lack = "no qemu-aarch64-static (Debian: qemu-user-static)";
+            println!("skipped: the program for 64-bit ARM was not tried: {lack}");
+            Ok(())
+        }
+    }
+}
+
+/// The program in a root that holds nothing else, of another machine by an emulator of that.
+fn alone(archive: &Path, emulator: Option<&Path>) -> Result<(), Stop> {
+    let mut alone = Command::new("unshare");
+    alone.args(["--user", "--map-root-user", "--mount", "sh", "-c", include_str!("dist/alone.sh")]);
+    alone.arg("dist").arg(archive).arg(VERSION).args(emulator);
+    run("the program in an empty root", &mut alone)
 }
 
 /// The program in empty roots of Debian's releases, where this machine can make them.
@@ -48,16 +105,23 @@ fn debian(archive: &Path) -> Result<(), Stop> {
     run("the program in empty Debian roots", tried.arg(VERSION).args(RELEASES))
 }
 
-/// The static program with its manual, completions and licences.
-fn archive(root: &Path, folder: &Path) -> Result<PathBuf, Stop> {
-    announce("the static program (minutes)");
-    let words =
-        ["build", "--locked", "--profile", "dist", "--package", "firstflight-cli", "--quiet"];
-    let mut build = cargo(root, &words);
-    succeed("build", build.args(["--target", TARGET]))?;
-    let name = format!("firstflight-{VERSION}-{TARGET}");
+/// The static program with what it makes: manual, completions and licences. `other` is that of
+/// another machine, which takes its place.
+fn archive(
+    root: &Path,
+    folder: &Path,
+    name: &str,
+    ours: &Path,
+    other: Option<&Path>,
+) -> Result<PathBuf, Stop> {
+    let archive = folder.join(format!("firstflight-{VERSION}-{name}"));
+    let name = name.split('.').next().unwrap_or_default();
+    let name = format!("firstflight-{VERSION}-{name}");
     let inside = folder.join(&name);
-    stage::fill(root, &target(root).join(TARGET).join("dist/firstflight"), &inside)?;
+    stage::fill(root, ours, &inside)?;
+    if let Some(other) = other {
+        fs::copy(other, inside.join("firstflight")).map_err(|error| unable(&name, &error))?;
+    }
     // The unit is for controls in the kernel, which this program does not have.
     for extra in ["firstflight-kernel.service", "copyright"] {
         fs::remove_file(inside.join(extra)).map_err(|error| unable(extra, &error))?;
@@ -66,36 +130,42 @@ fn archive(root: &Path, folder: &Path) -> Result<PathBuf, Stop> {
         fs::copy(root.join(licence), inside.join(licence))
             .map_err(|error| unable(licence, &error))?;
     }
-    let archive = folder.join(format!("{name}.tar.xz"));
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime"]);
-    tar.arg(format!("@{}", stage::time(root)?)).arg("-cJf").arg(&archive);
+    tar.arg(format!("@{}", stage::time(root)?)).arg("-caf").arg(&archive);
     succeed("tar", tar.arg("-C").arg(folder).arg(&name))?;
     fs::remove_dir_all(&inside).map_err(|error| unable("target/downloads", &error))?;
     Ok(archive)
 }
 
-/// The wheel, linked against a glibc that every Linux of the last years has.
-fn wheel(root: &Path, folder: &Path) -> Result<PathBuf, Stop> {
-    announce("the wheel (minutes)");
+fn built(root: &Path, triple: &str) -> PathBuf {
+    target(root).join(triple).join("dist/firstflight")
+}
+
+/// The interpreter of an environment with what builds for other machines and older systems.
+fn tools(root: &Path) -> Result<PathBuf, Stop> {
+    announce("maturin and zig, in target/dist-tools");
     let tools = target(root).join("dist-tools");
     succeed("venv", Command::new("python3").args(["-m", "venv"]).arg(&tools))?;
-    let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet", "maturin[zig]"];
-    succeed("pip", Command::new(tools.join("bin/python")).args(pip))?;
-    let mut maturin = Command::new(tools.join("bin/maturin"));
+    let python = tools.join("bin/python");
+    let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
+    succeed("pip", Command::new(&python).args(pip).args(["maturin[zig]", "cargo-zigbuild"]))?;
+    Ok(python)
+}
+
+/// The wheel, linked against a glibc that every Linux of the last years has.
+fn wheel(root: &Path, folder: &Path, tools: &Path, triple: &str) -> Result<PathBuf, Stop> {
+    announce(&format!("the wheel for {triple} (minutes)"));
+    let mut maturin = Command::new(tools.with_file_name("maturin"));
     maturin.args(["build", "--quiet", "--locked", "--release", "--zig", "--compatibility", GLIBC]);
-    maturin.arg("--out").arg(folder).current_dir(root);
-    let mut path = tools.join("bin").into_os_string();
-    path.push(":");
-    path.push(std::env::var_os("PATH").unwrap_or_default());
-    succeed(
-        "maturin",
-        maturin.env("PATH", path).env("CARGO_TARGET_DIR", target(root).join("zig")),
-    )?;
+    maturin.args(["--target", triple]).arg("--out").arg(folder).current_dir(root);
+    maturin.env("PATH", python::first_on_the_path(tools));
+    succeed("maturin", maturin.env("CARGO_TARGET_DIR", target(root).join("zig")))?;
     let files = fs::read_dir(folder).map_err(|error| unable("target/downloads", &error))?;
     let mut wheels = files.filter_map(|file| Some(file.ok()?.path()));
+    let machine = triple.split('-').next().unwrap_or_default();
     wheels
-        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+        .find(|path| path.to_string_lossy().ends_with(&format!("_{machine}.whl")))
         .ok_or_else(|| Stop::failed("maturin made no wheel"))
 }
 
@@ -117,7 +187,14 @@ fn contents(root: &Path, folder: &Path) -> Result<(), Stop> {
 
 /// Debian 12 and the one after it.
 const RELEASES: [&str; 2] = ["bookworm", "trixie"];
+/// What cargo builds as the static program.
+const STATIC: [&str; 6] =
+    ["--locked", "--profile", "dist", "--package", "firstflight-cli", "--quiet"];
 /// Without a C library of the system's.
 const TARGET: &str = "x86_64-unknown-linux-musl";
+/// What the wheel is of.
+const GNU: &str = "x86_64-unknown-linux-gnu";
+/// Both for the other machine.
+const ARM: [&str; 2] = ["aarch64-unknown-linux-musl", "aarch64-unknown-linux-gnu"];
 /// glibc 2.28: Debian 10, RHEL 8, Ubuntu 18.10 and later.
 const GLIBC: &str = "manylinux_2_28";

@@ -8,7 +8,7 @@ use std::process::Command;
 use toml::Table;
 use walkdir::WalkDir;
 
-use crate::step::{cargo, read_toml, target, unable};
+use crate::step::{cargo, read_toml, succeed, target, unable};
 use crate::{Stop, check};
 
 /// Its manifest, from the root.
@@ -90,6 +90,15 @@ pub(crate) fn command_in_a_copy(root: &Path, word: &str) -> Result<Command, Stop
         _ => copy(root, &folder)?,
     }
     Ok(within(root, &folder, word))
+}
+
+/// Its program, which is the whole command line, linked statically with glibc: of crates that its
+/// tests have built, where one with musl would take all of them anew.
+pub(crate) fn alone(root: &Path) -> Result<PathBuf, Stop> {
+    let mut build = command_in_a_copy(root, "rustc")?;
+    build.args(["--quiet", "--bin", NAME, "--", "-C", "target-feature=+crt-static"]);
+    succeed("build", &mut build)?;
+    Ok(target(root).join("debug").join(NAME))
 }
 
 fn within(root: &Path, folder: &Path, word: &str) -> Command {

@@ -96,9 +96,14 @@ enum Task {
         #[arg(long)]
         release: bool,
     },
-    /// What people download, in target/downloads: a static program, a wheel for any Linux,
-    /// checksums and a bill of materials, each tried where nothing else is (musl-gcc)
-    Dist,
+    /// What people download, in target/downloads: a static program, a wheel for any Linux, both for
+    /// x86-64 and 64-bit ARM, checksums and a bill of materials, tried where nothing else is
+    /// (musl-gcc)
+    Dist {
+        /// Tries alone a static program of what the tests have built, in the same empty roots
+        #[arg(long)]
+        dev: bool,
+    },
     /// Makes a crate of your own with a start-up to change, a copy of examples/own-startup
     Own {
         /// The folder, which it makes
@@ -139,7 +144,7 @@ fn main() -> ExitCode {
         Task::Soak(asked) => soak::run(root, &asked),
         Task::Package => package::package(root),
         Task::Deb { release } => deb::run(root, release),
-        Task::Dist => dist::dist(root),
+        Task::Dist { dev } => dist::dist(root, dev),
         Task::Own { folder } => example::own(root, &folder),
         Task::C(asked) => c::c(root, &asked),
         Task::Notes { version } => notes::notes(root, &version),

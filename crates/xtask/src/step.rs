@@ -129,6 +129,13 @@ pub fn has_tools(task: &str, tools: &[&str], packages: &str) -> Result<(), Stop>
     Err(Stop::lacks(&format!("{task}: missing {missing}; on Debian: apt install {packages}")))
 }
 
+/// Whether the standard library for a target of the compiler is here.
+pub fn has_target(target: &str) -> bool {
+    let mut ask = Command::new("rustc");
+    let said = ask.args(["--print", "target-libdir", "--target", target]).output();
+    said.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
+}
+
 /// The text of a file of this repository's tasks.
 pub fn read_text(path: &Path) -> Result<String, Stop> {
     let wrong = |error| Stop::usage(&format!("{}: {error}", path.display()));

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::Stop;
 use crate::deb::licences;
-use crate::step::{announce, built, cargo, succeed, target, unable, which};
+use crate::step::{self, announce, built, cargo, succeed, target, unable, which};
 
 /// The profile of the module as it is handed out.
 const HANDED_OUT: &str = "web";
@@ -111,9 +111,7 @@ pub(crate) fn browser() -> std::ffi::OsString {
 
 /// Whether the standard library for a page in a browser is here.
 pub(crate) fn has_target() -> bool {
-    let mut ask = Command::new("rustc");
-    let said = ask.args(["--print", "target-libdir", "--target", TARGET]).output();
-    said.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
+    step::has_target(TARGET)
 }
 
 const FOLDER: &str = "web";
