@@ -123,8 +123,8 @@ impl<P: pair::Policies> Adapter<P> {
     fn at(&self, now: u64, stage: u32) -> Answer {
         match self.stage == stage {
             true if now >= self.view().now.0 => Ok(()),
-            true => Err(Error::Time),
-            false => Err(Error::Order),
+            true => refused(Error::Time),
+            false => refused(Error::Order),
         }
     }
 
@@ -186,35 +186,42 @@ impl<P: pair::Policies> Adapter<P> {
     #[inline(always)]
     pub fn on_sent(&mut self, sent: &Sent, packet: Option<&mut Packet>) -> Answer {
         self.at(sent.now, stage::BEGUN)?;
-        let all = self.view().sent.0.checked_add(sent.bytes).ok_or(Error::Number)?;
+        let Some(all) = self.view().sent.0.checked_add(sent.bytes) else {
+            return refused(Error::Number);
+        };
         if sent.in_flight > all || sent.in_flight < sent.bytes {
-            return Err(Error::Number);
+            return refused(Error::Number);
         }
         let (now, bytes, in_flight) = (Instant(sent.now), Bytes(sent.bytes), Bytes(sent.in_flight));
         self.sender.on_sent(&event::Sent { now, bytes, in_flight, again: sent.again != 0 });
-        if !self.sender.acts_on_acks_only() {
-            self.sender.on_paced(bytes);
+        match (self.samples || packet.is_some(), self.sender.acts_on_acks_only()) {
+            (false, true) => Ok(()),
+            (false, false) => self.pace(bytes),
+            (true, _) => self.note_departure(sent, packet),
         }
-        if self.samples || packet.is_some() {
-            self.note_departure(now, bytes, in_flight, packet);
-        }
+    }
+
+    /// A packet has left that a policy may pace. In a function of its own, as the next, so that
+    /// what most packets need saves no registers.
+    #[inline(never)]
+    fn pace(&mut self, bytes: Bytes) -> Answer {
+        self.sender.on_paced(bytes);
         Ok(())
     }
 
     /// Keeps the state in which a packet leaves.
     #[inline(never)]
-    fn note_departure(
-        &mut self,
-        now: Instant,
-        bytes: Bytes,
-        in_flight: Bytes,
-        packet: Option<&mut Packet>,
-    ) {
+    fn note_departure(&mut self, sent: &Sent, packet: Option<&mut Packet>) -> Answer {
+        let (now, bytes, in_flight) = (Instant(sent.now), Bytes(sent.bytes), Bytes(sent.in_flight));
+        if !self.sender.acts_on_acks_only() {
+            self.sender.on_paced(bytes);
+        }
         let state = match self.samples {
             true => self.sampler.on_sent(now, in_flight, bytes == in_flight).into(),
             false => Packet { sent_at: now.0, ..Packet::default() },
         };
         packet.into_iter().for_each(|packet| *packet = state);
+        Ok(())
     }
 
     /// An ACK of TCP arrived; `packet` is what [`Ack::packet`] points to.
@@ -231,7 +238,7 @@ impl<P: pair::Policies> Adapter<P> {
         let left = |before: Bytes| all.0.wrapping_sub(before.0);
         let impossible = ack.acked > left(view.acked) || ack.credited > left(view.delivered);
         if impossible || in_flight > all {
-            return Err(Error::Number);
+            return refused(Error::Number);
         }
         // The commonest, for which the core has a shorter way.
         let plain = ack.marked | u64::from(ack.app_limited) == 0 && ack.rtt != 0 && acked.0 != 0;
@@ -484,6 +491,13 @@ impl<P: pair::Policies> Reports<Instant> for Adapter<P> {
             self.note_recovery(reduced && !self.sender.policy_sets_recovery_window());
         }
     }
+}
+
+/// What a call answers that is refused: cold, so that one that is not sets no code aside.
+#[cold]
+#[inline(never)]
+fn refused(error: Error) -> Answer {
+    Err(error)
 }
 
 /// No link carries larger packets.

@@ -214,13 +214,25 @@ unsafe fn adapter<'a>(sender: *mut Sender) -> Result<&'a mut Adapter<Policies>, 
     }
 }
 
-/// The adapter of a sender whose data may leave, which one look tells.
+/// The adapter of a sender whose data may leave, which one look tells, and what it is told.
 #[inline(always)]
-unsafe fn begun<'a>(sender: *mut Sender) -> Result<&'a mut Adapter<Policies>, Error> {
-    if !sender.is_null() && unsafe { (*sender).adapter.stage } == stage::BEGUN {
-        return Ok(unsafe { &mut (*sender).adapter });
+unsafe fn begun<'a, T>(
+    sender: *mut Sender,
+    event: *const T,
+) -> Option<(&'a mut Adapter<Policies>, &'a T)> {
+    let has_begun = !sender.is_null() && unsafe { (*sender).adapter.stage } == stage::BEGUN;
+    let event = unsafe { event.as_ref() }.filter(|_| has_begun)?;
+    Some((unsafe { &mut (*sender).adapter }, event))
+}
+
+/// Why a sender cannot be told an event now: cold, so that the usual call sets no code aside.
+#[cold]
+#[inline(never)]
+unsafe fn not_begun<T>(sender: *mut Sender, event: *const T) -> Error {
+    match (unsafe { given(event) }, unsafe { adapter(sender) }) {
+        (Err(error), _) | (_, Err(error)) => error,
+        _ => Error::Order,
     }
-    unsafe { adapter(sender) }.and(Err(Error::Order))
 }
 
 /// The adapter of a sender that is only read.
@@ -280,18 +292,18 @@ pub unsafe extern "C" fn firstflight_on_sent(
     sent: *const Sent,
     packet: *mut Packet,
 ) -> Error {
-    match (unsafe { begun(sender) }, unsafe { given(sent) }) {
-        (_, Err(error)) | (Err(error), _) => error,
-        (Ok(it), Ok(sent)) => code(it.on_sent(sent, unsafe { packet.as_mut() })),
+    match unsafe { begun(sender, sent) } {
+        Some((it, sent)) => code(it.on_sent(sent, unsafe { packet.as_mut() })),
+        None => unsafe { not_begun(sender, sent) },
     }
 }
 
 /// An ACK of TCP arrived. All ACKs are told, duplicates too, after the losses that they reveal.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_on_ack(sender: *mut Sender, ack: *const Ack) -> Error {
-    match (unsafe { begun(sender) }, unsafe { given(ack) }) {
-        (_, Err(error)) | (Err(error), _) => error,
-        (Ok(it), Ok(ack)) => code(it.on_ack(ack, unsafe { ack.packet.as_ref() })),
+    match unsafe { begun(sender, ack) } {
+        Some((it, ack)) => code(it.on_ack(ack, unsafe { ack.packet.as_ref() })),
+        None => unsafe { not_begun(sender, ack) },
     }
 }
 

@@ -176,7 +176,7 @@ impl Rtt {
     };
 
     /// Takes a sample in.
-    #[inline]
+    #[inline(always)]
     pub fn observe(&mut self, sample: Span) {
         self.latest = sample;
         if sample < self.min {
