@@ -26,8 +26,10 @@ use crate::stack::Stack;
 ///   marked as its continuation ([`Ack::continues`](firstflight_core::event::Ack::continues)).
 /// - A control that needs to know how much has left is told of every packet. To all others the
 ///   adapter tells the sum with the next ACK or loss.
-/// - [`Sender::begin`] comes with the first packet of the path, which is one of the handshake where
-///   the path is new: no stack tells those from data. The handshake's RTT is that of the first ACK.
+/// - [`Sender::begin`] comes with the first packet of the path, and the handshake's RTT is that of
+///   the first ACK. Where a stack tells the handshake's packets from data, it comes with that ACK,
+///   if no data has left before ([`Controller::opens`], [`Controller::opened`]): the RTT is known
+///   then.
 /// - The RTT sample is of the newest packet acknowledged (RFC 9002 section 5.1), the delay that the
 ///   peer adds before it acknowledges included, as in TCP.
 /// - Every loss is reported with the time at which its newest packet left; the core decides which
@@ -179,6 +181,23 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.unreported = self.unreported.saturating_add(bytes);
     }
 
+    /// A packet of the handshake leaves, where the stack tells those from data.
+    pub fn opens(&mut self, now: Clock, bytes: u64) {
+        if self.begun {
+            return self.leaves(now, bytes, bytes);
+        }
+        self.note_packet(self.now(now), bytes);
+    }
+
+    /// The frame to be told next acknowledges one of the handshake, which left at `sent`.
+    pub fn opened(&mut self, now: Clock, sent: Clock) {
+        if !self.begun {
+            let at = self.now(now);
+            self.sender.on_handshake(at, elapsed(sent, now));
+            self.begin(at);
+        }
+    }
+
     /// Packets were lost, with so many gaps, or marked. The newest of them left at `sent`.
     pub fn lost(&mut self, now: Clock, sent: Clock, kind: LossKind, bytes: u64, gaps: u32) {
         self.calm = false;
@@ -283,15 +302,19 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.period.note(start, cut);
     }
 
+    fn begin(&mut self, now: Instant) {
+        self.begun = true;
+        self.sender.begin(now);
+        self.notes_sending = self.tells_each || self.departures.is_some() || self.follows;
+        self.update_window();
+    }
+
     /// A packet leaves that is the first, or that the control wants to know of.
     #[cold]
     fn note_sending(&mut self, now: Clock, bytes: u64, packet: u64) {
         let now = self.now(now);
         if !self.begun {
-            self.begun = true;
-            self.sender.begin(now);
-            self.notes_sending = self.tells_each || self.departures.is_some() || self.follows;
-            self.update_window();
+            self.begin(now);
         }
         self.stack.told();
         if self.follows {

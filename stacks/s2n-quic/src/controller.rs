@@ -37,7 +37,8 @@ pub struct Controller<P: Policies = Named> {
 #[derive(Clone, Copy, Debug)]
 pub struct PacketInfo {
     sent: Timestamp,
-    app_limited: bool,
+    /// Nothing for one of the handshake, of which s2n-quic does not say it.
+    app_limited: Option<bool>,
 }
 
 #[derive(Clone)]
@@ -119,18 +120,24 @@ impl<P: Policies> Told<P> {
         Instant(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    fn sent(&mut self, at: Timestamp, bytes: u64) {
+    fn sent(&mut self, at: Timestamp, bytes: u64, opens: bool) {
         let now = self.instant(at);
         if let Some(pacing) = self.pacing() {
             self.departures.on_sent(now, bytes, pacing);
         }
         let clock = self.clock(at);
         self.in_flight = self.in_flight.saturating_add(bytes);
-        self.core.leaves(clock, bytes, bytes);
+        match opens {
+            true => self.core.opens(clock, bytes),
+            false => self.core.leaves(clock, bytes, bytes),
+        }
     }
 
-    fn acknowledged(&mut self, newest: Timestamp, bytes: u64, app_limited: bool, now: Timestamp) {
+    fn acknowledged(&mut self, packet: PacketInfo, newest: Timestamp, bytes: u64, now: Timestamp) {
         let (newest, now, mtu) = (self.clock(newest), self.clock(now), self.core.mtu());
+        if packet.app_limited.is_none() {
+            self.core.opened(now, newest);
+        }
         self.in_flight = self.in_flight.saturating_sub(bytes);
         let mut left = bytes;
         while left > 0 {
@@ -141,7 +148,8 @@ impl<P: Policies> Told<P> {
         if self.marks > 0 {
             self.core.marked(std::mem::take(&mut self.marks).saturating_mul(mtu));
         }
-        self.core.end_frame(now, self.in_flight, app_limited);
+        // A handshake is never limited by the window.
+        self.core.end_frame(now, self.in_flight, packet.app_limited.unwrap_or(true));
     }
 
     fn lost(
@@ -231,11 +239,10 @@ impl<P: Policies + Clone + Send + 'static> CongestionController for Controller<P
         // One that is nothing but acknowledgements has no bytes.
         if bytes > 0 {
             let told = self.settled();
-            told.sent(sent, bytes as u64);
+            told.sent(sent, bytes as u64, app_limited.is_none());
             told.publish(publisher);
         }
-        // A handshake is never limited by the window.
-        PacketInfo { sent, app_limited: app_limited.unwrap_or(true) }
+        PacketInfo { sent, app_limited }
     }
 
     /// The core takes an RTT of the frame that follows.
@@ -260,7 +267,7 @@ impl<P: Policies + Clone + Send + 'static> CongestionController for Controller<P
     ) {
         let told = self.settled();
         told.srtt = u64::try_from(rtt.smoothed_rtt().as_nanos()).ok().map(Span);
-        told.acknowledged(newest, bytes as u64, packet.app_limited, now);
+        told.acknowledged(packet, newest, bytes as u64, now);
         told.publish(publisher);
     }
 

@@ -12,6 +12,8 @@
 //! # What s2n-quic tells
 //!
 //! - Each packet as it leaves, and when an acknowledged or lost one had left.
+//! - Which packets are the handshake's (those of which it does not say whether the application
+//!   limits), so that a control begins when an RTT is known, as over TCP.
 //! - Each packet lost, and whether it begins a gap. What one detection finds is one loss.
 //! - How many packets were marked, so that `dctcp` and `prague` run. s2n-quic sends ECT(0), so that
 //!   routers of L4S do not know them for theirs.

@@ -112,6 +112,23 @@ fn the_window_is_cwnd_and_is_full_where_a_packet_does_not_fit() {
 }
 
 #[test]
+fn a_control_begins_when_the_handshake_has_told_an_rtt() {
+    let mut path = Path::new("rapid-start");
+    let (at, bytes) = (path.at(1), MTU.into());
+    let opens = path.controller.on_packet_sent(at, bytes, None, &path.rtt, &mut path.told);
+    assert_eq!((path.controller.bytes_in_flight(), path.cwnd()), (PACKET as u32, 10));
+    path.ack(101, 1, opens, 1);
+    // Its first window is twice the ordinary one where it can be paced, and grows threefold.
+    assert_eq!(path.cwnd(), 22);
+    // s2n-quic's difference of two equal times is a microsecond.
+    let rtt = path.controller.look(|sender| sender.view().rtt.smoothed.0);
+    assert!(rtt.abs_diff(100_000_000) <= 1_000, "{rtt}");
+    let mut early = Path::new("rapid-start");
+    early.send(0);
+    assert_eq!(early.cwnd(), 10, "data before that begins without");
+}
+
+#[test]
 fn slow_start_grows_by_every_packet_of_a_frame_and_by_none_in_a_recovery() {
     let mut path = Path::new("newreno");
     let infos: Vec<_> = (0..10).map(|ms| path.send(ms)).collect();

@@ -6,7 +6,7 @@ use firstflight_core::event::Ack;
 use firstflight_core::frame::{Count, Period, Reports};
 use firstflight_core::pair::Policies;
 use firstflight_core::sender::Sender;
-use firstflight_core::units::{Bytes, Instant};
+use firstflight_core::units::{Bytes, Instant, Span};
 
 use super::{Controller, elapsed};
 use crate::stack::Stack;
@@ -88,10 +88,9 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     #[inline]
     fn measure(&mut self, now: Clock, ack: &mut Ack) {
         let rtt = elapsed(self.newest, now);
-        if self.heard {
+        if std::mem::replace(&mut self.heard, true) {
             ack.rtt = Some(rtt);
-        } else {
-            self.heard = true;
+        } else if self.sender.view().rtt.smoothed == Span(0) {
             self.sender.on_handshake(ack.now, rtt);
         }
     }
