@@ -9,9 +9,8 @@ start-up ended.
 """
 
 import csv
-import importlib.util
+import importlib
 import sys
-from pathlib import Path
 
 from firstflight.aioquic import register, transfer
 
@@ -20,40 +19,35 @@ OWN = ["aioquic-reno", "aioquic-cubic"]
 HEAD = "path rate_mbps rtt_ms buffer_packets size_bytes control seconds packets drops exit exit_s"
 
 
-def paths():
-    """The ten paths, from the file that has them."""
-    there = Path(__file__).with_name("ns3-controls.py")
-    spec = importlib.util.spec_from_file_location("ns3_controls", there)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.PATHS
-
-
 def algorithm(control):
     if control in OWN:
         return control.removeprefix("aioquic-")
     return register(control, name=f"firstflight-{control}")
 
 
+def transferred(control, path):
+    rate, rtt, buffer, packets = path
+    return transfer(
+        algorithm(control),
+        rate_bps=rate * 1e6,
+        rtt_s=rtt / 1e3,
+        buffer_packets=buffer,
+        size_bytes=1000 * packets,
+    )
+
+
 def main():
     rows = csv.writer(sys.stdout)
     rows.writerow(HEAD.split())
-    for path, (rate, rtt, buffer, packets) in paths().items():
+    for name, path in importlib.import_module("ns3-controls").PATHS.items():
         for control in sys.argv[1:] or CONTROLS + OWN:
-            size = 1000 * packets
-            done = transfer(
-                algorithm(control),
-                rate_bps=rate * 1e6,
-                rtt_s=rtt / 1e3,
-                buffer_packets=buffer,
-                size_bytes=size,
-            )
+            done = transferred(control, path)
             seconds = "" if done.seconds is None else f"{done.seconds:.6f}"
             sender = getattr(done.control, "sender", None)
             why, at, _ = (sender and sender.exit) or ("", None, None)
             left = "" if at is None else f"{at - done.began_s:.6f}"
             told = [seconds, done.packets, done.drops, why, left]
-            rows.writerow([path, rate, rtt, buffer, size, control, *told])
+            rows.writerow([name, *path[:3], 1000 * path[3], control, *told])
             sys.stdout.flush()
 
 
