@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Stop;
-use crate::deb::stage;
+use crate::deb::{licences, stage};
 use crate::notes::VERSION;
 use crate::step::{
     announce, cargo, has_target, has_tools, output, run, succeed, target, unable, which,
@@ -32,6 +32,7 @@ pub(crate) fn dist(root: &Path, dev: bool) -> Result<(), Stop> {
     let program = built(root, TARGET);
     tried(&archive(root, &folder, &format!("{TARGET}.tar.xz"), &program, None)?)?;
     let tools = tools(root)?;
+    libraries(root)?;
     let wheel = wheel(root, &folder, &tools, GNU)?;
     let mut tried = Command::new("sh");
     run(
@@ -151,6 +152,17 @@ fn tools(root: &Path) -> Result<PathBuf, Stop> {
     let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
     succeed("pip", Command::new(&python).args(pip).args(["maturin[zig]", "cargo-zigbuild"]))?;
     Ok(python)
+}
+
+/// The licences of the libraries inside the wheel, where pyproject.toml has them.
+fn libraries(root: &Path) -> Result<(), Stop> {
+    let folder = root.join("target/licences");
+    let text = licences::of_others(&root.join("python"), &licences::WHEEL)?;
+    let write = || {
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("libraries.txt"), text)
+    };
+    write().map_err(|error| unable("target/licences", &error))
 }
 
 /// The wheel, linked against a glibc that every Linux of the last years has.

@@ -41,6 +41,7 @@ fn or_dot(line: &str) -> &str {
 
 /// What of this workspace is built, in the words of cargo.
 pub(crate) const COMMAND: [&str; 2] = ["--package=firstflight-cli", "--features=kernel"];
+pub(crate) const WHEEL: [&str; 1] = ["--package=firstflight-python"];
 pub(crate) const PAGE: [&str; 2] = ["--package=firstflight-web", "--target=wasm32-unknown-unknown"];
 
 /// The name and licence of every library that is linked into what is built, then the licence texts
@@ -126,6 +127,8 @@ mod tests {
         assert!(texts.contains("GNU LESSER GENERAL PUBLIC LICENSE"));
         let text = of_others(&crate::root(), &PAGE).unwrap();
         assert!(names(&text, "toml") && names(&text, "libm") && !names(&text, "clap"), "{text}");
+        let text = of_others(&crate::root().join("python"), &WHEEL).unwrap();
+        assert!(names(&text, "pyo3") && names(&text, "clap"), "{text}");
     }
 
     fn names(list: &str, name: &str) -> bool {

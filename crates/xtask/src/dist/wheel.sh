@@ -13,6 +13,7 @@ for python in python3.10 python3.11 python3.12 python3.13 python3.14; do
     [ "$("$inside/firstflight" --version)" = "firstflight $version" ]
     "$inside/firstflight" compare newreno --duration 1s >/dev/null
     "$inside/python" -c 'import firstflight as ff; assert ff.compare(["newreno"], duration="1s")'
+    [ -n "$(find "$place/$python" -path '*/licenses/*/libraries.txt')" ]
     "$inside/pip" uninstall --quiet --yes firstflight
     [ -z "$(find "$place/$python" -name '*firstflight*')" ]
     echo "dist: installed, used and removed with $python"
