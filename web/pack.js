@@ -1,9 +1,11 @@
 // Behind `vite build`: puts the module beside the page, forbids the page every other address, and
 // makes of all one file that opens from disk.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { ordered } from './order.js';
 
 const folder = process.env.FIRSTFLIGHT_WEB_OUT ?? 'dist';
 const module = process.env.FIRSTFLIGHT_WEB_MODULE;
@@ -26,25 +28,18 @@ function policy(scripts, styles, connect) {
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const behind = (html, policy) => html.replace('<meta charset="utf-8" />', (it) => it + policy);
 
-/** Without the sections that are for debuggers. */
-function stripped(module) {
-  const kept = [module.subarray(0, 8)];
-  for (let at = 8; at < module.length;) {
-    let [end, length, shift] = [at + 1, 0, 0];
-    for (let more = true; more; shift += 7) {
-      const byte = module[end++];
-      length += (byte & 0x7f) * 2 ** shift;
-      more = byte > 0x7f;
-    }
-    if (module[at] !== 0) kept.push(module.subarray(at, end + length));
-    at = end + length;
-  }
-  return Buffer.concat(kept);
+/** As gzip writes it; by zopfli, which looks longer, where it is named. */
+function pack(bytes) {
+  const zopfli = process.env.FIRSTFLIGHT_WEB_ZOPFLI;
+  if (!zopfli) return gzipSync(bytes, { level: 9 });
+  writeFileSync(place, bytes);
+  return execFileSync(zopfli, ['-c', place], { maxBuffer: 1 << 28 });
 }
 
 const page = readFileSync(join(folder, 'index.html'), 'utf8');
-const packed = gzipSync(stripped(readFileSync(module)), { level: 9 });
-writeFileSync(join(folder, 'firstflight.wasm.gz'), packed);
+const place = join(folder, 'firstflight.wasm.gz');
+const packed = pack(ordered(readFileSync(module)));
+writeFileSync(place, packed);
 writeFileSync(join(folder, 'index.html'), behind(page, policy("'self'", "'self'", "'self'")));
 
 // The tags that vite writes, and what they name.

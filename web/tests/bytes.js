@@ -27,6 +27,7 @@ const RECORDS = [
   ...named('crates/qlog/tests/logs', 'qlog'),
   ...named('crates/fuzz/seeds/record', 'cubic.pcap'),
   ...named('crates/fuzz/seeds/record', '.pcapng'),
+  ...named('crates/fuzz/seeds/record', 'ss.txt.gz'),
   ...named('crates/fuzz/seeds/record', 'ss.txt.zst'),
   ...named('crates/fuzz/seeds/record', 'iperf3.json'),
 ];

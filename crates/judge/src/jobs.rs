@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use firstflight_control::stack::OF_LINUX;
 use firstflight_outside::{FileFault, FileStore, MAKE_ROOM, content_name};
-use firstflight_runner::{Options, RunError, Transport};
+use firstflight_runner::{Options, RunError, Transport, in_order};
 use firstflight_scenario::{ControlSpec, Scenario};
-use rayon::prelude::*;
 
 use crate::catalogue::Entry;
 use crate::measured::KeptRun;
@@ -159,7 +158,7 @@ pub(crate) fn outcomes(
     let in_turn = options.serial || jobs.iter().any(|job| job.transport.is_in_real_time());
     let outcomes: Vec<Outcome> = match in_turn {
         true => jobs.iter().map(one).collect::<Result<_, _>>()?,
-        false => jobs.par_iter().with_max_len(1).map(one).collect::<Result<_, _>>()?,
+        false => in_order(&jobs, one)?,
     };
     let mut all = Outcomes::new();
     for (job, outcome) in jobs.iter().zip(outcomes) {

@@ -19,8 +19,21 @@ mod error;
 mod form;
 pub mod iperf;
 pub mod mix;
+#[cfg(not(target_family = "wasm"))]
+mod packed;
 mod sockets;
 mod source;
+
+/// A page in a browser hands over what it has unpacked.
+#[cfg(target_family = "wasm")]
+mod packed {
+    use crate::RecordError;
+    use crate::source::Rewindable;
+
+    pub(crate) fn unpacked<R>(_: &str, _: &mut R) -> Result<Option<Rewindable>, RecordError> {
+        Ok(None)
+    }
+}
 
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -99,7 +112,7 @@ pub struct Watched {
 pub fn open_any(path: &Path, number: Option<usize>) -> Result<Opened, RecordError> {
     let file = if path.as_os_str() == "-" { "standard input" } else { &path.to_string_lossy() };
     let mut source = source::open(file, path)?;
-    let watched = match source::unpacked(file, &mut source)? {
+    let watched = match packed::unpacked(file, &mut source)? {
         None => mix::watched_table(file, &mut source)?,
         Some(mut kept) => mix::watched_table(file, &mut kept.content)?,
     };
@@ -119,7 +132,7 @@ pub fn read<R: Read + Seek + Send>(
     mut source: R,
     number: Option<usize>,
 ) -> Result<Recorded, RecordError> {
-    match source::unpacked(file, &mut source)? {
+    match packed::unpacked(file, &mut source)? {
         None => recorded(file, &mut source, number),
         Some(mut kept) => {
             let recorded = recorded(file, &mut kept.content, number)?;

@@ -46,7 +46,7 @@ pub use logs::{LogFile, Logs};
 pub use network::{files, link, losses, start};
 pub use other_stack::{OtherFlow, OtherStack};
 pub use script::{SCRIPT_COLUMNS, script};
-pub use simulator::Simulator;
+pub use simulator::{Simulator, in_order};
 pub use transport::Transport;
 
 /// How to run.

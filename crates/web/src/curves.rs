@@ -1,14 +1,11 @@
 //! Curves over time, column by column, as a picture takes them.
 
-use std::collections::BTreeMap;
-
 use firstflight_results::Series;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A table of numbers by the names of its columns.
-#[derive(Debug, Default, Serialize)]
-#[serde(transparent)]
-pub(crate) struct Columns(BTreeMap<&'static str, Vec<Option<f64>>>);
+#[derive(Debug, Default)]
+pub(crate) struct Columns(Vec<(&'static str, Vec<Option<f64>>)>);
 
 impl Columns {
     /// Those of a flow that are drawn.
@@ -24,6 +21,12 @@ impl Columns {
     fn of(series: &Series, names: &[&'static str]) -> Self {
         let column = |name: &'static str| Some((name, series.column(name)?.collect()));
         Self(names.iter().copied().filter_map(column).collect())
+    }
+}
+
+impl Serialize for Columns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, column)| (name, column)))
     }
 }
 

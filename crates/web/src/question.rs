@@ -18,10 +18,10 @@ use crate::shown::{Path, shown};
 
 /// What the page can ask.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Question {
     /// What there is: controls, scenarios of the catalogue, keys of a path.
-    Lists,
+    Lists {},
     /// Controls on a path of flags, with curves.
     Compare { controls: Vec<String>, path: Vec<(String, String)>, samples: u32 },
     /// The ways of the first packets of each control on a path of flags.
@@ -50,11 +50,12 @@ enum Question {
 /// # Errors
 /// What is wrong with the question or the file, in words for people.
 pub fn answer(question: &[u8], file: &[u8]) -> Result<String, String> {
-    let question: Question = serde_json::from_slice(question)
+    let question = std::str::from_utf8(question).map_err(|_| "the question is not UTF-8 text")?;
+    let question: Question = serde_json::from_str(question)
         .map_err(|error| format!("the question cannot be read: {error}"))?;
     let text = || std::str::from_utf8(file).map_err(|_| wrong("the file is not UTF-8 text"));
     let answer = match question {
-        Question::Lists => lists(),
+        Question::Lists {} => lists(),
         Question::Compare { controls, path, samples } => {
             on_path(&controls, &path).and_then(|scenario| compared(&scenario, samples))
         }
@@ -187,19 +188,19 @@ mod tests {
     fn what_is_no_question_and_no_path_ends_in_a_message() {
         for (question, said) in [
             ("", "the question cannot be read"),
-            (r#"{"ask":"fly"}"#, "unknown variant `fly`"),
+            (r#"{"fly":{}}"#, "unknown variant `fly`"),
             (
-                r#"{"ask":"compare","controls":["cubic"],"path":[["--rat","1"]],"samples":9}"#,
+                r#"{"compare":{"controls":["cubic"],"path":[["--rat","1"]],"samples":9}}"#,
                 "--rat: no flag",
             ),
             (
-                r#"{"ask":"compare","controls":["cubic"],"path":[["--rate","-1"]],"samples":9}"#,
+                r#"{"compare":{"controls":["cubic"],"path":[["--rate","-1"]],"samples":9}}"#,
                 "--rate -1: ",
             ),
-            (r#"{"ask":"compare","controls":["<b>"],"path":[],"samples":9}"#, "accepted: "),
-            (r#"{"ask":"advise","stack":"bsd","shared":false,"path":[]}"#, "accepted: linux, quic"),
-            (r#"{"ask":"scenario","name":"x","samples":9}"#, "the file is empty"),
-            (r#"{"ask":"show","name":"x","connection":null,"path":null,"samples":9}"#, "x"),
+            (r#"{"compare":{"controls":["<b>"],"path":[],"samples":9}}"#, "accepted: "),
+            (r#"{"advise":{"stack":"bsd","shared":false,"path":[]}}"#, "accepted: linux, quic"),
+            (r#"{"scenario":{"name":"x","samples":9}}"#, "the file is empty"),
+            (r#"{"show":{"name":"x","connection":null,"path":null,"samples":9}}"#, "x"),
         ] {
             let refused = ask(question, "").unwrap_err();
             assert!(refused.contains(said), "{question}: {refused}");
@@ -208,8 +209,8 @@ mod tests {
 
     #[test]
     fn slow_start_overshoots_and_the_marks_say_when() {
-        let question = r#"{"ask":"compare","controls":["newreno","hystart-pp"],
-            "path":[["--rate","50Mbps"],["--rtt","40ms"],["--duration","3s"]],"samples":300}"#;
+        let question = r#"{"compare":{"controls":["newreno","hystart-pp"],
+            "path":[["--rate","50Mbps"],["--rtt","40ms"],["--duration","3s"]],"samples":300}}"#;
         let all = ask(question, "").unwrap();
         let run = &all["runs"][0];
         let times = run["flows"][0]["time_s"].as_array().unwrap();
@@ -226,7 +227,7 @@ mod tests {
     fn packets_are_followed_to_the_loss_that_the_marks_show() {
         let path = r#"[["--rate","10Mbps"],["--rtt","40ms"],["--duration","1s"]]"#;
         let asked = |ask: &str, more: &str| {
-            ask_of(&format!(r#"{{"ask":"{ask}","controls":["newreno"],"path":{path},{more}}}"#))
+            ask_of(&format!(r#"{{"{ask}":{{"controls":["newreno"],"path":{path},{more}}}}}"#))
         };
         let (ways, drawn) =
             (asked("follow", "\"packets\":5000"), asked("compare", "\"samples\":900"));

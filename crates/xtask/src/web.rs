@@ -25,7 +25,7 @@ pub(crate) fn build(root: &Path) -> Result<(), Stop> {
     page(root, HANDED_OUT, &out)?;
     let module = out.join("folder/firstflight.wasm.gz");
     let bytes = fs::metadata(&module).map_or(0, |about| about.len());
-    println!("{}, {}", out.join("firstflight.html").display(), out.join("folder").display());
+    println!("{}, {}", one_file(root).display(), out.join("folder").display());
     println!("the module has {} KB", bytes / 1000);
     Ok(())
 }
@@ -57,6 +57,13 @@ fn page(root: &Path, profile: &str, out: &Path) -> Result<(), Stop> {
     succeed("types of the page", &mut npm(&["run", "--silent", "check"]))?;
     let mut build = npm(&["run", "--silent", "build"]);
     build.env("FIRSTFLIGHT_WEB_OUT", out.join("folder")).env("FIRSTFLIGHT_WEB_MODULE", module);
+    match which("zopfli") {
+        _ if profile == TESTED => {}
+        Some(zopfli) => drop(build.env("FIRSTFLIGHT_WEB_ZOPFLI", zopfli)),
+        None => {
+            println!("no zopfli (Debian package zopfli): the module is 5 % larger than it could be")
+        }
+    }
     succeed("page", &mut build)?;
     let crates = licences::of_others(root, &licences::PAGE)?;
     licensed(out, &crates).map_err(|error| unable("licences of the page", &error))
@@ -68,6 +75,11 @@ fn licensed(out: &Path, crates: &str) -> std::io::Result<()> {
     let scripts = fs::read_to_string(&inside)?;
     fs::write(&inside, format!("{}\n\n{crates}", scripts.trim_end()))?;
     fs::copy(inside, out.join(LICENCES)).map(drop)
+}
+
+/// The page as it is handed out, in one file.
+pub(crate) fn one_file(root: &Path) -> PathBuf {
+    target(root).join("web/firstflight.html")
 }
 
 /// Builds the module.

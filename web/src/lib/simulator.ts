@@ -3,7 +3,7 @@
 import Thread from './worker?worker&inline';
 import type { Job, Outcome } from './worker';
 
-/** A question of crates/web, by the name in `ask`. */
+/** A question of crates/web, which is called as `ask` says. */
 export type Question = { ask: string } & Record<string, unknown>;
 
 declare global {
@@ -83,8 +83,9 @@ export class Simulator {
       if (this.#asked !== asked) return;
       const thread = (this.#thread ??= this.#start(module));
       this.#clock = window.setTimeout(() => this.#giveUp(), this.#patience);
-      const job: Job = { question: JSON.stringify(asked.question), file: asked.file };
-      thread.postMessage(job);
+      const { ask, ...rest } = asked.question;
+      const question = JSON.stringify({ [ask]: rest });
+      thread.postMessage({ question, file: asked.file } satisfies Job);
     } catch (error) {
       this.#done({ kind: 'wrong', message: `The simulator could not be loaded: ${error}` });
     }

@@ -1,5 +1,7 @@
 // Asks the module in a thread of its own, so that the page stays alive while it simulates.
 
+import { unpacked } from './unpack';
+
 interface Exports {
   memory: WebAssembly.Memory;
   ff_room(bytes: number): number;
@@ -49,12 +51,19 @@ self.onmessage = async ({ data }: MessageEvent<Job>) => {
   }
   const begun = performance.now();
   let outcome: { text: string; ok: boolean };
+  let file: Uint8Array;
+  try {
+    file = unpacked(data.file ?? new Uint8Array());
+  } catch (error) {
+    const { message } = error as Error;
+    return self.postMessage({ ok: false, text: message, took: 0 } satisfies Outcome);
+  }
   try {
     if (!instance && module) {
       instance = (await WebAssembly.instantiate(module, {})).exports as unknown as Exports;
     }
     if (!instance) throw new Error('the simulator did not load');
-    outcome = ask(instance, data.question ?? '', data.file ?? new Uint8Array());
+    outcome = ask(instance, data.question ?? '', file);
   } catch (error) {
     // A module that trapped is in no known state.
     instance = undefined;

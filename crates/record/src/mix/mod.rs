@@ -20,7 +20,7 @@ use firstflight_results::Table;
 use firstflight_results::table::connections;
 
 use crate::sockets::{self, Sample, next};
-use crate::{RecordError, Recorded, Watched, recorded, source};
+use crate::{RecordError, Recorded, Watched, packed, recorded, source};
 
 /// The transfers of a file.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +80,7 @@ pub fn open(path: &Path) -> Result<Mix, RecordError> {
 /// # Errors
 /// As [`open`].
 pub fn read<R: Read + Seek + Send>(file: &str, mut source: R) -> Result<Mix, RecordError> {
-    let mix = match source::unpacked(file, &mut source)? {
+    let mix = match packed::unpacked(file, &mut source)? {
         None => of(file, source),
         Some(mut kept) => of(file, &mut kept.content),
     }?;

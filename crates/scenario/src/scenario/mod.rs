@@ -198,7 +198,10 @@ impl Scenario {
     /// # Panics
     /// Never: every value here has a form in TOML.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("texts, whole numbers and tables only")
+        // By way of a value: what writes TOML is compiled once, and not for each key.
+        let mut value = serde_json::to_value(self).expect("texts, numbers and tables only");
+        unset(&mut value);
+        toml::to_string(&value).expect("texts, whole numbers and tables only")
     }
 
     /// The file in which it is written, beside which are the files that it names.
@@ -288,6 +291,16 @@ impl Origin {
                 ScenarioError::Value { place, found: None, problem }
             }
         }
+    }
+}
+
+/// Takes out what has no value: TOML has no form for nothing.
+fn unset(value: &mut serde_json::Value) {
+    if let Some(table) = value.as_object_mut() {
+        table.retain(|_, value| !value.is_null());
+        table.values_mut().for_each(unset);
+    } else if let Some(list) = value.as_array_mut() {
+        list.iter_mut().for_each(unset);
     }
 }
 
