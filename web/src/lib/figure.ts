@@ -205,6 +205,19 @@ export function compared(answer: Compared): Figure {
   };
 }
 
+/** What a record says is lost, as marks. */
+function lostIn({ lost }: Shown, name: string, { rtt_s }: PathSize): Mark[] {
+  const moments = lost.flatMap(([at, all], i): Moment[] => {
+    const more = all - (lost[i - 1]?.[1] ?? 0);
+    return more > 0 ? [{ what: 'lost', time_s: at, count: more }] : [];
+  });
+  return bursts(moments, rtt_s).map(({ time_s: at, count: lost }) => {
+    const has = lost === 1 ? 'is' : 'are';
+    const says = `${time(at)}: ${count(lost, 'packet')} of ${name} ${has} found lost.`;
+    return { name, hue: 0, what: 'lost', at, panel: 0, says };
+  });
+}
+
 /** The figure of a record, with the references over it. */
 export function shown(answer: Shown, name: string, until: number): Figure {
   const packet = answer.packet_bytes || 1;
@@ -230,7 +243,7 @@ export function shown(answer: Shown, name: string, until: number): Figure {
     return all;
   }, []);
   const exit = answer.document.startup.exit;
-  const marks: Mark[] = exit
+  const ends: Mark[] = exit
     ? [
         {
           name,
@@ -281,7 +294,7 @@ export function shown(answer: Shown, name: string, until: number): Figure {
   return {
     end: until,
     names: [name, ...answer.references.map((run) => run.name)],
-    marks,
+    marks: [...lostIn(answer, name, path), ...ends].filter((mark) => mark.at <= until),
     panels: panels.filter(has),
   };
 }

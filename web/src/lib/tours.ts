@@ -1,6 +1,6 @@
 // Short tours: a step sets the page and says what is to be seen there.
 
-import { DEFAULT, type State } from './state';
+import { DEFAULT, read, type State } from './state';
 
 export interface Step {
   says: string;
@@ -45,9 +45,9 @@ export const TOURS: Tour[] = [
       },
       {
         says:
-          'HyStart++ watches the round trip instead: it grows with the queue, which says that ' +
-          'the path is full before anything is lost.',
-        set: { controls: ['cubic', 'hystart-pp'], path: { buffer: '1bdp', duration: '1s' } },
+          'HyStart watches the round trip instead: it grows with the queue, which says that the ' +
+          'path is full before anything is lost.',
+        set: { controls: ['cubic', 'hystart'], path: { buffer: '1bdp', duration: '1s' } },
         slow: '0.3',
       },
     ],
@@ -57,16 +57,16 @@ export const TOURS: Tour[] = [
     title: 'HyStart and jitter',
     steps: [
       {
-        says: 'On a quiet path HyStart++ ends start-up in time: it sees round trips that grow.',
-        set: { controls: ['hystart-pp', 'cubic'], path: { jitter: 'none' } },
+        says: 'On a quiet path HyStart ends start-up in time: it sees round trips that grow.',
+        set: { controls: ['hystart', 'cubic'], path: { jitter: 'none' } },
         slow: '0.2',
       },
       {
         says:
-          'Here packets are late at random, as on WiFi. Now see when HyStart++ ends start-up, ' +
-          'and drag the jitter up and down.',
-        set: { controls: ['hystart-pp', 'cubic'], path: { jitter: '10ms', duration: '4s' } },
-        slow: '0.24',
+          'Here packets are late at random, as on WiFi, and HyStart takes that for a queue. It ' +
+          'leaves (●) with a small window, and the path stays empty. Drag the jitter.',
+        set: { controls: ['hystart', 'cubic'], path: { jitter: '10ms', duration: '4s' } },
+        slow: '0.139',
       },
     ],
   },
@@ -118,7 +118,14 @@ export function at(tour: Tour, place: number): State {
   };
 }
 
-/** The tour and the place that an address names. */
+/** The state of an address, which may name a step of a tour and leave the rest to it. */
+export function reached(hash: string): State {
+  const state = read(hash);
+  const step = found(state.tour);
+  return step && /^#?tour=[^&]*$/.test(hash) ? at(step.tour, step.place) : state;
+}
+
+/** The tour and the place that a state names. */
 export function found(name: string): { tour: Tour; place: number } | undefined {
   const [key, number] = name.split('-');
   const tour = TOURS.find((it) => it.key === key);
