@@ -1,7 +1,8 @@
-"""Builds the documentation site and checks it: python build.py [FOLDER] [--serve]
+"""Builds the documentation site and checks it: python build.py [FOLDER] [--page FILE] [--serve]
 
 The interpreter has this repository's package and its extra `docs` installed; `cargo xtask site`
-sees to that. FOLDER is target/site unless it is named.
+sees to that. FOLDER is target/site unless it is named. FILE is the page that simulates; without it
+the plots that would live are pictures.
 """
 
 import argparse
@@ -20,13 +21,13 @@ from site_pages import ROOT
 from site_reference import reference
 
 
-def build(folder):
+def build(folder, page=None):
     """The site in `folder`; what is wrong with it is an exception."""
     shutil.rmtree(folder, ignore_errors=True)
     # Zensical reads and writes within the folder of its configuration only.
     with tempfile.TemporaryDirectory() as project:
         project = Path(project)
-        site_pages.write(project / "docs", reference)
+        site_pages.write(project / "docs", reference, live=page is not None)
         gallery = [sys.executable, ROOT / "python/examples/gallery.py", project / "gallery"]
         subprocess.run(gallery, check=True, stdout=subprocess.DEVNULL)
         (project / "docs/gallery").mkdir()
@@ -37,6 +38,8 @@ def build(folder):
         env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
         subprocess.run(words, check=True, cwd=project, env=env)
         shutil.copytree(project / "site", folder)
+    if page:
+        shutil.copyfile(page, folder / "simulate.html")
     found = {page: read(page) for page in folder.rglob("*.html")}
     wrong = problems(folder, found)
     if wrong:
@@ -94,10 +97,11 @@ URL = re.compile(r"""(?:url\(\s*|@import\s+)['"]?([^'")\s]+)""")
 if __name__ == "__main__":
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("folder", nargs="?", type=Path, default=ROOT / "target/site")
+    words.add_argument("--page", type=Path, metavar="FILE", help="the page that simulates")
     words.add_argument("--serve", action="store_true", help="serve it on 127.0.0.1:8000")
     given = words.parse_args()
     place = given.folder.resolve()
-    print(f"{len(build(place))} pages in {place}", flush=True)
+    print(f"{len(build(place, given.page))} pages in {place}", flush=True)
     if given.serve:
         serve = ["-m", "http.server", "8000", "--bind", "127.0.0.1", "--directory", place]
         os.execv(sys.executable, [sys.executable, *serve])

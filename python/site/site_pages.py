@@ -3,14 +3,18 @@
 A page is what a repository's reader sees, with its links as the site's: a link to another file
 leads to its page if it has one, else to a copy of the file. A link to a page that is called by its
 file's name is called by the page's title. A line `<!-- reference: firstflight -->` stands for the
-reference of an installed module.
+reference of an installed module. A picture below `<!-- live: firstflight compare ... -->` is one of
+that comparison; where the site has the page that simulates, it takes the picture's place.
 """
 
+import html
 import json
 import posixpath
 import re
+import shlex
 import shutil
 from pathlib import Path
+from urllib.parse import urlencode
 
 import tomllib
 
@@ -20,12 +24,13 @@ PAGES = {page.name: f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")
 PAGES |= tomllib.loads((ROOT / "zensical.toml").read_text())["pages"]
 
 
-def write(folder, reference):
+def write(folder, reference, *, live=False):
     """Every page, and every file that one shows or links to, into a folder."""
     shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("*.md"))
     for name in PAGES:
         text, files = linked(text_of(name), posixpath.dirname(PAGES[name]))
-        (folder / name).write_text(REFERENCE.sub(lambda found: reference(found[1]), text))
+        text = REFERENCE.sub(lambda found: reference(found[1]), text)
+        (folder / name).write_text(LIVE.sub(_place if live else r"\2", text))
         for path in files:
             copy = folder / f"{SOURCES}/{path}.txt"
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -76,6 +81,25 @@ def _link(found, folder, files):
     return f"{image}[{label}]({name}{hash}{anchor})"
 
 
+def _place(found):
+    """Where a plot lives, with its picture."""
+    words, picture = found.groups()
+    shown = html.escape(urlencode(address(words)))
+    return f'<div class="live" data-shown="{shown}" markdown>\n{picture}\n</div>'
+
+
+def address(words):
+    """The pairs that the page's address has behind `#` for the words of a `firstflight compare`."""
+    given = shlex.split(words)
+    first = next((at for at, word in enumerate(given) if word.startswith("--")), len(given))
+    controls, flags = given[:first], given[first:]
+    path = [
+        (flag.removeprefix("--"), value)
+        for flag, value in zip(flags[::2], flags[1::2], strict=True)
+    ]
+    return [*(("control", name) for name in controls), *path, ("plot", "")]
+
+
 def title(name):
     """The first heading of a page."""
     return re.search(r"^# (.*)$", text_of(name), re.MULTILINE)[1]
@@ -86,6 +110,8 @@ SOURCES = "source"
 # What `test_docs.py` is told about the code of a notebook.
 RUN = "<!-- tested: python/tests/test_examples.py -->"
 REFERENCE = re.compile(r"^<!-- reference: (\S+) -->$", re.MULTILINE)
+# The words behind `compare`, and the picture.
+LIVE = re.compile(r"^<!-- live: firstflight compare (.*) -->\n(!\[.*)$", re.MULTILINE)
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 # A link, or a code span, in which nothing is a link.
 LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^()\s]+)\)|`[^`]+`")

@@ -65,17 +65,33 @@ def test_what_a_page_shows_is_compared_line_by_line():
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The site, with warnings as errors; links, anchors, fetched files are checked."""
-    folder = tmp_path_factory.mktemp("docs") / "site"
-    return {page.name: page for page in build.build(folder)}
+    folder = tmp_path_factory.mktemp("docs")
+    simulates = folder / "simulates.html"
+    simulates.write_text("<title>The page that simulates</title>")
+    return {page.name: page for page in build.build(folder / "site", simulates)}
 
 
 def test_the_site_has_every_page_and_its_code(site):
     pages = {page.replace(".md", ".html") for page in site_pages.PAGES}
-    assert site.keys() == {"404.html", *pages}
+    assert site.keys() == {"404.html", "simulate.html", *pages}
     for page in CODE:
         # Code that is shown in some other way than by a fence would not have run.
         html = site[page.replace(".md", ".html")].read_text()
         assert html.count("<pre") == len(blocks.of_page(page)), page
+
+
+def test_plots_that_live_have_a_picture_in_their_place(site):
+    plots = re.compile(r'<div class="live" data-shown="([^"]*)">\s*<p>(<img [^>]*>)</p>\s*</div>')
+    for page, control in (("tour", "cubic"), ("paths", "hystart"), ("scout", "scout")):
+        [(shown, picture)] = plots.findall(site[f"{page}.html"].read_text())
+        assert shown.startswith(f"control={control}&amp;")
+        assert shown.endswith("&amp;plot=")
+        assert 'src="img/live/' in picture
+    assert site_pages.address("cubic --rtt 40ms") == [
+        ("control", "cubic"),
+        ("rtt", "40ms"),
+        ("plot", ""),
+    ]
 
 
 def test_links_to_nothing_and_what_is_fetched_from_elsewhere_are_seen(site):

@@ -1,10 +1,19 @@
 // The page as a reader uses it: drags, types, keys, addresses, files, both themes, every width.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { createReadStream, readFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  createReadStream,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { FOLDER, ONE_FILE, open, visit } from './browser.js';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -110,6 +119,10 @@ test('every step of every tour shows its packets', async () => {
     }
     await tours.getByRole('button', { name: 'Leave' }).click();
   }
+  // The step is link enough.
+  await page.evaluate(() => (location.hash = '#tour=jitter-2'));
+  await page.locator('.legend').filter({ hasText: /^hystart ?cubic$/ }).waitFor();
+  await page.waitForFunction(() => document.querySelector('.slow output')?.value);
   assert.deepEqual(wrong, []);
   await page.close();
 });
@@ -149,6 +162,24 @@ test('a notebook shows one plot, and hears what is dragged in it', async () => {
   await plot.locator('.legend').filter({ hasText: 'scout' }).waitFor();
   assert.deepEqual(wrong, []);
   await page.close();
+});
+
+test('a page of others shows one plot in the place of a picture', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'firstflight-'));
+  copyFileSync(new URL(ONE_FILE), join(folder, 'simulate.html'));
+  copyFileSync(join(root, 'docs/js/live.js'), join(folder, 'live.js'));
+  const place = 'class="live" data-shown="control=scout&amp;jitter=2ms&amp;plot="';
+  const picture = '<img alt="A plot" src="data:," />';
+  const text = `<div ${place}>${picture}</div><script src="live.js"></script>`;
+  writeFileSync(join(folder, 'page.html'), text);
+  const { page, wrong } = await visit(at.browser, pathToFileURL(join(folder, 'page.html')).href);
+  const plot = page.frameLocator('iframe[title="A plot"]');
+  await plot.locator('.legend').filter({ hasText: 'scout' }).waitFor();
+  const sliders = await plot.getByRole('slider').evaluateAll((all) => all.map((it) => it.id));
+  assert.deepEqual(sliders, ['slide-rate', 'slide-rtt', 'slide-buffer', 'slide-jitter']);
+  assert.deepEqual(wrong, []);
+  await page.close();
+  rmSync(folder, { recursive: true });
 });
 
 test('files are handed out', async () => {
@@ -201,6 +232,9 @@ test('a record is drawn with the references over it, and what is none is refused
   await page.setInputFiles('input[type=file]', join(root, 'crates/fuzz/seeds/qlog/quic-go.sqlog'));
   await page.getByText('quic-go.sqlog').first().waitFor();
   await page.locator('figure').waitFor();
+  await page.getByRole('button', { name: /quic-go.sqlog, lost/ }).focus();
+  assert.match(await page.locator('.said').innerText(), /2 packets of quic-go.* are found lost/);
+  assert.match(await page.locator('.words').innerText(), /2 packets of it were lost/);
   await page.getByLabel('I know its path').check();
   await page.getByRole('table').waitFor();
   assert.match(await page.getByRole('table').innerText(), /this log[\s\S]*hystart/);

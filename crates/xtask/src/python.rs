@@ -10,6 +10,7 @@ use toml::Table;
 
 use crate::Stop;
 use crate::step::{announce, cargo, read_toml, succeed, target, unable};
+use crate::web;
 
 /// Makes the environment and the wheel, installs it there, and returns the command of its tests.
 ///
@@ -37,7 +38,8 @@ pub(crate) struct Site {
     serve: bool,
 }
 
-/// Builds the documentation site into `target/site`, as `python/site/build.py` says.
+/// Builds the documentation site into `target/site`, as `python/site/build.py` says. Its plots live
+/// where the page that simulates was built.
 pub(crate) fn site(root: &Path, asked: &Site) -> Result<(), Stop> {
     if let Some(why) = lacks() {
         return Err(Stop::lacks(&why));
@@ -46,6 +48,11 @@ pub(crate) fn site(root: &Path, asked: &Site) -> Result<(), Stop> {
     announce("the site, in target/site");
     let mut build = Command::new(python);
     build.arg("python/site/build.py").current_dir(root);
+    let page = web::one_file(root);
+    match page.is_file() {
+        true => drop(build.arg("--page").arg(page)),
+        false => println!("no {}: plots are pictures (cargo xtask web)", page.display()),
+    }
     succeed("site", build.args(asked.serve.then_some("--serve")))
 }
 
