@@ -258,13 +258,14 @@ enum Deal {
 }
 
 const TRIAL_HELP: &str = "\
-New connections are dealt by a hash with a new key; one arm gets the first control, the other the
-second. Each is told when it closes, or at an age of 60 s, and counts for the arm it was dealt:
-logarithms of the time to a number of bytes, of the bytes at an age, and of the RTT; the share of
-bytes sent again; the shares with a timeout and broken off. Differences have intervals that hold at
-every time together, with connections of a prefix and a minute as one cluster, so that looking often
-does no harm: of two equal controls one trial in a hundred is stopped. It stops, and exits with 1,
-when a measure is worse beyond --tolerate, or the share that was dealt is wrong.
+Chance deals new connections, or a hash with a new key prefixes and minutes; one arm gets the first
+control, the other the second. Each is told when it closes, or at an age of 60 s, and counts for the
+arm it was dealt: logarithms of the time to a number of bytes, of the bytes at an age, and of the
+RTT; the share of bytes sent again; the shares with a timeout and broken off. Differences have
+intervals that hold at every time together, with connections of a prefix and a minute as one
+cluster, so that looking often does no harm: of two equal controls one trial in a hundred is
+stopped. It stops, and exits with 1, when a measure is worse beyond --tolerate, or the share that
+was dealt is wrong.
 
 Connections whose application chose a control, or that a rule of `steer` gave one before, take no
 part. A program that is killed deals nothing after 10 s; the same command with the same --record
@@ -282,10 +283,9 @@ Needs root, Linux 5.15 or later with BTF and cgroup2, and a build with `--featur
 const STEER_HELP: &str = "\
 A rule holds for connections that begin after it, until it is taken away or the machine restarts.
 Of several that match, the narrowest prefix decides, then the one with a port, then the cgroup
-farther below. One with the same --to, --port and --cgroup replaces the one before. A hash of
-addresses and ports deals which connections are in a share, with a new key at every change of the
-rules. An application that has chosen its control keeps it; a route's `congctl` is overridden, but
-not with `lock`.
+farther below. One with the same --to, --port and --cgroup replaces the one before. Chance decides
+which connections are in a share. An application that has chosen its control keeps it; a route's
+`congctl` is overridden, but not with `lock`.
 
 Examples:
   firstflight kernel load scout

@@ -6,8 +6,7 @@
 //! the old one, and one number says which of the two holds.
 
 use std::cmp::Reverse;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
@@ -81,6 +80,9 @@ pub enum SteerError {
          kernel steer --clear, or firstflight kernel trial --clear"
     )]
     OtherVersion,
+    /// The folder of the pins, or what else is read of the system.
+    #[error("{0}")]
+    System(String),
     /// libbpf or the kernel refused.
     #[error("the kernel refused: {0}")]
     Refused(String),
@@ -95,7 +97,7 @@ impl From<libbpf_rs::Error> for SteerError {
 
 impl From<io::Error> for SteerError {
     fn from(error: io::Error) -> Self {
-        Self::Refused(error.to_string())
+        Self::System(error.to_string())
     }
 }
 
@@ -177,13 +179,12 @@ fn maps(folder: &Path) -> Result<[MapHandle; 3], SteerError> {
 /// Writes a set of rules beside the one that holds, and lets it hold.
 fn write([all, active, counts]: &[MapHandle; 3], rules: &[Rule]) -> Result<(), SteerError> {
     let set = 1 - read_word(active)?.min(1);
-    let seed = new_seed()?.to_ne_bytes();
     let mut ordered: Vec<&Rule> = rules.iter().collect();
     ordered.sort_by_key(|rule| {
         let prefix = Reverse(as_v6(rule.to).prefix_len());
         (prefix, rule.port.is_none(), Reverse(rule.cgroup), rule.to, rule.port)
     });
-    let mut value = [seed, u32::try_from(rules.len()).unwrap_or(0).to_ne_bytes()].concat();
+    let mut value = [0, u32::try_from(rules.len()).unwrap_or(0)].map(u32::to_ne_bytes).concat();
     ordered.iter().for_each(|rule| value.extend(bytes_of(rule)));
     value.resize(8 + RULE * MAX_RULES, 0);
     for at in 0..MAX_RULES {
@@ -206,16 +207,6 @@ pub(crate) fn check_known<'a>(
     let known = available();
     let unknown = controls.find(|control| !known.iter().any(|name| name == control));
     unknown.map_or(Ok(()), |name| Err(SteerError::Unknown(name.to_owned(), known.join(", "))))
-}
-
-/// A key for the hash that deals shares, which nobody can guess.
-///
-/// # Errors
-/// The system has no random numbers.
-pub fn new_seed() -> io::Result<u32> {
-    let mut seed = [0; 4];
-    File::open("/dev/urandom")?.read_exact(&mut seed)?;
-    Ok(u32::from_ne_bytes(seed))
 }
 
 /// A control's name as the kernel takes it.

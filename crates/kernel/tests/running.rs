@@ -6,6 +6,8 @@
 //! are replayed instead of all, one after the other.
 
 mod running {
+    pub(crate) mod dealt;
+    pub(crate) mod floods;
     pub(crate) mod flow;
     pub(crate) mod load;
     pub(crate) mod network;
@@ -18,7 +20,6 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::knob::KnobKind;
@@ -29,6 +30,7 @@ use firstflight_kernel::load::Options;
 use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
 use firstflight_kernel::steer::{self, Counts, Rule};
+use firstflight_kernel::trial::dealing;
 use firstflight_kernel::watch::{Connection, End, Watch, default_cgroup};
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
@@ -217,36 +219,6 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
     }
 }
 
-/// A flood of connections that nobody takes fills the ring: what does not fit is counted, and the
-/// connections go on.
-#[test]
-fn a_full_ring_drops_records_and_counts_them() {
-    if !able() {
-        return;
-    }
-    let Some(cgroup) = cgroup() else { return };
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let watch = Watch::attach(&cgroup).unwrap();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    for _ in 0..FLOOD {
-        let sent = std::net::TcpStream::connect(address).unwrap();
-        drop((listener.accept().unwrap(), sent));
-    }
-    let told = watch.take(Duration::from_secs(5)).unwrap();
-    let counts = watch.counts();
-    println!("{} told, {counts:?}", told.len());
-    // Both ends of each; a MiB holds some 6,000.
-    assert!((5_500..6_500).contains(&told.len()), "{}", told.len());
-    assert!(counts.dropped + told.len() as u64 >= 2 * FLOOD, "{counts:?}");
-    let sent = std::net::TcpStream::connect(address).unwrap();
-    drop((listener.accept().unwrap(), sent));
-    assert!(!watch.take(Duration::from_secs(5)).unwrap().is_empty(), "there is room again");
-}
-
-/// Connections of a flood.
-const FLOOD: u64 = 4_000;
-
 /// Rules give new connections their control before the first data, change while connections go on,
 /// and leave the application its own choice.
 #[test]
@@ -344,12 +316,12 @@ fn a_rule_may_be_for_a_cgroup_and_those_below() {
 /// One test at a time sets rules, floods the host, or counts on being told of all connections.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Takes the rules away, however a test ends.
+/// Takes rules and trial away, however a test ends.
 struct Undone;
 
 impl Drop for Undone {
     fn drop(&mut self) {
-        let _ = steer::clear();
+        let _ = (steer::clear(), dealing::clear());
     }
 }
 

@@ -187,6 +187,7 @@ impl From<SteerError> for Failure {
             SteerError::Busy
             | SteerError::Left
             | SteerError::OtherVersion
+            | SteerError::System(_)
             | SteerError::Refused(_) => Self::Lacks(format!("kernel: {error}")),
         }
     }

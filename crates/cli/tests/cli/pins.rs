@@ -96,6 +96,30 @@ fn a_folder_that_nobody_made_first_is_not_used() {
     }
 }
 
+#[test]
+fn folders_of_rules_and_trials_that_nobody_made_first_are_not_used() {
+    for (folder, making) in [("steer", "mkdir"), ("trial", "mkdir"), ("steer", "ln -s /tmp")] {
+        let script = format!(
+            "nobody {making} $PINS-{folder} || exit 1
+             case {folder} in
+                 steer) for words in 'reno --to 203.0.113.0/24' --clear ''; do
+                     ff kernel steer $words; test $? -eq 3 || exit 2
+                 done ;;
+                 trial) for words in '--control reno --against cubic --for 0.1s' --clear; do
+                     ff kernel trial $words; test $? -eq 3 || exit 3
+                 done ;;
+             esac"
+        );
+        let Some(told) = with_mode("1777", "rules", &script) else { return };
+        assert_eq!(told.code, 0, "{making} {folder}: {}", told.text);
+        let said = format!(
+            "firstflight: kernel: pins would not be safe in /sys/fs/bpf/firstflight-{folder}: "
+        );
+        let times = if folder == "steer" { 3 } else { 2 };
+        assert_eq!(told.text.matches(&said).count(), times, "{making} {folder}: {}", told.text);
+    }
+}
+
 /// Whatever others put among the pins, empty folders too.
 #[test]
 fn what_firstflight_did_not_make_is_left_and_named() {

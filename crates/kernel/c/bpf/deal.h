@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * Which new connections a rule is for, and how a keyed hash deals them into shares.
+ * Which new connections a rule is for, and how they are dealt into shares.
  */
 #ifndef FF_DEAL_H
 #define FF_DEAL_H
@@ -9,33 +9,14 @@
 #include "steer.h"
 
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
 
-/* MurmurHash3's steps of 32 bits (A. Appleby, public domain): each word, and the end. */
-FF_INLINE u32 mix(u32 hash, u32 word)
+/* Whether a connection is in the rule's share. Chance decides for each anew: a client that was
+ * dealt what it wanted and comes from that port again cannot count on it.
+ */
+FF_INLINE u8 is_in_share(const struct rule *rule)
 {
-    word *= 0xcc9e2d51;
-    word = word << 15 | word >> 17;
-    hash ^= word * 0x1b873593;
-    hash = hash << 13 | hash >> 19;
-    return hash * 5 + 0xe6546b64;
-}
-
-FF_INLINE u32 finish(u32 hash)
-{
-    hash = (hash ^ hash >> 16) * 0x85ebca6b;
-    hash = (hash ^ hash >> 13) * 0xc2b2ae35;
-    return hash ^ hash >> 16;
-}
-
-/* Which of a thousand shares the connection is in. */
-FF_INLINE u32 share_of(const struct ends *ends, u32 seed)
-{
-    u32 hash = seed;
-
-#pragma unroll
-    for (u32 i = 0; i < 4; i++)
-        hash = mix(mix(hash, ends->local[i]), ends->remote[i]);
-    return finish(mix(hash, ends->remote_port << 16 | ends->local_port)) % PER_MILLE;
+    return bpf_get_prandom_u32() % PER_MILLE < rule->per_mille;
 }
 
 /* Whether the socket was made in the rule's cgroup, or below it. */

@@ -6,8 +6,6 @@
  */
 #include "deal.h"
 
-#include <bpf/bpf_helpers.h>
-
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* Two sets of rules; the first number of `active` says which holds. */
@@ -67,7 +65,7 @@ int ff_steer(struct bpf_sock_ops *ops)
             __sync_fetch_and_add(&n->own_choice, 1);
             return 1;
         }
-        if (share_of(&ends, all->seed) >= all->rules[i].per_mille)
+        if (!is_in_share(&all->rules[i]))
             return 1;
         error = bpf_setsockopt(ops, SOL_TCP, TCP_CONGESTION, all->rules[i].control, CA_NAME_MAX);
         if (error) {

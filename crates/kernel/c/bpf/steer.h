@@ -24,7 +24,7 @@ struct rule {
 
 /* The first that matches decides. */
 struct rules {
-    u32 seed; /* of the hash that deals the shares */
+    u32 unused;
     u32 count;
     struct rule rules[MAX_RULES];
 };

@@ -8,8 +8,6 @@
  */
 #include "trial.h"
 
-#include <bpf/bpf_helpers.h>
-
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 struct {
@@ -52,25 +50,41 @@ struct {
     __type(value, struct connection);
 } connections SEC(".maps");
 
-/* Whether the treated arm is dealt: a hash of what is dealt at once. */
+/* MurmurHash3's steps of 32 bits (A. Appleby, public domain): each word, and the end. */
+FF_INLINE u32 mix(u32 hash, u32 word)
+{
+    word *= 0xcc9e2d51;
+    word = word << 15 | word >> 17;
+    hash ^= word * 0x1b873593;
+    hash = hash << 13 | hash >> 19;
+    return hash * 5 + 0xe6546b64;
+}
+
+FF_INLINE u32 finish(u32 hash)
+{
+    hash = (hash ^ hash >> 16) * 0x85ebca6b;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35;
+    return hash ^ hash >> 16;
+}
+
+/* Whether the treated arm is dealt. What is dealt at once is dealt by a keyed hash of the minute,
+ * and of the prefix: /24 of IPv4, /48 of IPv6.
+ */
 FF_INLINE u8 is_treated(const struct trial_plan *t, const struct ends *ends, u64 now)
 {
-    struct ends dealt = {};
+    u32 hash = mix(t->seed, now / MINUTE);
 
     if (t->by == BY_CONNECTION)
-        return share_of(ends, t->seed) < t->treated.per_mille;
-    dealt.local[0] = now / MINUTE;
+        return is_in_share(&t->treated);
     if (t->by == BY_PREFIX) {
-        /* /24 of IPv4, /48 of IPv6. */
         u8 is_v4 = !ends->remote[0] && !ends->remote[1] &&
                    ends->remote[2] == __builtin_bswap32(0xffff);
 
-        dealt.remote[0] = ends->remote[0];
-        dealt.remote[1] = ends->remote[1] & __builtin_bswap32(0xffff0000);
-        if (is_v4)
-            dealt.remote[3] = ends->remote[3] & __builtin_bswap32(0xffffff00);
+        hash = mix(hash, ends->remote[0]);
+        hash = mix(hash, ends->remote[1] & __builtin_bswap32(0xffff0000));
+        hash = mix(hash, is_v4 ? ends->remote[3] & __builtin_bswap32(0xffffff00) : 0);
     }
-    return share_of(&dealt, t->seed) < t->treated.per_mille;
+    return finish(hash) % PER_MILLE < t->treated.per_mille;
 }
 
 FF_INLINE void look(struct connection *c, struct tcp_sock *tp, const struct trial_plan *t)

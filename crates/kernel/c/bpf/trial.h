@@ -18,7 +18,7 @@
 struct trial_plan {
     struct rule treated;
     char other[CA_NAME_MAX];
-    u32 seed; /* of the hash that deals the arms */
+    u32 seed; /* of the hash that deals prefixes and minutes */
     u32 by;
     u64 bytes; /* until so many are acknowledged the time is taken */
     u64 age;   /* at which bytes are counted */

@@ -4,7 +4,7 @@
 //! is asked for the same trial reads them and goes on. It deals only as long as a command lives.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub struct Plan {
     pub treated: Rule,
     /// The other arm's control.
     pub other: String,
-    /// The key of the hash that deals.
+    /// The key of the hash that deals prefixes and minutes.
     pub seed: u32,
     /// What is dealt at once.
     pub by: By,
@@ -102,7 +102,7 @@ impl Dealing {
     }
 
     /// Hands on what was told since the last time, in order; waits so long for a first one. The
-    /// buffer holds some 20,000 connections. One leaves it when `take` has returned, so that a
+    /// buffer holds some 21,000 connections. One leaves it when `take` has returned, so that a
     /// program that is killed meanwhile finds it again; `take` returns whether it wants more.
     ///
     /// # Errors
@@ -198,6 +198,16 @@ fn held(folder: &Path) -> Result<Vec<u8>, SteerError> {
     Ok(held.unwrap_or_default())
 }
 
+/// A key for the hash that deals prefixes and minutes, which nobody can guess.
+///
+/// # Errors
+/// The system has no random numbers.
+pub fn new_seed() -> io::Result<u32> {
+    let mut seed = [0; 4];
+    File::open("/dev/urandom")?.read_exact(&mut seed)?;
+    Ok(u32::from_ne_bytes(seed))
+}
+
 /// CLOCK_BOOTTIME, in hundredths of a second.
 fn since_boot() -> io::Result<Duration> {
     let text = fs::read_to_string("/proc/uptime")?;
@@ -225,6 +235,13 @@ pub const TOLD: Duration = Duration::from_secs(60);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Once in 2^96 times they are equal.
+    #[test]
+    fn no_key_is_that_of_another_trial() {
+        let keys = [(); 4].map(|()| new_seed().unwrap());
+        assert!(keys.iter().any(|key| *key != keys[0]), "{keys:?}");
+    }
 
     #[test]
     fn a_plan_is_written_as_the_program_reads_it() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use firstflight_kernel::steer::{Rule, new_seed};
+use firstflight_kernel::steer::Rule;
 use firstflight_kernel::trial::judge::By;
 use firstflight_kernel::trial::{Dealing, Plan, dealing};
 use firstflight_kernel::watch::default_cgroup;
@@ -146,7 +146,8 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         Deal::Time => By::Time,
     };
     let treated = Rule { to, port: args.port, per_mille, control, cgroup: None };
-    let seed = new_seed().map_err(|error| Failure::Lacks(format!("kernel trial: {error}")))?;
+    let seed =
+        dealing::new_seed().map_err(|error| Failure::Lacks(format!("kernel trial: {error}")))?;
     Ok(Plan { treated, other, seed, by, bytes, age })
 }
 
