@@ -70,7 +70,7 @@ class _Plot(anywidget.AnyWidget):
 def plot(
     page: str | PathLike[str],
     controls: Sequence[str] = ("cubic", "hystart-pp"),
-    height: int = 760,
+    height: int = 940,
     **path: str,
 ) -> Any:
     """Controls on one path, drawn while one drags it: a widget of anywidget.
