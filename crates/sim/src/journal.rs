@@ -4,6 +4,7 @@
 use firstflight_core::units::Instant;
 
 use crate::fast::FastPaths;
+use crate::net::Net;
 use crate::network::Network;
 use crate::packet::{AckOut, Kind, Packet};
 use crate::run::Engine;
@@ -15,7 +16,7 @@ pub struct Journal {
     pub packets: Vec<Journey>,
     /// In the order in which they left.
     pub acks: Vec<AckJourney>,
-    /// Whether more packets have left than were to be followed.
+    /// Whether more packets have left than were to be followed. What happens later is not told.
     pub is_full: bool,
     most: usize,
     /// The link that is watched.
@@ -61,8 +62,9 @@ pub struct AckJourney {
 pub fn follow(network: &Network, link: usize, most: usize) -> Journal {
     let mut engine = Engine::new(network, Vec::new(), FastPaths::Off);
     engine.net.journal = Some(Box::new(Journal { most, link, ..Journal::default() }));
-    let is_full = |engine: &Engine<'_>| engine.net.journal.as_ref().is_some_and(|it| it.is_full);
-    while !is_full(&engine) && engine.step() {}
+    let is_full = |net: &Net| net.journal.as_ref().is_some_and(|journal| journal.is_full);
+    // It is interrupted where more packets leave than are followed.
+    let _ = engine.run(&mut |net| !is_full(net));
     engine.net.journal.take().map_or_else(Journal::default, |journal| *journal)
 }
 
@@ -118,7 +120,7 @@ impl Journal {
 
     /// A packet reaches the receiver.
     pub(crate) fn receive(&mut self, flow: u16, seq: u32, at: Instant) {
-        let is_it = |it: &Journey| it.flow == usize::from(flow) && it.seq == seq;
+        let is_it = |it: &Journey| it.flow == usize::from(flow) && it.seq == seq && !self.is_full;
         let Some(place) = self.under_way.iter().position(|it| is_it(&self.packets[*it])) else {
             return;
         };
@@ -128,6 +130,9 @@ impl Journal {
 
     /// An ACK will reach the sender.
     pub(crate) fn acknowledge(&mut self, flow: u16, ack: &AckOut, home: Instant) {
+        if self.is_full {
+            return;
+        }
         let AckOut { next, at: left, .. } = *ack;
         self.acks.push(AckJourney { flow: flow.into(), next, left, home });
     }
@@ -139,7 +144,7 @@ impl Journal {
 
     /// The packet's place among those under way, the first sent first.
     fn find(&self, packet: &Packet, stands: impl Fn(&Journey) -> bool) -> Option<usize> {
-        let seq = number(&packet.kind)?;
+        let seq = number(&packet.kind).filter(|_| !self.is_full)?;
         let is_it = |it: &Journey| it.flow == packet.path as usize && it.seq == seq && stands(it);
         self.under_way.iter().position(|it| is_it(&self.packets[*it]))
     }

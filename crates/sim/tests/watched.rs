@@ -29,4 +29,4 @@ fn it_stops_when_told_to() {
     assert_eq!(run_watched(&long(), FastPaths::On, &mut go_on), Err(Interrupted));
 }
 
-const BETWEEN: u64 = 1 << 18;
+const BETWEEN: u64 = 1 << 14;
