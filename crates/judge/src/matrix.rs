@@ -46,9 +46,9 @@ pub(crate) fn spread(
 fn place(point: &Scenario) -> String {
     let path = point.path.as_ref();
     let said = [
-        path.and_then(|path| path.rate).map(|rate| rate.to_string()),
+        path.and_then(|path| path.link.rate).map(|rate| rate.to_string()),
         path.and_then(|path| path.rtt).map(|rtt| rtt.to_string()),
-        path.and_then(|path| path.buffer).map(|buffer| buffer.to_string()),
+        path.and_then(|path| path.link.buffer).map(|buffer| buffer.to_string()),
         point.flows.first().and_then(|flow| flow.size).map(|size| size.to_string()),
     ];
     said.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -32,8 +32,7 @@ pub use distributions::exponential;
 pub use drop_tail::DropTail;
 pub use drop_tail_link::{Buffer, DropTailLink, ROUNDING_NS, Tie, Totals};
 pub use element::card::{
-    Card as ElementCard, ELEMENTS, Entry, Problem as ElementProblem, Value as ElementValue,
-    ValueKind,
+    Card as ElementCard, Entry, Problem as ElementProblem, Value as ElementValue, ValueKind,
 };
 pub use element::delay_schedule::DelaySchedule;
 pub use element::framing::Framing;
@@ -45,7 +44,7 @@ pub use element::release::Release;
 pub use element::reorder::Reorder;
 pub use element::steps::{ScheduleProblem, Steps};
 pub use element::wifi::Wifi;
-pub use element::{Crossing, Element, Elements, Fate};
+pub use element::{Crossing, ELEMENTS, Element, Elements, Fate};
 pub use loss::{LossChain, LossSpec};
 pub use queue::{Ecn, Moment, Next, Packet, Queue};
 pub use random::{BACK_STREAMS, QUEUE_STREAMS, Uniform, stream};

@@ -64,7 +64,6 @@ fn back(link: &complete::Link) -> LinkSpec {
     let delays = link.elements.delays.as_ref();
     let of_link = || delays.cloned().map(|it| Box::new(it) as Box<dyn Element>);
     LinkSpec {
-        rate_bps: own.map_or(link.rate, |back| back.rate).bps(),
         // Without a schedule the reverse path has one delay ([`FlowSpec::return_delay`]).
         delay: delays.map_or(Span(0), DelaySchedule::least),
         buffer: own.map_or(Buffer::Unlimited, |back| back.buffer),
@@ -72,12 +71,8 @@ fn back(link: &complete::Link) -> LinkSpec {
             Some(back) => back.elements.built.clone(),
             None => of_link().into_iter().collect(),
         },
-        ecn_threshold: None,
-        buffer_counts_in_service: false,
         loss: own.map_or(LossSpec::NONE, |back| losses(back.loss)),
-        drop: Vec::new(),
-        queue: None,
-        back: None,
+        ..LinkSpec::open(own.map_or(link.rate, |back| back.rate).bps())
     }
 }
 

@@ -11,11 +11,28 @@ fn a_file_is_refused_at_the_line_with_what_was_found_and_what_is_accepted() {
 }
 
 #[test]
-fn an_unknown_key_at_the_top_lists_every_key() {
-    let found = Scenario::parse("rtt = \"40ms\"", "x.toml").unwrap_err().to_string();
-    let expected = "x.toml:1: rtt: unknown key, did you mean `path.rtt`; accepted: name, title, ";
-    assert!(found.starts_with(expected), "{found}");
-    assert!(found.ends_with("path, link, flow, udp, expect, catalogue"), "{found}");
+fn an_unknown_key_lists_every_key_of_its_table() {
+    for (text, before, after) in [
+        (
+            "rtt = \"40ms\"",
+            "1: rtt: unknown key, did you mean `path.rtt`; accepted: name, title, ",
+            ", path, link, flow, udp, expect, catalogue",
+        ),
+        (
+            "[path]\nbuffr = \"1bdp\"",
+            "2: path.buffr: unknown key, did you mean `buffer`; accepted: rtt, access_delay, ",
+            ", rate, buffer, ecn_threshold, queue, loss, drop, ",
+        ),
+        (
+            "[[link]]\nname='a'\nrat='1Mbps'",
+            "3: link[0].rat: unknown key, did you mean `rate`; accepted: name, delay, ",
+            "rate, buffer, ecn_threshold, queue, loss, drop, ",
+        ),
+    ] {
+        let found = Scenario::parse(text, "x.toml").unwrap_err().to_string();
+        let keys = found.strip_prefix("x.toml:").and_then(|found| found.strip_prefix(before));
+        assert!(keys.is_some_and(|keys| keys.contains(after)), "{found}");
+    }
 }
 
 #[test]
@@ -238,13 +255,6 @@ const FILES: &[(&str, &str)] = &[
         "[[flow]]\ncount=60000\n[[flow]]\ncount=60000",
         "x.toml:4: flow[1].count = 60000: 120000 flows in all; accepted: 1 to 65535",
     ),
-    (
-        "[path]\nbuffr = \"1bdp\"",
-        "x.toml:2: path.buffr: unknown key, did you mean `buffer`; accepted: rate, rtt, buffer, \
-         ecn_threshold, queue, access_delay, access_rate, access_times, loss, drop, jitter, wifi, \
-         framing, policer, rates, rates_period, rate_trace, delays, delays_period, delay_trace, \
-         reorder, release, back",
-    ),
     ("path = 3", "x.toml:1: path = 3: not a table; accepted: keys with values under a [header]"),
     (
         "[path]\nrtt = {a=1}",
@@ -262,12 +272,6 @@ const FILES: &[(&str, &str)] = &[
     (
         "[[link]]\nname='a'\nrate='1Mbps'",
         "x.toml:1: link[0]: `delay` is missing; accepted: delay = \"50ms\", one way",
-    ),
-    (
-        "[[link]]\nname='a'\nrat='1Mbps'",
-        "x.toml:3: link[0].rat: unknown key, did you mean `rate`; accepted: name, rate, delay, \
-         buffer, ecn_threshold, queue, loss, drop, jitter, wifi, framing, policer, rates, \
-         rates_period, rate_trace, delays, delays_period, delay_trace, reorder, release, back",
     ),
     (
         "[[link]]\nname='a'\nrate='1Mbps'\ndelay='1ms'\n\

@@ -14,10 +14,10 @@ use crate::event::queue::{Lane, Queue};
 use crate::event::{Event, Kind};
 use crate::fast::{FastPaths, Foresight};
 use crate::journal::{Fate, Journal};
-use crate::link::Link;
 use crate::link::queued::{Left, Queued};
+use crate::link::{Link, LinkSpec};
 use crate::memory::Memory;
-use crate::network::{LinkSpec, Network};
+use crate::network::Network;
 use crate::outcome::LinkOutcome;
 use crate::packet::{Packet, Way};
 

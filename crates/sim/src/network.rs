@@ -1,11 +1,12 @@
 //! What is simulated, in base units: links, flows over them, constant-rate cross traffic.
 
 use firstflight_core::units::{Instant, Span};
-use firstflight_link::{Buffer, Element, LossSpec, Queue, Uniform};
+use firstflight_link::Uniform;
 
 use crate::control::Control;
 use crate::endpoint::{Endpoint, UNLIMITED_WINDOW};
 use crate::event::LATEST;
+use crate::link::LinkSpec;
 
 /// A whole experiment.
 #[derive(Clone, Debug)]
@@ -28,34 +29,6 @@ pub struct Network {
     pub ns2_ties: bool,
     /// Keep time series with this spacing.
     pub sample_every: Option<Span>,
-}
-
-/// A link of the network.
-#[derive(Clone, Debug)]
-pub struct LinkSpec {
-    /// Rate, in bits per second.
-    pub rate_bps: u64,
-    /// One-way propagation delay.
-    pub delay: Span,
-    /// Drop-tail buffer.
-    pub buffer: Buffer,
-    /// The packet in service takes a place in the buffer.
-    pub buffer_counts_in_service: bool,
-    /// A packet that finds so many waiting, or more, is marked if its flow is ECN-capable: a step,
-    /// as DCTCP's switches and `ce_threshold` of Linux's queues have it. Other packets are not
-    /// dropped for it.
-    pub ecn_threshold: Option<u64>,
-    /// What stands in place of the drop-tail buffer. `buffer` and `ecn_threshold` say nothing then.
-    pub queue: Option<Box<dyn Queue>>,
-    /// Random loss after the queue.
-    pub loss: LossSpec,
-    /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.
-    pub drop: Vec<u64>,
-    /// What else happens to packets on the link, in this order.
-    pub elements: Vec<Box<dyn Element>>,
-    /// The other direction, for the paths that name it. Its own delay comes on top of
-    /// [`FlowSpec::path_delay`] or [`FlowSpec::return_delay`].
-    pub back: Option<Box<Self>>,
 }
 
 /// One TCP flow.

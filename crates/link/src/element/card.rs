@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use super::{Element, framing, policer, release, reorder, wifi};
+use super::Element;
 
 /// An element under its key.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ pub enum Entry {
 
 impl Entry {
     /// A packet crosses the elements of a link by ascending place; elements of equal place in the
-    /// order of [`ELEMENTS`].
+    /// order of [`ELEMENTS`](super::ELEMENTS).
     pub fn place(self) -> u8 {
         match self {
             Self::Card(card) => card.place,
@@ -97,15 +97,3 @@ impl Value {
         Self { name, kind, example: None }
     }
 }
-
-/// Every kind of element, in the order in which results name them.
-pub const ELEMENTS: &[Entry] = &[
-    Entry::Jitter,
-    Entry::Card(&wifi::CARD),
-    Entry::Card(&framing::CARD),
-    Entry::Card(&policer::CARD),
-    Entry::Rates,
-    Entry::Delays,
-    Entry::Card(&reorder::CARD),
-    Entry::Card(&release::CARD),
-];

@@ -22,7 +22,20 @@ use std::fmt::Debug;
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
+use self::card::Entry;
 use crate::random::stream;
+
+/// Every kind of element, in the order in which results name them.
+pub const ELEMENTS: &[Entry] = &[
+    Entry::Jitter,
+    Entry::Card(&wifi::CARD),
+    Entry::Card(&framing::CARD),
+    Entry::Card(&policer::CARD),
+    Entry::Rates,
+    Entry::Delays,
+    Entry::Card(&reorder::CARD),
+    Entry::Card(&release::CARD),
+];
 
 /// What a link does with packets beside sending them. Every run begins with a copy of it.
 ///

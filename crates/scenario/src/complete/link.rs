@@ -132,10 +132,9 @@ impl Completion<'_> {
         let default = scenario::Dumbbell::default();
         let path = path.unwrap_or(&default);
         let rtt = self.time("path.rtt", path.rtt.unwrap_or(RTT), NANOSECOND..=HOUR)?;
-        let (rate, loss) = (path.rate, path.loss);
         let delay = rtt.ns() / 2;
         let delays = (Time::from_ns(delay), Time::from_ns(rtt.ns() - delay));
-        self.unsized_link("path", DUMBBELL, delays, (rate, loss, &path.drop, &path.elements))
+        self.unsized_link("path", DUMBBELL, delays, &path.link)
     }
 
     fn link(&self, index: usize, link: &scenario::Link) -> Result<Link, ScenarioError> {
@@ -146,8 +145,7 @@ impl Completion<'_> {
             );
         }
         let delay = self.time(&format!("link[{index}].delay"), link.delay, Time::ZERO..=HOUR)?;
-        let keys = (link.rate, link.loss, &link.drop[..], &link.elements);
-        self.unsized_link(&format!("link[{index}]"), &link.name, (delay, delay), keys)
+        self.unsized_link(&format!("link[{index}]"), &link.name, (delay, delay), &link.link)
     }
 
     /// The link whose table has this name, of these delays of data and ACKs.
@@ -156,12 +154,11 @@ impl Completion<'_> {
         table: &str,
         name: &str,
         (delay, return_delay): (Time, Time),
-        (rate, loss, drop, elements): (Option<Rate>, Option<Loss>, &[u64], &scenario::Elements),
+        keys: &scenario::LinkKeys,
     ) -> Result<Link, ScenarioError> {
-        let rate = self.rate(table, rate, elements)?;
-        let back_of = elements;
-        let elements = self.elements(table, elements, None)?;
+        let rate = self.rate(table, keys.rate, &keys.elements)?;
         let rtt = Time::from_ns(delay.ns() + return_delay.ns());
+        let elements = self.elements(table, &keys.elements, None)?;
         Ok(Link {
             name: name.to_owned(),
             rate,
@@ -170,11 +167,19 @@ impl Completion<'_> {
             buffer: UNSIZED,
             ecn_threshold: None,
             queue: None,
-            loss: loss.unwrap_or_default(),
-            drop: rising(drop),
-            back: self.back(table, back_of, (rate, rtt), elements.delays.as_ref())?,
+            loss: keys.loss.unwrap_or_default(),
+            drop: rising(&keys.drop),
+            back: self.back(table, &keys.elements, (rate, rtt), elements.delays.as_ref())?,
             elements,
         })
+    }
+
+    /// What is written of the link of this place, and the name of its table.
+    fn written(&self, place: usize) -> (String, Option<&scenario::LinkKeys>) {
+        match self.scenario.links.get(place) {
+            Some(link) => (format!("link[{place}]"), Some(&link.link)),
+            None => ("path".to_owned(), self.scenario.path.as_ref().map(|path| &path.link)),
+        }
     }
 
     /// Sizes the buffers. The round trip of a BDP is that of the longest path over the link,
@@ -193,21 +198,18 @@ impl Completion<'_> {
             }
         }
         for (i, link) in links.iter_mut().enumerate() {
-            let (key, written, threshold) = match (self.scenario.links.get(i), &self.scenario.path)
-            {
-                (Some(own), _) => (format!("link[{i}]"), own.buffer, own.ecn_threshold),
-                (None, Some(path)) => ("path".to_owned(), path.buffer, path.ecn_threshold),
-                (None, None) => ("path".to_owned(), None, None),
-            };
+            let (key, keys) = self.written(i);
             let (rate, wire) = (link.rate, link.elements.on_link(self.wire_bytes()));
             let packets = |time, milli| bdp_packets(rate, time, wire, milli).max(1);
-            link.queue = self.queue(&key, (i, wire), &|milli| packets(round_trips[i], milli))?;
+            let sizes = Sizes { wire, bdp: &|milli| packets(round_trips[i], milli) };
+            link.queue = self.queue(&key, keys, &sizes)?;
+            let threshold = keys.and_then(|keys| keys.ecn_threshold);
             link.ecn_threshold = threshold.map(|threshold| match threshold {
                 MarkFrom::Packets(n) => n,
                 MarkFrom::Bdp(milli) => packets(round_trips[i], milli),
                 MarkFrom::Time(time) => packets(time, 1000),
             });
-            link.buffer = match written.unwrap_or(BUFFER) {
+            link.buffer = match keys.and_then(|keys| keys.buffer).unwrap_or(BUFFER) {
                 quantity::Buffer::Packets(n) => Buffer::Packets(n),
                 quantity::Buffer::Bytes(n) if n < wire => {
                     let problem = format!("the buffer holds no packet of {wire} bytes; accepted: ");
@@ -239,8 +241,7 @@ impl Completion<'_> {
         let Some(at) = marking.filter(|_| self.scenario.endpoint.switches.ecn != Some(true)) else {
             return Ok(());
         };
-        let key =
-            if self.scenario.links.is_empty() { "path".to_owned() } else { format!("link[{at}]") };
+        let (key, _) = self.written(at);
         let problem = "no flow has packets to mark; accepted: `ecn = true` with it";
         Err(self.error(&format!("{key}.ecn_threshold"), problem))
     }
@@ -272,20 +273,16 @@ impl Completion<'_> {
         }
     }
 
-    /// The queue of the link of this place, whose table has this name and on which a full packet
-    /// takes `wire` bytes; `None` is drop-tail. `bdp` counts packets in thousandths of the BDP.
+    /// The queue of the link whose table has this name and these keys; `None` is drop-tail.
     fn queue(
         &self,
         table: &str,
-        (place, wire): (usize, u64),
-        bdp: &dyn Fn(u64) -> u64,
+        keys: Option<&scenario::LinkKeys>,
+        sizes: &Sizes<'_>,
     ) -> Result<Option<Queue>, ScenarioError> {
-        let of_path = self.scenario.path.as_ref().and_then(|path| path.queue.as_ref());
-        let of_link = self.scenario.links.get(place).and_then(|link| link.queue.as_ref());
-        let Some(queue) = of_link.or(of_path) else { return Ok(None) };
-        let sizes = Sizes { wire, bdp };
+        let Some(queue) = keys.and_then(|keys| keys.queue.as_ref()) else { return Ok(None) };
         let discipline = queue
-            .resolve(&sizes)
+            .resolve(sizes)
             .map_err(|problem| self.error(&format!("{table}.queue"), problem))?;
         let Some(discipline) = discipline else { return Ok(None) };
         for (key, instead) in [("buffer", "its `limit`"), ("ecn_threshold", "its own marks")] {

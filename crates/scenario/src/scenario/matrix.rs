@@ -32,13 +32,13 @@ impl Matrix {
     pub fn points(&self, scenario: &Scenario) -> Vec<Scenario> {
         let mut points = vec![scenario.clone()];
         fan_out(&mut points, &self.rate, |point, rate| {
-            point.path.get_or_insert_default().rate = Some(rate);
+            point.path.get_or_insert_default().link.rate = Some(rate);
         });
         fan_out(&mut points, &self.rtt, |point, rtt| {
             point.path.get_or_insert_default().rtt = Some(rtt);
         });
         fan_out(&mut points, &self.buffer, |point, buffer| {
-            point.path.get_or_insert_default().buffer = Some(buffer);
+            point.path.get_or_insert_default().link.buffer = Some(buffer);
         });
         fan_out(&mut points, &self.size, |point, size| {
             if let Some(flow) = point.flows.first_mut() {
@@ -94,7 +94,7 @@ mod tests {
             .map(|point| {
                 let path = point.path.as_ref().unwrap();
                 let size = point.flows[0].size.unwrap();
-                format!("{} {} {size}", path.rate.unwrap(), path.rtt.unwrap())
+                format!("{} {} {size}", path.link.rate.unwrap(), path.rtt.unwrap())
             })
             .collect();
         assert_eq!(points.len(), 6, "{points:?}");

@@ -32,7 +32,7 @@ pub use catalogue::{Catalogue, Rule, SafeBy};
 pub use elements::{Back, DelayStep, Elements, Jitter, RateOrNone, RateStep};
 pub use files::{Between, Files};
 pub use flow::{FlowGroup, Udp};
-pub use link::{Dumbbell, Link};
+pub use link::{Dumbbell, Link, LinkKeys};
 pub use matrix::Matrix;
 pub use queue::QueueSpec;
 pub use starts::Starts;

@@ -1,7 +1,7 @@
 //! What is measured: the scenarios, the controls, and the bars they are held to.
 
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery, named};
+use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, Network, Recovery, named};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
@@ -92,16 +92,9 @@ impl Case {
         let one_way = Span(self.rtt_ms.0 * NANOS_PER_MS / 2);
         let mut random = Pcg64Mcg::seed_from_u64(SEED);
         let link = LinkSpec {
-            rate_bps: self.rate_mbps * 1_000_000,
             delay: one_way,
             buffer: Buffer::Packets(self.bdp_packets()),
-            buffer_counts_in_service: false,
-            ecn_threshold: None,
-            loss: LossSpec::NONE,
-            drop: Vec::new(),
-            elements: Vec::new(),
-            back: None,
-            queue: None,
+            ..LinkSpec::open(self.rate_mbps * 1_000_000)
         };
         Network {
             links: vec![link],

@@ -55,7 +55,8 @@ mod walk;
 use firstflight_core::units::Instant;
 
 use crate::control::Wants;
-use crate::network::{FlowSpec, LinkSpec, Network};
+use crate::link::LinkSpec;
+use crate::network::{FlowSpec, Network};
 pub(crate) use back::{Crossing, Foresight};
 pub(crate) use small::{Arriving, LATER};
 

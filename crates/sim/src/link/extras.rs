@@ -5,8 +5,8 @@ use firstflight_core::units::{Instant, Span};
 use firstflight_link::{Elements, LossChain, LossSpec};
 use rand_pcg::Pcg64Mcg;
 
+use crate::link::LinkSpec;
 use crate::link::queued::Queued;
-use crate::network::LinkSpec;
 use crate::outcome::LinkSample;
 use crate::router::{Arrival, Router};
 

@@ -6,17 +6,64 @@ pub(crate) mod queued;
 use firstflight_core::needs::Facilities;
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{
-    Buffer, Crossing, DropTailLink, Elements, Fate, LossSpec, NEVER, Tie, Totals, stream,
+    Buffer, Crossing, DropTailLink, Element, Elements, Fate, LossSpec, NEVER, Queue, Tie, Totals,
+    stream,
 };
 use rand_pcg::Pcg64Mcg;
 
 use crate::control::Wants;
-use crate::network::LinkSpec;
 use crate::outcome::LinkOutcome;
 use crate::packet::Header;
 use crate::router::{Arrival, Router};
 use extras::{Extras, Samples};
 use queued::Queued;
+
+/// A link of the network.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Rate, in bits per second.
+    pub rate_bps: u64,
+    /// One-way propagation delay.
+    pub delay: Span,
+    /// Drop-tail buffer.
+    pub buffer: Buffer,
+    /// The packet in service takes a place in the buffer.
+    pub buffer_counts_in_service: bool,
+    /// A packet that finds so many waiting, or more, is marked if its flow is ECN-capable: a step,
+    /// as DCTCP's switches and `ce_threshold` of Linux's queues have it. Other packets are not
+    /// dropped for it.
+    pub ecn_threshold: Option<u64>,
+    /// What stands in place of the drop-tail buffer. `buffer` and `ecn_threshold` say nothing then.
+    pub queue: Option<Box<dyn Queue>>,
+    /// Random loss after the queue.
+    pub loss: LossSpec,
+    /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.
+    pub drop: Vec<u64>,
+    /// What else happens to packets on the link, in this order.
+    pub elements: Vec<Box<dyn Element>>,
+    /// The other direction, for the paths that name it. Its own delay comes on top of
+    /// [`crate::FlowSpec::path_delay`] or [`crate::FlowSpec::return_delay`].
+    pub back: Option<Box<Self>>,
+}
+
+impl LinkSpec {
+    /// A link of this rate, in bits per second, without delay and losses, with room for all that
+    /// comes.
+    pub fn open(rate_bps: u64) -> Self {
+        Self {
+            rate_bps,
+            delay: Span(0),
+            buffer: Buffer::Unlimited,
+            buffer_counts_in_service: false,
+            ecn_threshold: None,
+            queue: None,
+            loss: LossSpec::NONE,
+            drop: Vec::new(),
+            elements: Vec::new(),
+            back: None,
+        }
+    }
+}
 
 /// A link while the simulation runs.
 #[derive(Debug)]
@@ -59,19 +106,7 @@ impl Link {
 
     /// The other direction of a link, which carries ACKs and has room for all of them.
     pub(crate) fn open(rate_bps: u64, end_of_run: Instant) -> Self {
-        let spec = LinkSpec {
-            rate_bps,
-            delay: Span(0),
-            buffer: Buffer::Unlimited,
-            buffer_counts_in_service: false,
-            ecn_threshold: None,
-            queue: None,
-            loss: LossSpec::NONE,
-            drop: Vec::new(),
-            elements: Vec::new(),
-            back: None,
-        };
-        Self { is_open: true, ..Self::new(&spec, stream(0, 0), end_of_run) }
+        Self { is_open: true, ..Self::new(&LinkSpec::open(rate_bps), stream(0, 0), end_of_run) }
     }
 
     /// Whether a packet that arrives now finds so many waiting that it is marked.

@@ -10,7 +10,7 @@ use firstflight_link::{Crossing, Ecn, Happened, Packet as Queueing, Server, Tota
 use rand_pcg::Pcg64Mcg;
 
 use crate::link::Link;
-use crate::network::LinkSpec;
+use crate::link::LinkSpec;
 use crate::packet::Packet;
 
 /// A packet that a queue holds no longer.

@@ -1,21 +1,14 @@
 //! Networks for the tests, of this crate and of those that hold something against the simulator.
 
 use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, LossSpec, Network, Recovery, named};
+use firstflight_sim::{Buffer, Endpoint, FlowSpec, LinkSpec, Network, Recovery, named};
 
 /// A link of `rate_mbps` and `delay_ms` one way, with room for `buffer` packets.
 pub(crate) fn link(rate_mbps: u64, delay_ms: u64, buffer: u64) -> LinkSpec {
     LinkSpec {
-        rate_bps: rate_mbps * 1_000_000,
         delay: Span::from_millis(delay_ms),
         buffer: Buffer::Packets(buffer),
-        buffer_counts_in_service: false,
-        ecn_threshold: None,
-        loss: LossSpec::NONE,
-        drop: Vec::new(),
-        elements: Vec::new(),
-        back: None,
-        queue: None,
+        ..LinkSpec::open(rate_mbps * 1_000_000)
     }
 }
 
