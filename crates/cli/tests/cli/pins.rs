@@ -193,6 +193,12 @@ fn the_capabilities_of_rules_suffice_for_a_trial_and_each_is_needed() {
     capabilities(unit, "trial", trial, "kernel trial --clear");
 }
 
+#[test]
+fn the_capabilities_of_rules_suffice_to_watch_and_each_is_needed() {
+    let unit = include_str!("../../../../docs/firstflight-steer.service");
+    capabilities(unit, "watch", "kernel watch --for 0.1s", "kernel watch --for 0.1s");
+}
+
 /// As root and as a user of the BPF file system's folder who is not root.
 fn capabilities(unit: &str, name: &str, begin: &str, end: &str) {
     let set = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).unwrap();

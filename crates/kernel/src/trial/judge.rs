@@ -294,7 +294,7 @@ pub const ALPHA: f64 = 0.01;
 /// The probability with which a right share is taken for a wrong one.
 const SHARE_ALPHA: f64 = 0.001;
 /// Clusters of each arm before anything is said: the intervals are those of many.
-const LEAST: u64 = 20;
+pub const LEAST: u64 = 20;
 /// Minutes in which a cluster is added to. Connections are told within a minute of their begin, or
 /// when they close.
 const MINUTES: u64 = 3;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use firstflight_kernel::trial::Counts;
-use firstflight_kernel::trial::judge::{Finding, Judge, MEASURES, Verdict};
+use firstflight_kernel::trial::judge::{Finding, Judge, LEAST, MEASURES, Verdict};
 use firstflight_report::terminal::{self, Screen};
 use firstflight_report::{Column, Table, wrapped};
 use firstflight_terminal::words::count;
@@ -252,6 +252,12 @@ impl Found {
                 "Stopped, because {control} is worse: {}. No new connection gets it any more.",
                 worse.join("; ")
             )),
+            None if self.measures.iter().all(|row| row.difference.is_none()) => {
+                said.push(format!(
+                    "Nothing is compared yet: that takes connections of {LEAST} prefixes (/24, \
+                     /48) in each arm, or of one in {LEAST} minutes."
+                ));
+            }
             None if better.is_empty() => said.push(format!(
                 "No difference is shown between {control} and {against} beyond {:.1} %.",
                 100. * self.tolerance
@@ -317,6 +323,9 @@ mod tests {
         let none = text("cubic", 1., 9);
         assert!(none.contains("No difference is shown between ff_scout and cubic"), "{none}");
         assert!(none.contains("Both arms share queues"), "{none}");
+        let (head, judge) = (Head::of(&plan(1), 0.02), Judge::new(By::Connection, 0.05, 0.02));
+        let few = Found::new(&head, &judge, Err(0), Duration::ZERO).text(Screen::plain(160));
+        assert!(few.contains("Nothing is compared yet") && !few.contains("No difference"), "{few}");
         let same = text("ff_scout", 1., 9);
         assert!(same.contains("Both arms have one control"), "{same}");
         assert!(!same.contains("Both arms share queues"), "{same}");
