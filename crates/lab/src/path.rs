@@ -69,6 +69,11 @@ impl Path {
         self.link.measure(from, until);
     }
 
+    /// When the first packet of a transfer came, ns of the clock, where flows are told apart.
+    pub(crate) fn transfer_began(&self) -> Option<u64> {
+        self.link.transfer_began()
+    }
+
     /// Stops the link and tells what it did.
     pub fn stop(self) -> LinkReport {
         let overruns = self.all_overruns().saturating_sub(self.overruns_before);

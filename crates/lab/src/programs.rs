@@ -1,24 +1,27 @@
 //! Two programs of any make as the ends of a scenario's path. What is measured comes from the link:
 //! the flow that carried the most in the direction of the data is the transfer.
 
+mod beside;
+mod outcome;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{self, Duration};
 
-use firstflight_core::units::{Bytes, Instant, Span};
-use firstflight_results::{Counts, FlowContext, FlowOutcome, FlowResult, LabFigures, RunResult};
+use firstflight_results::{FlowResult, LabFigures, RunResult};
 use firstflight_runner::{Report, Run};
-use firstflight_scenario::{Complete, Scenario, Size, complete};
+use firstflight_scenario::{Complete, ControlSpec, FlowGroup, Scenario, Size, complete};
 use serde::{Deserialize, Serialize};
 
-use crate::bed::LinkKind;
+use crate::control::LinuxControl;
 use crate::job::{self, link_spec};
-use crate::link::{DirectionSpec, FlowSeen, LinkReport, LinkSpec};
-use crate::outcome::{bottleneck, lab_figures};
-use crate::tool::{self, Carried, LinkEnds, Prints};
+use crate::link::{DirectionSpec, LinkReport, LinkSpec};
+use crate::tool::{self, LinkEnds, Prints};
 use crate::trace;
+use beside::{Beside, Other};
 use firstflight_runner::RunError;
+use outcome::Outcome;
 
 /// What runs at the ends, by `sh -c`. [`PLACEHOLDERS`] in either are replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -57,12 +60,13 @@ pub fn run(
 ) -> Result<Report, RunError> {
     let begun = time::Instant::now();
     let complete = complete(scenario)?;
-    let link = spec(&complete, seed, samples, programs.upload);
-    let [server, client] = [&programs.server, &programs.client].map(|line| {
-        let line = replaced(line, complete.flows[0].size.map_or(0, Size::bytes));
-        vec!["sh".to_owned(), "-c".to_owned(), line]
-    });
-    make_folders(programs, &complete.flows[0])?;
+    let mut beside = Beside::of(&complete, seed, programs.upload)?;
+    let other_ports = beside.as_ref().map(Beside::ports).unwrap_or_default();
+    let link = spec(&complete, (seed, samples), programs.upload, other_ports);
+    let bytes = wanted_bytes(&complete);
+    let [server, client] = [&programs.server, &programs.client]
+        .map(|line| vec!["sh".to_owned(), "-c".to_owned(), replaced(line, bytes)]);
+    make_folders(programs, bytes)?;
     let ends = LinkEnds {
         near: client,
         far: server,
@@ -72,17 +76,46 @@ pub fn run(
         linger: if programs.server.contains("{qlog}") { LINGER } else { Duration::ZERO },
         ..LinkEnds::default()
     };
-    let carried = tool::carry(&link, &ends, stop, || {})?;
+    let ran = match &mut beside {
+        Some(beside) => beside.carry(&link, &ends, stop)?,
+        None => alone(&link, &ends, stop)?,
+    };
+    let way = if programs.upload { &ran.link.forward } else { &ran.link.backward };
+    let outcome = Outcome { complete: &complete, ran: &ran, way, seed, wall: begun.elapsed() };
+    let (result, series) = outcome.result();
+    let queues = samples.map(|_| trace::queue_series(&way.depth)).into_iter().collect();
+    let run = Run::new(result, series, queues);
+    Ok(Report::new(complete, vec![run], false))
+}
+
+/// How a run went.
+struct Ran {
+    link: LinkReport,
+    /// The clients' exit codes, `None` of one that had not ended.
+    exits: Vec<Option<i32>>,
+    /// The server's, if it ended.
+    far_exit: Option<i32>,
+    /// When the run began in the link's measured period, ns.
+    zero_ns: u64,
+    /// How much later than the scenario says the run ended, ns.
+    later_ns: u64,
+    others: Vec<Other>,
+}
+
+/// Runs the programs with nobody beside them.
+fn alone(link: &LinkSpec, ends: &LinkEnds, stop: &AtomicBool) -> Result<Ran, RunError> {
+    let carried = tool::carry(link, ends, stop, || {})?;
     if carried.interrupted {
         return Err(RunError::Interrupted);
     }
-    let way = if programs.upload { &carried.link.forward } else { &carried.link.backward };
-    let measured =
-        TransferOnLink { complete: &complete, carried: &carried, flow: way.largest_flow, seed };
-    let result = measured.result(way, begun.elapsed());
-    let queues = samples.map(|_| trace::queue_series(&way.depth)).into_iter().collect();
-    let run = Run::new(result, Vec::new(), queues);
-    Ok(Report::new(complete, vec![run], false))
+    Ok(Ran {
+        link: carried.link,
+        exits: vec![carried.near_exit],
+        far_exit: carried.far_exit,
+        zero_ns: 0,
+        later_ns: 0,
+        others: Vec::new(),
+    })
 }
 
 /// A run that came to nothing, and why: the guest in which the programs ran is gone.
@@ -99,40 +132,96 @@ pub fn broken(why: String) -> Run {
     Run::new(result, Vec::new(), Vec::new())
 }
 
-/// The complete scenario, if two programs can be given it.
+/// The complete scenario, if programs can be given it. The first flows are the programs', those
+/// with a control are the kernel's.
 ///
 /// # Errors
 /// What they cannot be told.
 pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
+    let groups = scenario.groups();
+    if let Some(why) = groups.iter().filter(|it| it.control.is_none()).find_map(untold) {
+        return Err(RunError::Input(format!("programs transfer what they are asked for; {why}")));
+    }
     let complete = job::complete(scenario)?;
-    let no = |problem: &str| {
-        Err(RunError::Input(format!(
-            "two programs make one transfer on a path of their own{problem}"
-        )))
+    let no = |problem: String| Err(RunError::Input(format!("programs {problem}")));
+    let (own, others): (Vec<&complete::Flow>, Vec<&complete::Flow>) =
+        complete.flows.iter().partition(|flow| flow.control.is_none());
+    let count: u64 = own.iter().map(|flow| flow.count).sum();
+    let differs = |flow: &&complete::Flow| {
+        (flow.size, flow.access_delay) != (own[0].size, own[0].access_delay)
     };
-    let [flow] = &complete.flows[..] else { return no("; the scenario has several flows") };
-    let alone = flow.count == 1 && complete.udp.is_empty() && flow.control.is_none();
     match () {
-        () if !alone => no("; the scenario has others on it"),
-        () if flow.size.map(Size::bytes).is_none() => {
-            no(" of a given size; the scenario's has none")
+        () if complete.flows[0].control.is_some() => {
+            no("are a scenario's first flow; it has a control".to_owned())
         }
-        () if flow.start_until.ns() > 0 || flow.stop.is_some() => no("; the scenario has times"),
-        () if flow.receiver_window.map(Size::bytes).is_some() => {
-            no("; nobody limits its receiver's window")
+        () if count > MOST_CLIENTS => no(format!(
+            "share the guest's one processor: accepted are at most {MOST_CLIENTS} at once, found \
+             {count}"
+        )),
+        () if own.iter().any(|flow| flow.receiver_window.is_some()) => {
+            no("offer what window they like; the scenario limits it (`receiver_window`)".to_owned())
         }
-        () => Ok(complete),
+        () if own.iter().any(differs) => {
+            no("have one address and are asked for one size; the scenario's flows differ"
+                .to_owned())
+        }
+        () => {
+            others.iter().filter_map(|flow| flow.control.as_ref()).try_for_each(can_be_beside)?;
+            Ok(complete)
+        }
     }
 }
 
+/// Whether a kernel has a control for a flow beside the programs, or can be given it.
+fn can_be_beside(control: &ControlSpec) -> Result<(), RunError> {
+    let resolved = LinuxControl::resolve_for_guest(control)?;
+    if resolved.kernel_name.starts_with("ff_") && !cfg!(feature = "bpf") {
+        return Err(RunError::Input(format!(
+            "control `{}`: beside programs it takes a build with `--features kernel`, which loads \
+             it into the guest's kernel",
+            control.text
+        )));
+    }
+    Ok(())
+}
+
+/// What no program can be told of a flow.
+fn untold(flow: &FlowGroup) -> Option<&'static str> {
+    let found = [
+        (!flow.writes.is_empty(), "`writes`: when more data is there is the server's own affair"),
+        (
+            flow.files.is_some(),
+            "`files`: when it asks for the next file is the client's own affair",
+        ),
+        (flow.reverse.is_some(), "`reverse`: --upload says for all which end sends"),
+        (flow.stop.is_some() || flow.lifetime.is_some(), "`stop`: a transfer ends with its data"),
+    ];
+    found.into_iter().find(|(set, _)| *set).map(|(_, why)| why)
+}
+
+/// How much a client is asked to transfer: what the flow has, or without an end more than the path
+/// can carry until the run's.
+fn wanted_bytes(complete: &Complete) -> u64 {
+    let flow = &complete.flows[0];
+    let time = complete.duration.ns().saturating_sub(flow.start_from.ns());
+    let most = u128::from(complete.links[0].rate.bps()) * u128::from(time) / 8_000_000_000;
+    flow.size.map_or(u64::try_from(most).unwrap_or(u64::MAX), Size::bytes)
+}
+
 /// The scenario's link between client and server, with the bottleneck in the direction of the data.
-fn spec(complete: &Complete, seed: u64, samples: Option<u32>, upload: bool) -> LinkSpec {
+fn spec(
+    complete: &Complete,
+    (seed, samples): (u64, Option<u32>),
+    upload: bool,
+    other_ports: Vec<u16>,
+) -> LinkSpec {
     let link = link_spec(complete, seed);
     let every =
         |samples: u32| (complete.duration.ns() / u64::from(samples.max(1))).max(MILLISECOND);
     let data = DirectionSpec {
         header_bytes: None,
         by_flow: true,
+        other_ports,
         begins_with_traffic: true,
         ..link.forward
     };
@@ -154,7 +243,7 @@ fn replaced(line: &str, bytes: u64) -> String {
     pairs.fold(line.to_owned(), |line, ((name, _), value)| line.replace(name, &value))
 }
 
-fn make_folders(programs: &Programs, flow: &complete::Flow) -> Result<(), RunError> {
+fn make_folders(programs: &Programs, bytes: u64) -> Result<(), RunError> {
     let make = || {
         for folder in [FOLDER, QLOGS, PRINTED] {
             fs::create_dir_all(folder)?;
@@ -162,100 +251,11 @@ fn make_folders(programs: &Programs, flow: &complete::Flow) -> Result<(), RunErr
         fs::create_dir_all(&programs.folder)?;
         std::env::set_current_dir(&programs.folder)?;
         // It has a size and takes no room.
-        File::create(Path::new(FOLDER).join(FILE))?.set_len(flow.size.map_or(0, Size::bytes))
+        File::create(Path::new(FOLDER).join(FILE))?.set_len(bytes)
     };
     make().map_err(|error: std::io::Error| {
         RunError::Failed(format!("the programs' folders: {error}"))
     })
-}
-
-/// What the link saw of the transfer.
-struct TransferOnLink<'a> {
-    complete: &'a Complete,
-    carried: &'a Carried,
-    flow: Option<FlowSeen>,
-    seed: u64,
-}
-
-impl TransferOnLink<'_> {
-    fn result(&self, way: &crate::link::DirectionReport, wall: Duration) -> RunResult {
-        let (complete, link) = (self.complete, &self.carried.link);
-        let spec = &complete.links[0];
-        let rtt_ns = spec.delay.ns() + spec.return_delay.ns();
-        let seen = self.flow.unwrap_or_default();
-        let context = FlowContext {
-            start: Instant(seen.first_ns),
-            period: Span(seen.last_ns.saturating_sub(seen.first_ns)),
-            packet_bytes: complete.packet.bytes(),
-            rate_bps: Some(complete.capacity().most_bps(&[0], seen.first_ns, seen.last_ns)),
-            bdp_bytes: Some(complete.bdp_bytes(&[0], complete.path_bps(&[0]))),
-        };
-        let flow = FlowOutcome {
-            delivered_packets: seen.delivered_packets,
-            delivered_bytes: Bytes(seen.delivered_bytes),
-            counts: Counts { sent_packets: seen.packets, ..Counts::default() },
-            finished_at: self.is_done().then_some(Instant(seen.last_ns)),
-            ..FlowOutcome::default()
-        };
-        let flow = FlowResult { control: NAME.to_owned(), ..FlowResult::of(&flow, context) };
-        RunResult {
-            control: NAME.to_owned(),
-            alias: NAME.to_owned(),
-            transport: "linux".to_owned(),
-            profile: complete.endpoint.profile.to_string(),
-            seed: self.seed,
-            bottleneck: bottleneck(way),
-            note: self.note(link, rtt_ns),
-            lab: Some(lab_figures(link, LinkKind::Tun, GENERATOR, rtt_ns)),
-            ..RunResult::of_flows(
-                vec![flow],
-                complete.duration.ns(),
-                (wall, link.forward.offered_packets + link.backward.offered_packets),
-            )
-        }
-    }
-
-    /// All was handed on, and the client says that all is well.
-    fn is_done(&self) -> bool {
-        let wanted = self.complete.flows[0].size.map_or(0, Size::bytes);
-        let came = self.flow.is_some_and(|seen| seen.delivered_bytes >= wanted);
-        came && self.carried.near_exit == Some(0)
-    }
-
-    /// How the programs ended, unless all is well, with the last that they printed.
-    fn note(&self, link: &LinkReport, rtt_ns: u64) -> Option<String> {
-        if self.is_done() {
-            return link.disturbance(rtt_ns);
-        }
-        let seconds = self.complete.duration.ns() as f64 / 1e9;
-        let client = match self.carried.near_exit {
-            None => format!("the client had not ended after {seconds} s of its time"),
-            Some(NOT_FOUND) => format!(
-                "the client ended with code {NOT_FOUND}: a program is missing, or an endpoint for \
-                 the interop runner has no such test case"
-            ),
-            Some(code) => format!("the client ended with code {code}"),
-        };
-        let server = self.carried.far_exit.map(|code| format!("the server ended with code {code}"));
-        let wanted = self.complete.flows[0].size.map_or(0, Size::bytes);
-        let came = self.flow.map_or(0, |seen| seen.delivered_bytes);
-        let came = format!("{came} of {wanted} bytes came");
-        let said = [("client", "near"), ("server", "far")].into_iter().filter_map(|(who, file)| {
-            let said = last_words(&fs::read(Path::new(PRINTED).join(file)).unwrap_or_default());
-            (!said.is_empty()).then(|| format!("the {who} said: {said}"))
-        });
-        let parts = std::iter::once(client).chain(server).chain([came]).chain(said);
-        Some(parts.collect::<Vec<_>>().join("; "))
-    }
-}
-
-/// The last lines of what a program printed, as one.
-fn last_words(printed: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&printed[printed.len().saturating_sub(MOST_SAID)..]);
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(MOST_LINES)..].join(" | ");
-    last.chars().map(plain).collect()
 }
 
 /// Where a program is told to leave its qlogs.
@@ -273,12 +273,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// For a server to write its qlog when the connection is closed.
 const LINGER: Duration = Duration::from_secs(10);
 const MILLISECOND: u64 = 1_000_000;
-/// The exit code of a shell that finds no program, and of the interop runner's endpoints that do
-/// not know a test case.
-const NOT_FOUND: i32 = 127;
-/// What is read of the end of what a program printed.
-const MOST_SAID: usize = 1_000;
-const MOST_LINES: usize = 4;
+/// Programs beside each other slow each other down.
+const MOST_CLIENTS: u64 = 8;
 
 #[cfg(test)]
 mod tests {
@@ -291,24 +287,41 @@ mod tests {
     }
 
     #[test]
-    fn one_transfer_of_a_given_size_alone_on_its_path_is_accepted() {
-        assert!(completed("[[flow]]\nsize = '1MB'").is_ok());
-        for (more, word) in [
-            ("", "a given size"),
-            ("[[flow]]\nsize = '1MB'\ncount = 2", "others"),
-            ("[[flow]]\nsize = '1MB'\n[[flow]]\nsize = '1MB'", "several flows"),
-            ("[[flow]]\nsize = '1MB'\n[[udp]]\nrate = '1Mbps'", "others"),
-            ("[[flow]]\nsize = '1MB'\nreceiver_window = '64KB'", "window"),
-        ] {
-            let problem = completed(more).unwrap_err();
-            assert!(problem.contains(word), "{problem}");
+    fn what_programs_can_be_told_is_accepted_and_else_is_refused_with_its_reason() {
+        let sized = "[[flow]]\nsize = '1MB'";
+        for more in ["", "count = 8", "start = '2s'", "[[flow]]\ncontrol = 'linux-bbr'\nrtt = '1s'"]
+        {
+            assert!(completed(&format!("{sized}\n{more}")).is_ok(), "{more}");
         }
+        assert!(completed(&format!("{sized}\n[[udp]]\nrate = '1Mbps'")).is_ok());
+        assert_eq!(
+            wanted_bytes(&completed("duration = '2s'\n[path]\nrate = '8Mbps'").unwrap()),
+            2_000_000
+        );
+        for (more, word) in [
+            ("count = 9", "at most 8 at once, found 9"),
+            ("receiver_window = '64KB'", "(`receiver_window`)"),
+            ("files = { size = '1MB', keep_alive = true }", "`files`: when"),
+            ("writes = [{ size = '1MB' }]", "`writes`: when"),
+            ("stop = '1s'", "`stop`: a transfer"),
+            ("control = 'cubic'\n[[flow]]", "first flow; it has a control"),
+            ("size = '1MB'\n[[flow]]\nsize = '2MB'", "flows differ"),
+            ("[[flow]]\nrtt = '1s'", "flows differ"),
+            ("[[flow]]\ncontrol = 'copa'", "copa"),
+        ] {
+            let problem = completed(&format!("[[flow]]\n{more}")).unwrap_err();
+            assert!(problem.contains(word), "{more}: {problem}");
+        }
+        let of_core = completed("[[flow]]\n[[flow]]\ncontrol = 'cubic'").map(drop);
+        let why = "beside programs it takes a build with `--features kernel`";
+        assert!(of_core.map_or_else(|it| it.contains(why), |()| cfg!(feature = "bpf")));
     }
 
     #[test]
     fn the_bottleneck_is_in_the_direction_of_the_data() {
         let complete = completed("[path]\nrate = '8Mbps'\n[[flow]]\nsize = '1MB'").unwrap();
-        let [up, down] = [true, false].map(|upload| spec(&complete, 1, Some(10), upload));
+        let [up, down] =
+            [true, false].map(|upload| spec(&complete, (1, Some(10)), upload, vec![9]));
         assert!(up.forward.rate.is_some() && up.forward.by_flow && up.backward.rate.is_none());
         assert!(down.backward.rate.is_some() && down.forward.rate.is_none());
         assert_eq!(up.forward.delay_ns, down.backward.delay_ns);
@@ -319,12 +332,5 @@ mod tests {
         let line = replaced("get {address}:{port}/{file} -n {bytes} > {qlog}/{x}", 9);
         let (_, address) = tool::addresses();
         assert_eq!(line, format!("get {address}:4433/transfer -n 9 > /firstflight/qlog/{{x}}"));
-    }
-
-    #[test]
-    fn last_words_are_few_and_plain() {
-        assert_eq!(last_words(b"a\n\nb\x1b[0m\nc\nd\ne\n"), "b [0m | c | d | e");
-        assert_eq!(last_words(b""), "");
-        assert!(last_words(&[b'x'; 5_000]).len() <= MOST_SAID);
     }
 }

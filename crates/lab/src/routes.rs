@@ -29,16 +29,7 @@ pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(),
         }
     }
     for (index, group) in job.groups.iter().enumerate() {
-        // The first address of an end is there with the path.
-        if index > 0 {
-            near.ip(&format!("address add {}/32 dev {DEVICE}", group.near))?;
-            far.ip(&format!("address add {}/32 dev {DEVICE}", group.far))?;
-        }
-        let (sends, receives) = group.ends(near, far);
-        sends.ip(&there(group))?;
-        let quickack = if group.quickack { "quickack 1" } else { "" };
-        let (to, from) = group.addresses();
-        receives.ip(&format!("route add {to}/32 dev {DEVICE} src {from} {quickack}"))?;
+        add(near, far, index, group)?;
     }
     let thresholds: Vec<&Group> =
         job.groups.iter().filter(|group| group.ssthresh_packets.is_some()).collect();
@@ -46,6 +37,28 @@ pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(),
         prime(near, far, &thresholds)?;
     }
     Ok(())
+}
+
+/// Gives the ends the addresses and routes of the group number `index`.
+///
+/// # Errors
+/// The kernel takes something not.
+pub(crate) fn add(
+    near: &Namespace,
+    far: &Namespace,
+    index: usize,
+    group: &Group,
+) -> Result<(), RunError> {
+    // The first address of an end is there with the path.
+    if index > 0 {
+        near.ip(&format!("address add {}/32 dev {DEVICE}", group.near))?;
+        far.ip(&format!("address add {}/32 dev {DEVICE}", group.far))?;
+    }
+    let (sends, receives) = group.ends(near, far);
+    sends.ip(&there(group))?;
+    let quickack = if group.quickack { "quickack 1" } else { "" };
+    let (to, from) = group.addresses();
+    receives.ip(&format!("route add {to}/32 dev {DEVICE} src {from} {quickack}"))
 }
 
 fn there(group: &Group) -> String {

@@ -13,6 +13,7 @@ use crate::control::{LinuxControl, Loaded};
 use crate::job::{self, Job};
 use crate::netem::has_netem;
 use crate::outcome::LabRun;
+use crate::path::far_address;
 use crate::traffic::own::Own;
 use crate::traffic::udp::Source;
 use crate::traffic::{ConnectionOutcome, Schedule, iperf, shorten_problems};
@@ -201,7 +202,7 @@ impl One<'_> {
     ) -> Result<Option<Vec<ConnectionOutcome>>, RunError> {
         let clock = bed.clock();
         let sources = job.udp.iter().enumerate().map(|(index, udp)| {
-            Source::new(bed.near(), bed.far(), index, udp)
+            Source::new(bed.near(), (bed.far(), far_address(0)), index, udp)
                 .map_err(|error| RunError::Failed(format!("cross traffic {index}: {error}")))
         });
         let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;

@@ -151,7 +151,7 @@ pub fn carry(
 }
 
 /// A server needs a moment to listen; a client that comes too early fails.
-fn settle(far: &Namespace, patience: Option<Duration>) {
+pub(crate) fn settle(far: &Namespace, patience: Option<Duration>) {
     let begun = Instant::now();
     let Some(patience) = patience else { return thread::sleep(SETTLE) };
     while begun.elapsed() < patience && !listens(far) {
@@ -168,7 +168,11 @@ fn listens(end: &Namespace) -> bool {
     })
 }
 
-fn start(
+/// Starts a command in an end's namespace, if there is one.
+///
+/// # Errors
+/// There is no such program, or no file for what it prints.
+pub(crate) fn start(
     end: &Namespace,
     words: &[String],
     prints: &Prints,
@@ -206,5 +210,6 @@ fn start(
 /// tcp_states.h, and `TCP_CLOSE`, which a UDP socket without a peer has.
 const LISTENING: [(&str, &str); 4] = [("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")];
 const SETTLE: Duration = Duration::from_millis(300);
-const LOOK: Duration = Duration::from_millis(10);
+/// Between two looks at whether something has ended.
+pub(crate) const LOOK: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_millis(500);

@@ -9,13 +9,18 @@ use serde_json::Value;
 use crate::lab::able;
 use crate::process::{Outcome, Place, run};
 
+const JUDGE: [&str; 5] = ["judge", "--on", "linux", "--virtual-time", "--json"];
 /// 1 MB over 10 Mbit/s and 600 ms.
-const JUDGE: [&str; 7] = ["judge", "--on", "linux", "--virtual-time", "--only", "B4", "--json"];
+const B4: [&str; 2] = ["--only", "B4"];
 const SERVER: &str = "iperf3 -s -1 -p {port}";
 const CLIENT: &str = "iperf3 -c {address} -p {port} -C cubic -R -n {bytes}";
 
 fn judged(server: &str, client: &str, more: &[&str]) -> Outcome {
-    let words = [&JUDGE[..], &["--server", server, "--client", client], more].concat();
+    judged_on(&B4, server, client, more)
+}
+
+fn judged_on(only: &[&str], server: &str, client: &str, more: &[&str]) -> Outcome {
+    let words = [&JUDGE[..], only, &["--server", server, "--client", client], more].concat();
     Place::new().run(&words)
 }
 
@@ -43,24 +48,27 @@ fn iperf3_is_judged_by_what_the_link_saw_and_two_runs_are_equal_to_the_byte() {
     assert_eq!(judged(SERVER, CLIENT, &[]).stdout, first.stdout);
 }
 
-/// The line of docs/judge.md, with the configuration of `examples/web`.
-#[test]
-fn curl_is_judged_while_it_fetches_a_file_from_nginx() {
+/// The line of docs/judge.md, with the configuration of `examples/web`; none without the programs.
+fn curl_and_nginx(only: &[&str]) -> Option<Outcome> {
     let programs = ["/usr/bin/curl", "/usr/sbin/nginx"];
     if let Some(missing) = programs.iter().find(|program| !Path::new(program).exists()) {
         let required = std::env::var_os("FIRSTFLIGHT_REQUIRE_LAB").is_some();
         assert!(!required, "the lab is required here, but there is no {missing}");
         eprintln!("skipped: no {missing} (Debian: apt install curl nginx-light)");
-        return;
+        return None;
     }
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/nginx.conf");
     let example = example.canonicalize().unwrap();
     let server = format!("/usr/sbin/nginx -e stderr -p {{folder}} -c {}", example.display());
     let client = "curl -sSf -o /dev/null http://{address}:{port}/{file}";
-    let outcome = judged(&server, client, &["--with", "/etc/passwd", "--with", "/etc/group"]);
-    if !able(&outcome) {
-        return;
-    }
+    let with = ["--with", "/etc/passwd", "--with", "/etc/group"];
+    let outcome = judged_on(only, &server, client, &with);
+    able(&outcome).then_some(outcome)
+}
+
+#[test]
+fn curl_is_judged_while_it_fetches_a_file_from_nginx() {
+    let Some(outcome) = curl_and_nginx(&B4) else { return };
     let scenario = scenario(&outcome);
     // A round of the simulator's time is the handshake's, of which the SYN-ACK is measured.
     let measured = &scenario["measured"];
@@ -71,6 +79,23 @@ fn curl_is_judged_while_it_fetches_a_file_from_nginx() {
         (&measured["lost_packets"], &measured["peak_queue_packets"]),
         (&0.0.into(), &160.0.into())
     );
+}
+
+/// A CUBIC that is loaded into the guest's kernel, which takes `--features kernel`.
+#[test]
+fn others_share_the_path_with_programs() {
+    let Some(outcome) = curl_and_nginx(&["--only", "F4"]) else { return };
+    let judgement: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let Some(scenario) = judgement["scenarios"].as_array().and_then(|all| all.first()) else {
+        let loads = cfg!(feature = "kernel");
+        assert!(!loads && outcome.stdout.contains("--features kernel"), "{outcome:?}");
+        return;
+    };
+    // Two transfers of 5 MB take 4.2 s of 20 Mbit/s together, whoever has more of it.
+    let number = |name: &str| scenario["measured"][name].as_f64().unwrap();
+    let last = number("completion_s").max(number("others_completion_s"));
+    assert!((4.2..4.7).contains(&last), "{scenario}");
+    assert!((0.2..0.8).contains(&number("others_share")), "{scenario}");
 }
 
 /// A stack that shares no line with ours, and logs what it does.
@@ -129,7 +154,7 @@ fn an_endpoint_of_the_interop_runner_is_judged_and_says_what_test_case_it_lacks(
     let example = example.canonicalize().unwrap().into_os_string().into_string().unwrap();
     let judged = |case: &str| {
         let words = ["ngtcp2", "--interop", &example, "--testcase", case];
-        Place::new().run(&[&JUDGE[..], &words].concat())
+        Place::new().run(&[&JUDGE[..], &B4, &words].concat())
     };
     let outcome = judged("http3");
     if !able(&outcome) {

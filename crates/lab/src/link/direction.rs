@@ -10,7 +10,7 @@ use firstflight_runner::losses;
 use firstflight_scenario::Loss;
 
 use super::DirectionSpec;
-use super::flows::{FlowSeen, Flows, key_and_payload};
+use super::flows::{Flows, key_and_payload};
 use super::lateness::Lateness;
 use super::managed::{Held, Left, Managed};
 use super::packet;
@@ -124,7 +124,7 @@ impl Direction {
             totals: DirectionTotals::default(),
             lateness: Lateness::new(),
             losses: Some(Vec::new()),
-            flows: spec.by_flow.then(Flows::default),
+            flows: spec.by_flow.then(|| Flows::new(spec.other_ports.clone())),
         }
     }
 
@@ -137,7 +137,9 @@ impl Direction {
         self.lateness = Lateness::new();
         self.numbered = 0;
         self.losses = Some(Vec::new());
-        self.flows = self.flows.take().map(|_| Flows::default());
+        if let Some(flows) = &mut self.flows {
+            flows.measure(every);
+        }
         if let Some(queue) = &mut self.queue {
             queue.measure(from, until, every);
         }
@@ -291,9 +293,14 @@ impl Direction {
         self.losses.take()
     }
 
-    /// The flow that carried the most in the measured period, where that was wanted.
-    pub(crate) fn largest_flow(&self) -> Option<FlowSeen> {
-        self.flows.as_ref().and_then(Flows::largest)
+    /// What became of each flow in the measured period, where that was wanted.
+    pub(crate) fn take_flows(&mut self) -> Flows {
+        self.flows.take().unwrap_or_default()
+    }
+
+    /// When the first packet of a transfer came, where flows are told apart.
+    pub(crate) fn transfer_began(&self) -> Option<u64> {
+        Some(self.period.0 + self.flows.as_ref()?.began()?)
     }
 
     /// When the next packet is to be handed on.

@@ -66,6 +66,8 @@ struct Shared {
     from: AtomicU64,
     /// Its end, ns.
     until: AtomicU64,
+    /// When the first packet of a transfer came; `u64::MAX` before.
+    transfer_began: AtomicU64,
 }
 
 /// Starts a link between two TUN devices.
@@ -81,6 +83,7 @@ pub fn start(near: Device, far: Device, spec: &LinkSpec, clock: Clock) -> io::Re
         stop: AtomicBool::new(false),
         from: AtomicU64::new(0),
         until: AtomicU64::new(u64::MAX),
+        transfer_began: AtomicU64::new(u64::MAX),
     };
     // Two real-time threads on one processor would keep each other waiting.
     let alone = thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
@@ -103,6 +106,11 @@ impl Running {
     pub fn measure(&self, from: u64, until: u64) {
         self.shared.until.store(until, Ordering::Relaxed);
         self.shared.from.store(from, Ordering::Release);
+    }
+
+    /// When the first packet of a transfer came, ns of the clock, where flows are told apart.
+    pub(crate) fn transfer_began(&self) -> Option<u64> {
+        Some(self.shared.transfer_began.load(Ordering::Relaxed)).filter(|at| *at < u64::MAX)
     }
 
     /// Stops the link and tells what it did.
@@ -162,6 +170,9 @@ impl Engine {
             for way in &mut self.ways {
                 way.note_measure(wanted);
                 busy |= way.read(&shared.ends, shared.clock);
+                if let Some(began) = way.direction.transfer_began() {
+                    shared.transfer_began.store(began, Ordering::Relaxed);
+                }
             }
             for way in &mut self.ways {
                 way.release(&shared.ends, shared.clock);

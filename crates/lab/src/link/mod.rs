@@ -32,7 +32,7 @@ use firstflight_link::{BACK_STREAMS, Buffer, Discipline, Element};
 use firstflight_scenario::{Complete, Loss, complete};
 use serde::Serialize;
 
-pub(crate) use flows::FlowSeen;
+pub(crate) use flows::{FlowSeen, Flows};
 
 pub use engine::{Clock, Device, Running, start};
 pub use lateness::LatenessReport;
@@ -101,6 +101,8 @@ pub struct DirectionSpec {
     pub offload: bool,
     /// Notes what became of each flow.
     pub by_flow: bool,
+    /// Ports to which flows go that are not taken for a transfer.
+    pub other_ports: Vec<u16>,
     /// More propagation for packets from or to an address.
     pub more_delay: Vec<(Ipv4Addr, u64)>,
 }
@@ -232,9 +234,9 @@ pub struct DirectionReport {
     /// went; `None` where nobody noted it, or there were too many to note.
     #[serde(skip)]
     pub losses: Option<Vec<(u64, u16)>>,
-    /// The flow that carried the most, where flows were told apart.
+    /// What became of each flow, where flows were told apart.
     #[serde(skip)]
-    pub(crate) largest_flow: Option<FlowSeen>,
+    pub(crate) flows: Flows,
 }
 
 /// The largest packet unless a scenario's are larger, in bytes, so that path MTU discovery finds

@@ -168,7 +168,7 @@ impl Way {
             refused_packets: self.refused,
             offload_packets: self.offload_packets,
             losses: self.direction.take_losses(),
-            largest_flow: self.direction.largest_flow(),
+            flows: self.direction.take_flows(),
             ..DirectionReport::default()
         };
         if let Some((totals, depth)) = self.direction.queue_report(now) {

@@ -28,6 +28,8 @@ use firstflight_runner::RunError;
 pub(crate) struct Own {
     flows: Vec<Arc<Connection>>,
     clock: Clock,
+    /// How much later than its schedule says the run ends, ns.
+    later: AtomicU64,
 }
 
 /// A connection, shared by its two threads and the one that looks.
@@ -89,7 +91,12 @@ impl Own {
                 problem: Mutex::new(None),
             }));
         }
-        Ok(Self { flows, clock })
+        Ok(Self { flows, clock, later: AtomicU64::new(0) })
+    }
+
+    /// Puts off the end of a run.
+    pub(crate) fn put_off(&self, ns: u64) {
+        self.later.store(ns, Ordering::Relaxed);
     }
 
     /// Runs all connections over the schedule, or until nothing is left that could happen; `None`
@@ -131,17 +138,18 @@ impl Own {
                 thread::sleep(Duration::from_nanos((next - now).min(LONGEST_SLEEP)));
                 continue;
             }
+            let until = schedule.until + self.later.load(Ordering::Relaxed);
             let since = now - schedule.from;
             for (flow, outcome) in self.flows.iter().zip(&mut outcomes) {
-                flow.look(since, now >= schedule.until, outcome);
+                flow.look(since, now >= until, outcome);
             }
             let quiet = now >= schedule.quiet && self.flows.iter().all(|flow| flow.is_over());
-            if quiet || now >= schedule.until {
+            if quiet || now >= until {
                 return Some(outcomes);
             }
             // A look that came late does not make the next ones come early.
             next = (next + schedule.every).max(now.saturating_sub(schedule.every));
-            next = next.min(schedule.until);
+            next = next.min(until);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Cross traffic: datagrams at a constant rate.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -12,7 +12,6 @@ use nix::sys::prctl::set_timerslack;
 use super::{LONGEST_SLEEP, Schedule};
 use crate::link::Clock;
 use crate::namespace::Namespace;
-use crate::path::far_address;
 use crate::sys;
 
 /// A source, ready to start. Nobody reads what it sends: its sink is a socket that overflows.
@@ -23,17 +22,17 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Makes the sockets of source number `index`.
+    /// Makes the sockets of source number `index`, which sends to an address of the far end.
     ///
     /// # Errors
     /// The kernel gives none.
     pub(crate) fn new(
         near: &Namespace,
-        far: &Namespace,
+        (far, address): (&Namespace, Ipv4Addr),
         index: usize,
         job: &complete::Udp,
     ) -> io::Result<Self> {
-        let to = SocketAddr::from((far_address(0), FIRST_PORT + index as u16));
+        let to = SocketAddr::from((address, port(index)));
         let sink = far.run(|| UdpSocket::bind(to))??;
         let sender = near.run(|| UdpSocket::bind("0.0.0.0:0"))??;
         sender.connect(to)?;
@@ -69,6 +68,11 @@ impl Source {
         u64::try_from(bits * 1_000_000_000 / u128::from(self.job.rate.bps().max(1)))
             .unwrap_or(u64::MAX)
     }
+}
+
+/// Where source number `index` sends to.
+pub(crate) fn port(index: usize) -> u16 {
+    FIRST_PORT + index as u16
 }
 
 /// IPv4 and UDP.

@@ -33,11 +33,19 @@ fn tell(connection: &Connection, run: &mut Run, packet: u64, bdp: u64) {
         startup.exit_cwnd_packets = exit.cwnd_bytes.map(|cwnd| cwnd / packet);
         startup.exit_window_over_bdp = exit.cwnd_bytes.map(over_bdp);
     }
-    let mut window = Series::new(["time_s", "cwnd_packets"]);
-    for (at, cwnd) in connection.curves(f64::INFINITY).cwnd.points() {
-        window.push(&[Some(flow.start_s + at), Some(cwnd / packet as f64)]);
+    if run.flows.is_empty() {
+        run.flows.push(Series::new(["time_s", "cwnd_packets"]));
     }
-    run.flows = vec![window];
+    let series = &mut run.flows[0];
+    let columns = series.columns().to_vec();
+    for (at, cwnd) in connection.curves(f64::INFINITY).cwnd.points() {
+        let row = columns.iter().map(|column| match &**column {
+            "time_s" => Some(flow.start_s + at),
+            "cwnd_packets" => Some(cwnd / packet as f64),
+            _ => None,
+        });
+        series.push(&row.collect::<Vec<_>>());
+    }
 }
 
 /// The largest file of a folder; of equals the first by name.

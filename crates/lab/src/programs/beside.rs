@@ -1,0 +1,311 @@
+//! What is on a path beside the programs: connections of the guest's kernel, with the controls that
+//! a scenario names, and datagrams at a constant rate, all in the direction of the programs' data.
+//!
+//! What a program does before its first packet takes time that is its own. The others' times count
+//! from the packet with which the transfer begins, where that is to begin at once; where it is to
+//! begin later, the run goes on for as much longer as it was late.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use firstflight_runner::RunError;
+use firstflight_scenario::{Complete, ControlSpec};
+
+use super::Ran;
+use crate::control::{LinuxControl, Loaded};
+use crate::job::{FlowJob, Job};
+use crate::link::{Clock, LinkSpec};
+use crate::path::Path;
+use crate::process_tree::ProcessTree;
+use crate::routes;
+use crate::tool::{self, LinkEnds};
+use crate::traffic::own::Own;
+use crate::traffic::udp::{self, Source};
+use crate::traffic::{ConnectionOutcome, Schedule};
+
+/// What is on the path, and when the programs' transfers begin.
+#[derive(Debug)]
+pub(super) struct Beside {
+    /// The others.
+    job: Job,
+    /// When each client is to start, ns of the run.
+    starts: Vec<u64>,
+    /// The transfers have no end but the run's.
+    endless: bool,
+}
+
+/// One of the others.
+#[derive(Debug)]
+pub(super) struct Other {
+    pub(super) job: FlowJob,
+    pub(super) outcome: ConnectionOutcome,
+}
+
+impl Beside {
+    /// What a scenario has beside one transfer; `None` if that is alone.
+    ///
+    /// # Errors
+    /// A control that no kernel has.
+    pub(super) fn of(
+        complete: &Complete,
+        seed: u64,
+        upload: bool,
+    ) -> Result<Option<Self>, RunError> {
+        let controls = complete.flows.iter().map(|flow| match &flow.control {
+            Some(control) => LinuxControl::resolve(control, flow.delayed_ack.value > 1),
+            // Nobody asks for that of a program.
+            None => LinuxControl::resolve(&kernels_usual()?, false),
+        });
+        let controls: Vec<LinuxControl> = controls.collect::<Result<_, _>>()?;
+        let mut job = Job::new(complete, &controls, seed);
+        let is_own = |flow: &FlowJob| complete.flows[flow.group].control.is_none();
+        let (own, others): (Vec<FlowJob>, Vec<FlowJob>) = job.flows.into_iter().partition(is_own);
+        let starts: Vec<u64> = own.iter().map(|flow| flow.start_ns).collect();
+        let endless = own.iter().all(|flow| flow.size_bytes.is_none());
+        if starts[..] == [0] && others.is_empty() && job.udp.is_empty() && !endless {
+            return Ok(None);
+        }
+        job.flows = others;
+        job.groups.iter_mut().for_each(|group| group.reverse = !upload);
+        Ok(Some(Self { job, starts, endless }))
+    }
+
+    /// Where the others send to, which no program may have for its own.
+    pub(super) fn ports(&self) -> Vec<u16> {
+        let flows = self.job.flows.iter().map(FlowJob::port);
+        flows.chain((0..self.job.udp.len()).map(udp::port)).collect()
+    }
+
+    /// Runs the programs and the others over a link.
+    ///
+    /// # Errors
+    /// The machine lacks something, or a program cannot be started.
+    pub(super) fn carry(
+        &mut self,
+        link: &LinkSpec,
+        ends: &LinkEnds,
+        stop: &AtomicBool,
+    ) -> Result<Ran, RunError> {
+        let _loaded = self.load()?;
+        let mut path = Path::new(link)?;
+        self.set_up(&path)?;
+        let measured_from = path.clock.now();
+        path.measure(measured_from, u64::MAX);
+        let mut far = tool::start(&path.far, &ends.far, &ends.prints, "far")?;
+        tool::settle(&path.far, ends.patience);
+        let (near, far_end) = (&path.near, &path.far);
+        let own = Own::new(near, far_end, &self.job, path.clock)?;
+        let sources = self.sources(&path)?;
+        let mut clients = Clients { beside: self, path: &path, ends, running: Vec::new() };
+        let zero = clients.begin(stop)?;
+        let until = zero.saturating_add(self.job.duration_ns);
+        let schedule = Schedule { from: zero, until, quiet: zero, every: SAMPLE };
+        let (over, failed) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (later_ns, outcomes) = thread::scope(|scope| {
+            for source in &sources {
+                scope.spawn(|| source.run(schedule, path.clock, &over));
+            }
+            let others = scope.spawn(|| own.run(schedule, &failed));
+            let later = clients.attend(zero, &own, stop);
+            failed.store(!clients.are_well(), Ordering::Relaxed);
+            // Who has no end goes on until the run's; a broken run has nothing to wait for.
+            let outcomes = others.join().ok().flatten().unwrap_or_default();
+            over.store(true, Ordering::Relaxed);
+            later.map(|later| (later, outcomes))
+        })?;
+        clients.linger(stop);
+        let exits = clients.exits();
+        drop(clients);
+        let ended =
+            |tree: &mut ProcessTree| tree.try_wait().ok().flatten().and_then(|it| it.code());
+        let far_exit = far.as_mut().and_then(ended);
+        drop((far, own, sources));
+        let jobs = self.job.flows.iter().cloned();
+        let outcomes = outcomes.into_iter().chain(std::iter::repeat_with(Default::default));
+        Ok(Ran {
+            link: path.stop(),
+            exits,
+            far_exit,
+            zero_ns: zero - measured_from,
+            later_ns,
+            others: jobs.zip(outcomes).map(|(job, outcome)| Other { job, outcome }).collect(),
+        })
+    }
+
+    /// Sees to it that the kernel has the others' controls.
+    fn load(&mut self) -> Result<Loaded, RunError> {
+        let flows = &mut self.job.flows;
+        let mut controls: Vec<LinuxControl> = flows.iter().map(|it| it.control.clone()).collect();
+        let loaded = Loaded::load(&mut controls)?;
+        flows.iter_mut().zip(controls).for_each(|(flow, control)| flow.control = control);
+        Ok(loaded)
+    }
+
+    fn set_up(&self, path: &Path) -> Result<(), RunError> {
+        let ports: Vec<String> = self.ports().iter().map(u16::to_string).collect();
+        for end in [&path.near, &path.far] {
+            end.set("ipv4/ip_local_reserved_ports", &ports.join(","))?;
+        }
+        // The first address of each end is the programs'.
+        let groups = self.job.groups.iter().enumerate().skip(1);
+        groups
+            .into_iter()
+            .try_for_each(|(index, group)| routes::add(&path.near, &path.far, index, group))
+    }
+
+    fn sources(&self, path: &Path) -> Result<Vec<Source>, RunError> {
+        let group = &self.job.groups[0];
+        let (from, to) = group.ends(&path.near, &path.far);
+        let address = group.addresses().1;
+        let made = self.job.udp.iter().enumerate().map(|(index, udp)| {
+            Source::new(from, (to, address), index, udp)
+                .map_err(|error| RunError::Failed(format!("cross traffic {index}: {error}")))
+        });
+        made.collect()
+    }
+}
+
+/// The clients of a run, as far as they have started.
+struct Clients<'a> {
+    beside: &'a Beside,
+    path: &'a Path,
+    ends: &'a LinkEnds,
+    /// Each with its exit code once it has ended.
+    running: Vec<(ProcessTree, Option<i32>)>,
+}
+
+impl Clients<'_> {
+    /// The beginning of the run, ns of the clock: the first packet of a transfer that begins with
+    /// it, else a moment from now.
+    fn begin(&mut self, stop: &AtomicBool) -> Result<u64, RunError> {
+        let clock = self.path.clock;
+        let begun = clock.now();
+        if self.beside.starts.iter().all(|start| *start > 0) {
+            return Ok(begun + LEAD);
+        }
+        self.start_until(0)?;
+        loop {
+            if let Some(at) = self.path.transfer_began() {
+                return Ok(at);
+            }
+            let over = clock.now() - begun > self.beside.job.duration_ns;
+            if over || stop.load(Ordering::Relaxed) || self.have_ended()? {
+                return Ok(clock.now());
+            }
+            thread::sleep(SOON);
+        }
+    }
+
+    /// Starts the clients whose time has come.
+    fn start_until(&mut self, since: u64) -> Result<(), RunError> {
+        let due = self.beside.starts.iter().filter(|start| **start <= since).count();
+        while self.running.len() < due {
+            let number = self.running.len();
+            let name = if number == 0 { "near".to_owned() } else { format!("near-{number}") };
+            let (words, prints) = (&self.ends.near, &self.ends.prints);
+            let Some(tree) = tool::start(&self.path.near, words, prints, &name)? else { break };
+            self.running.push((tree, None));
+        }
+        Ok(())
+    }
+
+    /// Whether all have ended, or one of them not well.
+    fn have_ended(&mut self) -> Result<bool, RunError> {
+        for (tree, code) in self.running.iter_mut().filter(|(_, code)| code.is_none()) {
+            let ended = tree.try_wait().map_err(|error| RunError::Failed(error.to_string()))?;
+            *code = ended.map(|status| status.code().unwrap_or(SIGNAL));
+        }
+        let all = self.running.len() == self.beside.starts.len();
+        let mut codes = self.running.iter().map(|(_, code)| *code);
+        Ok(codes.clone().any(|code| code.is_some_and(|code| code != 0))
+            || all && codes.all(|code| code.is_some()))
+    }
+
+    /// Stays with the clients to their end or the run's; how much later that is than the scenario
+    /// says, ns.
+    fn attend(&mut self, zero: u64, own: &Own, stop: &AtomicBool) -> Result<u64, RunError> {
+        let clock: Clock = self.path.clock;
+        let first = self.beside.starts.iter().copied().min().unwrap_or(0);
+        let mut later = 0;
+        loop {
+            let since = clock.now().saturating_sub(zero);
+            self.start_until(since)?;
+            let began = self.path.transfer_began().filter(|_| first > 0 && later == 0);
+            if let Some(at) = began {
+                later = at.saturating_sub(zero + first);
+                own.put_off(later);
+            }
+            let over = since >= self.beside.job.duration_ns + later;
+            if self.have_ended()? || over || stop.load(Ordering::Relaxed) {
+                return Ok(later);
+            }
+            thread::sleep(tool::LOOK);
+        }
+    }
+
+    /// No client has failed; one without an end has not ended at all.
+    fn are_well(&self) -> bool {
+        let wanted = if self.beside.endless { None } else { Some(0) };
+        self.running.iter().all(|(_, code)| *code == wanted)
+    }
+
+    /// Leaves a server that logs the time to write.
+    fn linger(&self, stop: &AtomicBool) {
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < self.ends.linger && !stop.load(Ordering::Relaxed) {
+            thread::sleep(tool::LOOK);
+        }
+    }
+
+    /// Their exit codes, of those that have ended.
+    fn exits(&self) -> Vec<Option<i32>> {
+        let codes = self.running.iter().map(|(_, code)| *code);
+        codes.chain(std::iter::repeat(None)).take(self.beside.starts.len()).collect()
+    }
+}
+
+fn kernels_usual() -> Result<ControlSpec, RunError> {
+    "linux-cubic".parse().map_err(|problem| RunError::Input(format!("linux-cubic: {problem}")))
+}
+
+/// Before a run begins whose programs begin later, ns.
+const LEAD: u64 = 50_000_000;
+/// Between two looks at a connection, ns.
+const SAMPLE: u64 = 10_000_000;
+/// Between two looks at whether the transfer has begun, which the others wait for.
+const SOON: std::time::Duration = std::time::Duration::from_millis(1);
+/// The exit code of a client that a signal ended.
+const SIGNAL: i32 = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::complete;
+    use firstflight_scenario::Scenario;
+
+    fn beside(more: &str) -> Result<Option<Beside>, String> {
+        let text = format!("controls = ['linux-reno']\n{more}");
+        let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
+        let complete = complete(&scenario).map_err(|error| error.to_string())?;
+        Beside::of(&complete, 1, false).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn one_transfer_alone_has_nothing_beside_it() {
+        assert!(beside("[[flow]]\nsize = '1MB'").unwrap().is_none());
+        assert!(beside("[[flow]]").unwrap().is_some(), "its end is the run's");
+        assert!(beside("[[flow]]\nsize = '1MB'\nstart = '1s'").unwrap().is_some());
+    }
+
+    #[test]
+    fn others_send_as_the_programs_do_by_the_controls_of_the_scenario() {
+        let flows = "[[flow]]\nsize = '1MB'\ncount = 2\n[[flow]]\ncontrol = 'linux-reno'\n\
+                     start = '3s'\n[[udp]]\nrate = '1Mbps'";
+        let beside = beside(flows).unwrap().unwrap();
+        assert_eq!((&beside.starts[..], beside.endless), (&[0, 0][..], false));
+        let [other] = &beside.job.flows[..] else { panic!("{beside:?}") };
+        assert_eq!((&*other.control.kernel_name, other.start_ns), ("reno", 3_000_000_000));
+        assert!(beside.job.groups[1].reverse, "a server sends the data");
+        assert_eq!(beside.ports(), [other.port(), udp::port(0)]);
+    }
+}
