@@ -181,6 +181,7 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
         packet_bytes: 0,
         spin_ns,
         depth_every_ns: None,
+        checksums: false,
     })
 }
 

@@ -37,7 +37,9 @@ impl Path {
         let clock = Clock::start();
         let open = |namespace: &Namespace, direction: &DirectionSpec| {
             let wanted = direction.segments(spec.mtu);
-            let opened = namespace.run(|| sys::open_tun(DEVICE, wanted > 1)).and_then(|it| it);
+            let opened = namespace
+                .run(|| sys::open_tun(DEVICE, wanted > 1, spec.checksums))
+                .and_then(|it| it);
             let (file, offload) = opened.map_err(|error| no_tun(&error))?;
             Ok::<_, RunError>(Device { file, segments: if offload { wanted } else { 1 } })
         };

@@ -231,7 +231,8 @@ fn spec(
         false => (back, data),
     };
     // Nobody else wants the processor of a guest.
-    LinkSpec { forward, backward, spin_ns: 0, depth_every_ns: samples.map(every), ..link }
+    let depth_every_ns = samples.map(every);
+    LinkSpec { forward, backward, spin_ns: 0, depth_every_ns, checksums: true, ..link }
 }
 
 fn replaced(line: &str, bytes: u64) -> String {

@@ -61,11 +61,12 @@ pub(crate) fn seed_randomness(seed: u64) -> io::Result<()> {
 
 /// Opens a TUN device in the network namespace of the calling thread: IP packets behind a
 /// `virtio_net_hdr`, non-blocking. It goes when the file is closed. With `offload`, where the
-/// kernel has it, TCP over IPv4 comes as packets that are to be cut; whether it does.
+/// kernel has it, TCP over IPv4 comes as packets that are to be cut; whether it does. With that or
+/// `checksums` packets come whose checksum is left to do.
 ///
 /// # Errors
 /// No `/dev/net/tun`, no privilege, or the name is taken.
-pub(crate) fn open_tun(name: &str, offload: bool) -> io::Result<(File, bool)> {
+pub(crate) fn open_tun(name: &str, offload: bool, checksums: bool) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
     let file = options.open("/dev/net/tun")?;
@@ -80,10 +81,14 @@ pub(crate) fn open_tun(name: &str, offload: bool) -> io::Result<(File, bool)> {
     // SAFETY: the descriptor is open, and the kernel reads and writes one `ifreq` at the address,
     // which lives until the call returns.
     unsafe { tun_set_interface(file.as_raw_fd(), &raw mut request) }?;
-    let flags = (libc::TUN_F_CSUM | libc::TUN_F_TSO4) as libc::c_int;
+    let flags = match (offload, checksums) {
+        (true, _) => libc::TUN_F_CSUM | libc::TUN_F_TSO4,
+        (false, true) => libc::TUN_F_CSUM,
+        (false, false) => return Ok((file, false)),
+    };
     // SAFETY: the descriptor is open; the argument is a plain number.
-    let offload = offload && unsafe { tun_set_offload(file.as_raw_fd(), flags) }.is_ok();
-    Ok((file, offload))
+    let took = unsafe { tun_set_offload(file.as_raw_fd(), flags as libc::c_int) }.is_ok();
+    Ok((file, offload && took))
 }
 
 /// The bytes of `TCP_INFO`, as many as this kernel gives.
