@@ -58,8 +58,8 @@ pub struct LinkSpec {
     pub spin_ns: u64,
     /// Keep the most packets waiting in every interval of so many ns.
     pub depth_every_ns: Option<u64>,
-    /// Its devices take packets whose checksum is left to do, as network cards do. Linux 6.1 refuses
-    /// UDP's segmentation offload on others (EIO, `udp_send_skb` in net/ipv4/udp.c).
+    /// Its devices take packets whose checksum is left to do, as network cards do. Linux 6.1
+    /// refuses UDP's segmentation offload on others (EIO, `udp_send_skb` in net/ipv4/udp.c).
     pub checksums: bool,
 }
 
