@@ -80,7 +80,7 @@ FF_INLINE void bound_cwnd(struct ff_sender *s)
 {
     u64 *cwnd = &s->view.window.cwnd;
 
-    *cwnd = min_of(max_of(*cwnd, s->view.mss), s->max_cwnd);
+    *cwnd = max_of(min_of(*cwnd, s->max_cwnd), s->view.mss);
 }
 
 FF_INLINE void forget_wake(struct ff_sender *s)
@@ -124,7 +124,7 @@ FF_INLINE void ff_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *
     s->pace = NONE;
     v->beta = avoidance(beta)(k);
 #endif
-    s->max_cwnd = max_of(config->max_cwnd, mss);
+    s->max_cwnd = config->max_cwnd;
     v->window.cwnd = startup(initial_window)(k, config->initial_window, mss);
     v->window.ssthresh = startup(initial_ssthresh)(k, config->initial_ssthresh, mss);
     bound_cwnd(s);
@@ -421,7 +421,6 @@ FF_INLINE void ff_on_recovered(struct ff_sender *s, u64 cwnd)
 FF_INLINE void ff_set_mss(struct ff_sender *s, u64 mss)
 {
     s->view.mss = max_of(mss, 1);
-    s->max_cwnd = max_of(s->max_cwnd, s->view.mss);
     bound_cwnd(s);
 }
 
