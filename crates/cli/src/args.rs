@@ -19,7 +19,7 @@ use crate::{
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    color: firstflight_terminal::Color,
+    flags: firstflight_terminal::Flags,
     #[command(subcommand)]
     command: Command,
 }
@@ -83,7 +83,7 @@ pub(crate) fn main() -> u8 {
         }
     }
     firstflight_terminal::main(words, |cli: Cli| {
-        cli.color.write_global();
+        cli.flags.apply();
         dispatch(cli.command)
     })
 }

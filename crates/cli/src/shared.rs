@@ -179,8 +179,12 @@ pub(crate) fn carry_out(
         say: Some(&say),
         ..Options::default()
     };
+    tracing::info!(runs, controls = names.join(", "), on = transport.name(), "begin");
     let report = transport.run(scenario, &options)?;
     drop(progress);
+    for run in &report.runs {
+        tracing::info!(control = run.result.alias, seed = run.result.seed, "done");
+    }
     for run in &report.runs {
         if let Some(note) = run.result.named_note() {
             output::complain(&note);

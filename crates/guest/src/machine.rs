@@ -131,6 +131,7 @@ impl Guest {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        tracing::debug!(?command, "starts a guest");
         let child = command.spawn();
         child.map(Self).map_err(|error| GuestError::Failed(format!("{}: {error}", qemu.display())))
     }

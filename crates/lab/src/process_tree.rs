@@ -27,6 +27,7 @@ impl ProcessTree {
         // The namespace is for this thread's next children, until the old one is set again.
         let old = File::open(OF_CHILDREN)?;
         unshare(CloneFlags::CLONE_NEWPID)?;
+        tracing::debug!(?command, "starts");
         let started = command.spawn();
         setns(&old, CloneFlags::CLONE_NEWPID)?;
         started.map(Self)

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use firstflight_reproduce::command::Args;
-use firstflight_terminal::{Color, Failure, Status, command_line};
+use firstflight_terminal::{Failure, Flags, Status, command_line};
 
 /// Start-up algorithms of TCP, measured: scenarios, comparisons and the papers' experiments.
 #[derive(Debug, Parser)]
@@ -18,7 +18,7 @@ use firstflight_terminal::{Color, Failure, Status, command_line};
 )]
 struct Cli {
     #[command(flatten)]
-    color: Color,
+    flags: Flags,
     #[command(subcommand)]
     command: Command,
 }
@@ -30,8 +30,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let words = command_line::words();
-    let code = firstflight_terminal::main(&words, |Cli { color, command }| {
-        color.write_global();
+    let code = firstflight_terminal::main(&words, |Cli { flags, command }| {
+        flags.apply();
         let Command::Reproduce(args) = command;
         reproduce(&args)
     });

@@ -3,15 +3,15 @@
 
 pub mod command_line;
 mod failure;
+mod flags;
 pub mod interrupt;
 pub mod output;
 mod parse;
 pub mod progress;
 pub mod words;
 
-/// The flag `--color`, which each program flattens into its own.
-pub use colorchoice_clap::Color;
 pub use failure::{Failure, Fault, Status};
+pub use flags::Flags;
 pub use parse::{ended, main};
 
 /// The README's example compiles and runs.

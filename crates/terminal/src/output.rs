@@ -12,6 +12,7 @@ use firstflight_report::terminal::Screen;
 
 use crate::Failure;
 use crate::command_line::without_secrets;
+use crate::flags::is_quiet;
 
 /// What standard output can show.
 pub fn screen() -> Screen {
@@ -35,8 +36,11 @@ pub fn complain(problem: &dyn std::fmt::Display) {
     let _ = writeln!(io::stderr(), "firstflight: {}", plain(&problem));
 }
 
-/// Says something worth knowing on standard error.
+/// Says something worth knowing on standard error, but with `--quiet`.
 pub fn note(text: &str) {
+    if is_quiet() {
+        return;
+    }
     let _ = writeln!(io::stderr(), "{}", without_secrets(text));
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::flags::may_draw;
 use crate::output;
 
 /// Progress of work in known steps; gone from the screen when dropped.
@@ -59,11 +60,11 @@ impl Progress {
         }
         let (over, wait) = mpsc::channel();
         let (shown, begun) = (bar.clone(), Instant::now());
-        let is_terminal = io::stderr().is_terminal();
+        let (is_terminal, may_draw) = (io::stderr().is_terminal(), may_draw());
         let shower = thread::spawn(move || {
             let lasts = |time| wait.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
             if is_terminal {
-                if lasts(PATIENCE) {
+                if may_draw && lasts(PATIENCE) {
                     shown.set_draw_target(ProgressDrawTarget::stderr());
                     shown.enable_steady_tick(TICK);
                 }

@@ -160,3 +160,26 @@ fn colours_are_as_the_flag_says_and_without_it_as_the_environment() {
     assert!(!colored(&["--color", "never"], Some("CLICOLOR_FORCE")));
     assert!(colored(&[], Some("CLICOLOR_FORCE")) && !colored(&[], None));
 }
+
+#[test]
+fn notes_are_left_out_by_quiet_and_what_runs_is_told_by_verbose() {
+    let place = Place::new();
+    let told = |words: &[&str], variable: Option<(&str, &str)>| {
+        let words = [words, &["--out", "report"]].concat();
+        let mut command = place.command(&["compare", "hoe", "--duration", "1s"]);
+        let output = command.args(words).envs(variable).output().unwrap();
+        assert!(output.status.success() && !output.stdout.is_empty());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(told(&[], None).contains("report: "));
+    assert_eq!(told(&["-q"], Some(("RUST_LOG", "trace"))), "");
+    let verbose = told(&["-v"], None);
+    let line = "firstflight_cli::shared: done control=\"hoe\" seed=1";
+    assert!(verbose.contains(line) && verbose.contains("report: "), "{verbose}");
+    assert_eq!(told(&["-v"], Some(("RUST_LOG", "quinn=debug"))), told(&[], None));
+    // Over quinn the stack tells what it does.
+    let quic = told(&["-vv", "--on", "quic"], None);
+    assert!(quic.contains("quinn_proto::connection"), "{quic}");
+    let refused = place.command(&["compare", "hoe", "-q", "-v"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+}

@@ -100,6 +100,7 @@ fn start(end: &Namespace, words: &str) -> Result<Started, RunError> {
     command.args(words.split(' ')).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     end.confine(&mut command);
+    tracing::debug!(?command, "starts");
     let mut child = command.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             RunError::Lacks("`iperf3` is missing: install it, or use `--generator own`".to_owned())

@@ -1,0 +1,79 @@
+//! The flags that every program of firstflight flattens into its own: what is told on standard
+//! error, and colours.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{ArgAction, Args};
+use colorchoice_clap::Color;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::prelude::*;
+
+use crate::command_line::without_secrets;
+
+/// `--color`, `--quiet` and `--verbose`, behind any command.
+#[derive(Debug, Args)]
+pub struct Flags {
+    #[command(flatten)]
+    color: Color,
+    /// Leave out progress and notes: standard error has what went wrong, and no more
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Tell on standard error what runs, with -vv which programs are started and what QUIC does,
+    /// with -vvv every packet of it; RUST_LOG=quinn_proto=debug chooses
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    verbose: u8,
+}
+
+impl Flags {
+    /// Lets all that this process tells follow them. `RUST_LOG` comes before `--verbose`.
+    pub fn apply(&self) {
+        self.color.write_global();
+        QUIET.store(self.quiet, Ordering::Relaxed);
+        if self.quiet {
+            return;
+        }
+        let asked = std::env::var("RUST_LOG").ok().filter(|asked| !asked.is_empty());
+        let words = match (&asked, self.verbose) {
+            (Some(asked), _) => asked,
+            (None, 0) => return,
+            (None, 1) => "info",
+            (None, 2) => "debug",
+            (None, _) => "trace",
+        };
+        // What RUST_LOG says is for all programs of a shell: what this one cannot read is nothing.
+        let Ok(targets) = words.parse::<Targets>() else { return };
+        BY_LINE.store(true, Ordering::Relaxed);
+        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Told);
+        // In another program, such as Python, that listens itself, it goes on to.
+        let _ = tracing_subscriber::registry().with(lines.with_filter(targets)).try_init();
+    }
+}
+
+/// Whether notes are left out.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Whether a bar may be drawn: nothing else writes to standard error while work goes on.
+pub(crate) fn may_draw() -> bool {
+    !is_quiet() && !BY_LINE.load(Ordering::Relaxed)
+}
+
+/// Standard error, without what is secret on the command line.
+struct Told;
+
+impl Write for Told {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        io::stderr().write_all(without_secrets(&text).as_bytes()).map(|()| line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+/// Events are told line by line.
+static BY_LINE: AtomicBool = AtomicBool::new(false);
