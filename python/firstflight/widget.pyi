@@ -9,6 +9,6 @@ FRAME: str
 def plot(
     page: str | PathLike[str],
     controls: Sequence[str] = ("cubic", "hystart-pp"),
-    height: int = 760,
+    height: int = 940,
     **path: str,
 ) -> Any: ...
