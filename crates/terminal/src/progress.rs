@@ -30,6 +30,8 @@ enum Kind {
     Work,
     /// Bytes.
     Bytes,
+    /// Time, of something that has no steps.
+    Time,
 }
 
 impl Progress {
@@ -45,6 +47,11 @@ impl Progress {
     /// Progress of work whose steps are not of one size, with the time that is left.
     pub fn of_work() -> Self {
         Self::looking(Kind::Work, LOOK_WORK, Some(1))
+    }
+
+    /// Something without steps goes on, such as a trial: for how long it has, and what is said.
+    pub fn lasting() -> Self {
+        Self::looking(Kind::Time, LOOK_LASTING, Some(1))
     }
 
     /// Progress of bytes. Without a total it shows only how many have come and how fast.
@@ -129,6 +136,7 @@ fn line(kind: Kind, bar: &ProgressBar, elapsed: Duration) -> String {
             let share = done as f64 * 100.0 / total.max(1) as f64;
             format!("{share:.0} % of the work done, {}", left(done, total, elapsed))
         }
+        Kind::Time => format!("{after} so far"),
         Kind::Bytes if total == 0 => format!("{} after {after}", HumanBytes(done)),
         Kind::Bytes => format!("{} of {} after {after}", HumanBytes(done), HumanBytes(total)),
     };
@@ -160,6 +168,7 @@ fn time(seconds: f64) -> String {
 
 const LOOK: &str = "{spinner} {bar:30} {pos} of {len} {prefix} {elapsed} {wide_msg}";
 const LOOK_PREPARING: &str = "{spinner} preparing the {prefix}";
+const LOOK_LASTING: &str = "{spinner} {elapsed}; {wide_msg}";
 const LOOK_WORK: &str = "{spinner} {bar:30} {percent} %, {prefix}; {wide_msg}";
 const LOOK_BYTES: &str = "{spinner} {bar:30} {decimal_bytes}/{decimal_total_bytes} \
     {decimal_bytes_per_sec} {eta} {wide_msg}";
@@ -192,6 +201,9 @@ mod tests {
         progress.set(0, 4);
         progress.say("cubic: booting");
         assert_eq!(said(&progress), "0 of 4 runs done after 2 min; now cubic: booting");
+        let trial = Progress::lasting();
+        trial.say("7 of 9 tried");
+        assert_eq!(said(&trial), "2 min so far; now 7 of 9 tried");
         let work = Progress::of_work();
         work.set(30, 40);
         assert_eq!(said(&work), "75 % of the work done, about 30 s left");

@@ -50,7 +50,7 @@ pub(in crate::kernel) fn trial(args: &Args) -> Result<Status, Failure> {
         plan_words(&trial.plan),
         cgroup.display()
     ));
-    let progress = Progress::new("trial", None);
+    let progress = Progress::lasting();
     let why = loop {
         trial.dealing.renew()?;
         let left = period.saturating_sub(trial.lasted()).min(TICK);
