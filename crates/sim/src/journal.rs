@@ -62,7 +62,7 @@ pub struct AckJourney {
 pub fn follow(network: &Network, link: usize, most: usize) -> Journal {
     let mut engine = Engine::new(network, Vec::new(), FastPaths::Off);
     engine.net.journal = Some(Box::new(Journal { most, link, ..Journal::default() }));
-    let is_full = |net: &Net| net.journal.as_ref().is_some_and(|journal| journal.is_full);
+    let is_full = |net: &Net| net.journal.as_ref().is_some_and(|it| it.is_full);
     // It is interrupted where more packets leave than are followed.
     let _ = engine.run(&mut |net| !is_full(net));
     engine.net.journal.take().map_or_else(Journal::default, |journal| *journal)
@@ -120,7 +120,7 @@ impl Journal {
 
     /// A packet reaches the receiver.
     pub(crate) fn receive(&mut self, flow: u16, seq: u32, at: Instant) {
-        let is_it = |it: &Journey| it.flow == usize::from(flow) && it.seq == seq && !self.is_full;
+        let is_it = |it: &Journey| it.flow == usize::from(flow) && it.seq == seq;
         let Some(place) = self.under_way.iter().position(|it| is_it(&self.packets[*it])) else {
             return;
         };
@@ -130,9 +130,6 @@ impl Journal {
 
     /// An ACK will reach the sender.
     pub(crate) fn acknowledge(&mut self, flow: u16, ack: &AckOut, home: Instant) {
-        if self.is_full {
-            return;
-        }
         let AckOut { next, at: left, .. } = *ack;
         self.acks.push(AckJourney { flow: flow.into(), next, left, home });
     }
@@ -144,7 +141,7 @@ impl Journal {
 
     /// The packet's place among those under way, the first sent first.
     fn find(&self, packet: &Packet, stands: impl Fn(&Journey) -> bool) -> Option<usize> {
-        let seq = number(&packet.kind).filter(|_| !self.is_full)?;
+        let seq = number(&packet.kind)?;
         let is_it = |it: &Journey| it.flow == packet.path as usize && it.seq == seq && stands(it);
         self.under_way.iter().position(|it| is_it(&self.packets[*it]))
     }

@@ -87,6 +87,12 @@ pub(crate) enum Reached {
 }
 
 impl Net {
+    /// The journal, while it has room: what happens later is not told.
+    #[inline(always)]
+    pub(crate) fn journal(&mut self) -> Option<&mut Journal> {
+        self.journal.as_deref_mut().filter(|journal| !journal.is_full)
+    }
+
     /// The state before the first event.
     pub(crate) fn new(
         network: &Network,
@@ -198,7 +204,7 @@ impl Net {
         }
         let begins = link.free_at().max(now);
         let crossed = link.cross(crossing, tie, packet.is_handshake_ack());
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = self.journal() {
             let fate = if crossed.is_some() { Fate::Sent(begins) } else { Fate::Lost };
             journal.cross(&packet, number, now, fate);
         }
@@ -232,11 +238,11 @@ impl Net {
 
     /// A packet reaches a link with a queue: it is gone at once, or leaves by an event of the link.
     fn queue_up(&mut self, link: usize, crossing: Crossing, packet: Packet) -> Option<Reached> {
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = self.journal() {
             journal.cross(&packet, link, crossing.at, Fate::Waits);
         }
         let lost = self.links[link].queue_up(crossing, packet);
-        match (&lost, &mut self.journal) {
+        match (&lost, self.journal()) {
             (None, _) => self.wake_link(link, crossing.at),
             (Some(packet), Some(journal)) => journal.serve(packet, link, crossing.at, false),
             (Some(_), None) => {}
@@ -270,7 +276,7 @@ impl Net {
             self.wake_link(link, at);
         }
         let go_on = |Left { packet, far_end, at }| {
-            if let Some(journal) = &mut self.journal {
+            if let Some(journal) = self.journal() {
                 journal.serve(&packet, link, at, far_end.is_some());
             }
             match far_end {

@@ -42,7 +42,7 @@ impl FlowPath {
         }
         let is_syn = matches!(kind, Kind::Syn | Kind::HandshakeAck);
         let bytes = self.route.bytes(is_syn);
-        if let Some(journal) = &mut net.journal {
+        if let Some(journal) = net.journal() {
             journal.leave(self.id, &kind, now);
         }
         let at = self.route.enter(now, is_syn, self.route.access.is_exact());
@@ -75,7 +75,7 @@ impl FlowPath {
     #[inline(never)]
     pub(crate) fn take(&mut self, net: &mut Net, packet: Arrived, label: &Label, at: Instant) {
         let Arrived { seq, is_syn, connection } = packet;
-        if let Some(journal) = &mut net.journal {
+        if let Some(journal) = net.journal() {
             journal.receive(self.id, seq, at);
         }
         if connection != self.route.connection {
@@ -195,7 +195,7 @@ impl FlowPath {
     /// An ACK will reach the sender at `at`, part by part; the last one reports for all.
     fn bring(&mut self, net: &mut Net, whole: WholeAck, connection: u32, at: Instant) {
         let (ack, told, report) = whole;
-        if let Some(journal) = &mut net.journal {
+        if let Some(journal) = net.journal() {
             journal.acknowledge(self.id, &ack, at);
         }
         let parts = (1..ack.parts).map(|_| ack.cause);
