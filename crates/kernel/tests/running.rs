@@ -19,7 +19,7 @@ mod running {
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use firstflight_control::Control;
 use firstflight_core::knob::KnobKind;
@@ -182,11 +182,7 @@ fn a_control_begins_after_the_handshake_however_it_was_chosen() {
 /// Why slow start ended, and with which window, is what the control was told packet by packet.
 #[test]
 fn a_watched_connection_ends_slow_start_as_its_control_did() {
-    if !able() {
-        return;
-    }
-    let Some(cgroup) = cgroup() else { return };
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((cgroup, _turn)) = turn() else { return };
     let watch = Watch::attach(&cgroup).unwrap();
     let traced = traced();
     let network = Network::new(400);
@@ -223,11 +219,7 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
 /// and leave the application its own choice.
 #[test]
 fn rules_steer_new_connections_and_are_undone() {
-    if !able() {
-        return;
-    }
-    let Some(cgroup) = cgroup() else { return };
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((cgroup, _turn)) = turn() else { return };
     assert!(steer::list().unwrap().is_empty(), "rules of somebody else hold on this machine");
     // What a command leaves that was killed before it attached the program.
     fs::DirBuilder::new().mode(0o700).create("/sys/fs/bpf/firstflight-steer").unwrap();
@@ -280,11 +272,7 @@ fn rules_steer_new_connections_and_are_undone() {
 /// A socket counts to the cgroup in which it was made, and to those above.
 #[test]
 fn a_rule_may_be_for_a_cgroup_and_those_below() {
-    if !able() {
-        return;
-    }
-    let Some(root) = cgroup() else { return };
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((root, _turn)) = turn() else { return };
     let own = fs::read_to_string("/proc/self/cgroup").unwrap();
     let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
     let above = root.join(format!("fft{}", std::process::id()));
@@ -316,7 +304,14 @@ fn a_rule_may_be_for_a_cgroup_and_those_below() {
 /// One test at a time sets rules, floods the host, or counts on being told of all connections.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Takes rules and trial away, however a test ends.
+/// The root of the cgroups, and the turn of the test that asks; `None` where BPF cannot be used,
+/// which has been said then.
+fn turn() -> Option<(PathBuf, MutexGuard<'static, ()>)> {
+    let root = able().then(cgroup).flatten()?;
+    Some((root, TURN.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// Clears the rules of `steer` and the trial when it is dropped, after a panic too.
 struct Undone;
 
 impl Drop for Undone {

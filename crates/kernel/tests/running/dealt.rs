@@ -1,7 +1,6 @@
 //! Who is dealt what, by a rule and by a trial: not who chooses.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use firstflight_kernel::steer::{self, Rule};
@@ -9,16 +8,12 @@ use firstflight_kernel::trial::judge::By;
 use firstflight_kernel::trial::{Dealing, Plan};
 use socket2::{Domain, Socket, Type};
 
-use crate::{TURN, Undone, able, cgroup};
+use crate::{Undone, turn};
 
 /// A client that has found a port for which it gets what it wants comes from it again and again.
 #[test]
 fn a_client_that_keeps_its_port_is_dealt_anew_each_time() {
-    if !able() {
-        return;
-    }
-    let Some(cgroup) = cgroup() else { return };
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((cgroup, _turn)) = turn() else { return };
     let (listener, half) = half_of_a_service();
     let _undone = Undone;
     steer::set(&cgroup, std::slice::from_ref(&half)).unwrap();

@@ -1,24 +1,19 @@
 //! More connections than a ring has room for.
 
 use std::net::{TcpListener, TcpStream};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use firstflight_kernel::trial::Dealing;
 use firstflight_kernel::watch::Watch;
 
 use super::dealt::{half_of_a_service, trial_of};
-use crate::{TURN, Undone, able, cgroup};
+use crate::{Undone, turn};
 
 /// A flood of connections that nobody takes fills the ring: what does not fit is counted, and the
 /// connections go on.
 #[test]
 fn a_full_ring_drops_records_and_counts_them() {
-    if !able() {
-        return;
-    }
-    let Some(cgroup) = cgroup() else { return };
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((cgroup, _turn)) = turn() else { return };
     let watch = Watch::attach(&cgroup).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -42,11 +37,7 @@ const FLOOD: u64 = 4_000;
 
 #[test]
 fn a_trial_that_nobody_reads_counts_what_it_has_no_room_for() {
-    if !able() {
-        return;
-    }
-    let Some(cgroup) = cgroup() else { return };
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((cgroup, _turn)) = turn() else { return };
     let (listener, half) = half_of_a_service();
     let _undone = Undone;
     let (dealing, _) = Dealing::begin(&cgroup, &trial_of(half)).unwrap();
