@@ -110,7 +110,7 @@ impl Ran {
         let document = document.map_err(|problem| PyRuntimeError::new_err(problem.to_string()))?;
         let known = call::python_in(&self.scenario).into_iter();
         let startups = known.map(|(name, startup)| (name, startup.clone_ref(py))).collect();
-        // The files that it names are looked for where they were.
+        // The files that a scenario names are found by the folder of its own file.
         let file = std::path::absolute(self.scenario.file()).unwrap_or_default();
         let scenario = (file, self.scenario.to_toml());
         let unmet = self.ran.unmet.clone();

@@ -1,4 +1,4 @@
-//! A table in a folder, in every form that this program has.
+//! A table as files in a folder: CSV, and Parquet where the build has it.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Begins `connections.csv` and, where this program is built with it, `connections.parquet`.
+    /// Begins `connections.csv`, and `connections.parquet` in a build with the feature `parquet`.
     pub(crate) fn begin(folder: &Path, columns: Vec<Column>) -> Result<Self, Failure> {
         let formats = [Some(Format::Csv), Format::named("parquet").ok()].into_iter().flatten();
         let begin = |format: Format| {

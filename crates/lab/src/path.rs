@@ -71,7 +71,7 @@ impl Path {
         self.link.measure(from, until);
     }
 
-    /// When the first packet of a transfer came, ns of the clock, where flows are told apart.
+    /// When the first packet of a transfer arrived, ns of the clock, where flows are told apart.
     pub(crate) fn transfer_began(&self) -> Option<u64> {
         self.link.transfer_began()
     }

@@ -1,7 +1,7 @@
 //! Two programs of any make as the ends of a scenario's path. What is measured comes from the link:
 //! the flow that carried the most in the direction of the data is the transfer.
 
-mod beside;
+mod cross_traffic;
 mod outcome;
 
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use crate::job::{self, link_spec};
 use crate::link::{DirectionSpec, LinkReport, LinkSpec};
 use crate::tool::{self, LinkEnds, Prints};
 use crate::trace;
-use beside::{Beside, Other};
+use cross_traffic::{Connection, CrossTraffic};
 use firstflight_runner::RunError;
 use outcome::Outcome;
 
@@ -60,8 +60,8 @@ pub fn run(
 ) -> Result<Report, RunError> {
     let begun = time::Instant::now();
     let complete = complete(scenario)?;
-    let mut beside = Beside::of(&complete, seed, programs.upload)?;
-    let other_ports = beside.as_ref().map(Beside::ports).unwrap_or_default();
+    let mut traffic = CrossTraffic::of(&complete, seed, programs.upload)?;
+    let other_ports = traffic.as_ref().map(CrossTraffic::ports).unwrap_or_default();
     let link = spec(&complete, (seed, samples), programs.upload, other_ports);
     let bytes = wanted_bytes(&complete);
     let [server, client] = [&programs.server, &programs.client]
@@ -76,8 +76,8 @@ pub fn run(
         linger: if programs.server.contains("{qlog}") { LINGER } else { Duration::ZERO },
         ..LinkEnds::default()
     };
-    let ran = match &mut beside {
-        Some(beside) => beside.carry(&link, &ends, stop)?,
+    let ran = match &mut traffic {
+        Some(traffic) => traffic.carry(&link, &ends, stop)?,
         None => alone(&link, &ends, stop)?,
     };
     let way = if programs.upload { &ran.link.forward } else { &ran.link.backward };
@@ -99,10 +99,10 @@ struct Ran {
     zero_ns: u64,
     /// How much later than the scenario says the run ended, ns.
     later_ns: u64,
-    others: Vec<Other>,
+    others: Vec<Connection>,
 }
 
-/// Runs the programs with nobody beside them.
+/// Runs the programs alone on the path.
 fn alone(link: &LinkSpec, ends: &LinkEnds, stop: &AtomicBool) -> Result<Ran, RunError> {
     let carried = tool::carry(link, ends, stop, || {})?;
     if carried.interrupted {
@@ -166,14 +166,17 @@ pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
                 .to_owned())
         }
         () => {
-            others.iter().filter_map(|flow| flow.control.as_ref()).try_for_each(can_be_beside)?;
+            others
+                .iter()
+                .filter_map(|flow| flow.control.as_ref())
+                .try_for_each(can_be_cross_traffic)?;
             Ok(complete)
         }
     }
 }
 
 /// Whether a kernel has a control for a flow beside the programs, or can be given it.
-fn can_be_beside(control: &ControlSpec) -> Result<(), RunError> {
+fn can_be_cross_traffic(control: &ControlSpec) -> Result<(), RunError> {
     let resolved = LinuxControl::resolve_for_guest(control)?;
     if resolved.kernel_name.starts_with("ff_") && !cfg!(feature = "bpf") {
         return Err(RunError::Input(format!(
@@ -274,7 +277,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// For a server to write its qlog when the connection is closed.
 const LINGER: Duration = Duration::from_secs(10);
 const MILLISECOND: u64 = 1_000_000;
-/// Programs beside each other slow each other down.
+/// Clients that may run at once: they share one processor.
 const MOST_CLIENTS: u64 = 8;
 
 #[cfg(test)]

@@ -26,10 +26,10 @@ use crate::stack::Stack;
 ///   marked as its continuation ([`Ack::continues`](firstflight_core::event::Ack::continues)).
 /// - A control that needs to know how much has left is told of every packet. To all others the
 ///   adapter tells the sum with the next ACK or loss.
-/// - [`Sender::begin`] comes with the first packet of the path, and the handshake's RTT is that of
-///   the first ACK. Where a stack tells the handshake's packets from data, it comes with that ACK,
-///   if no data has left before ([`Controller::opens`], [`Controller::opened`]): the RTT is known
-///   then.
+/// - [`Sender::begin`] is called with the first packet of the path, and the handshake's RTT is the
+///   sample of the first ACK. A stack that tells the handshake's packets from data knows that RTT
+///   before data leaves: there `begin` is called with the first ACK, unless data has left earlier
+///   ([`Controller::opens`], [`Controller::opened`]).
 /// - The RTT sample is of the newest packet acknowledged (RFC 9002 section 5.1), the delay that the
 ///   peer adds before it acknowledges included, as in TCP.
 /// - Every loss is reported with the time at which its newest packet left; the core decides which

@@ -26,7 +26,7 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Lets all that this process tells follow them. `RUST_LOG` comes before `--verbose`.
+    /// Sets what this process prints from now on. `RUST_LOG`, where set, overrides `--verbose`.
     pub fn apply(&self) {
         self.color.write_global();
         QUIET.store(self.quiet, Ordering::Relaxed);
@@ -41,11 +41,11 @@ impl Flags {
             (None, 2) => "debug",
             (None, _) => "trace",
         };
-        // What RUST_LOG says is for all programs of a shell: what this one cannot read is nothing.
+        // RUST_LOG is set for all programs of a shell. One that cannot be read here is no error.
         let Ok(targets) = words.parse::<Targets>() else { return };
         BY_LINE.store(true, Ordering::Relaxed);
         let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Told);
-        // In another program, such as Python, that listens itself, it goes on to.
+        // It fails where this process has a subscriber already, as one that embeds this may.
         let _ = tracing_subscriber::registry().with(lines.with_filter(targets)).try_init();
     }
 }
@@ -55,7 +55,7 @@ pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Whether a bar may be drawn: nothing else writes to standard error while work goes on.
+/// Whether a progress bar may be drawn: no log lines are written to standard error between.
 pub(crate) fn may_draw() -> bool {
     !is_quiet() && !BY_LINE.load(Ordering::Relaxed)
 }
@@ -75,5 +75,5 @@ impl Write for Told {
 }
 
 static QUIET: AtomicBool = AtomicBool::new(false);
-/// Events are told line by line.
+/// Log lines are written to standard error.
 static BY_LINE: AtomicBool = AtomicBool::new(false);

@@ -17,7 +17,8 @@ use crate::step::{
 use crate::steps::user_is_root;
 use crate::{example, python};
 
-/// Makes and tries all of it; or tries alone what the tests have built of the program.
+/// Makes all downloads and tries them. With `dev` it makes none, and tries in empty roots the
+/// static program that the tests have built.
 pub(crate) fn dist(root: &Path, dev: bool) -> Result<(), Stop> {
     has_tools("dist", &["xz", "unshare", "strip"], "xz-utils util-linux binutils")?;
     if dev {

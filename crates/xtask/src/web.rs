@@ -77,7 +77,7 @@ fn licensed(out: &Path, crates: &str) -> std::io::Result<()> {
     fs::copy(inside, out.join(LICENCES)).map(drop)
 }
 
-/// The page as it is handed out, in one file.
+/// Where the page is that people download: one file, with the optimised module in it.
 pub(crate) fn one_file(root: &Path) -> PathBuf {
     target(root).join("web/firstflight.html")
 }

@@ -1,5 +1,5 @@
 //! `kernel trial`: tries a control on a share of the new connections beside another, and stops by
-//! itself when it harms; what its recording tells takes no kernel.
+//! itself when it harms. A recording is shown by builds without the feature `kernel` too.
 
 mod connection;
 mod found;

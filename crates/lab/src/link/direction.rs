@@ -298,7 +298,7 @@ impl Direction {
         self.flows.take().unwrap_or_default()
     }
 
-    /// When the first packet of a transfer came, where flows are told apart.
+    /// When the first packet of a transfer arrived, where flows are told apart.
     pub(crate) fn transfer_began(&self) -> Option<u64> {
         Some(self.period.0 + self.flows.as_ref()?.began()?)
     }

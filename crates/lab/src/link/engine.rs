@@ -66,7 +66,7 @@ struct Shared {
     from: AtomicU64,
     /// Its end, ns.
     until: AtomicU64,
-    /// When the first packet of a transfer came; `u64::MAX` before.
+    /// When the first packet of a transfer arrived; `u64::MAX` before.
     transfer_began: AtomicU64,
 }
 
@@ -108,7 +108,7 @@ impl Running {
         self.shared.from.store(from, Ordering::Release);
     }
 
-    /// When the first packet of a transfer came, ns of the clock, where flows are told apart.
+    /// When the first packet of a transfer arrived, ns of the clock, where flows are told apart.
     pub(crate) fn transfer_began(&self) -> Option<u64> {
         Some(self.shared.transfer_began.load(Ordering::Relaxed)).filter(|at| *at < u64::MAX)
     }

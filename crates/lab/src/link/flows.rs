@@ -29,21 +29,21 @@ pub(crate) struct FlowSeen {
 pub(crate) struct Flows {
     /// By protocol, source port and destination port.
     seen: BTreeMap<(u8, u16, u16), FlowSeen>,
-    /// To where those go that are no transfers.
+    /// Destination ports of the flows that are no transfers.
     other_ports: Vec<u16>,
     /// Between two entries of a history, ns; none is kept without it.
     every: Option<u64>,
-    /// When the first packet of a transfer came, ns of the measured period.
+    /// When the first packet of any transfer arrived at the link, ns of the measured period.
     began: Option<u64>,
 }
 
 impl Flows {
-    /// Those that are told apart, of which `other_ports` has those that are no transfers.
+    /// None yet. What goes to `other_ports` is no transfer.
     pub(crate) fn new(other_ports: Vec<u16>) -> Self {
         Self { other_ports, ..Self::default() }
     }
 
-    /// Forgets all that was seen; a history has an entry `every` so many ns from now on.
+    /// Forgets all flows, and begins to keep their histories, with an entry in every `every` ns.
     pub(crate) fn measure(&mut self, every: Option<u64>) {
         let other_ports = std::mem::take(&mut self.other_ports);
         *self = Self { other_ports, every, ..Self::default() };
@@ -88,7 +88,7 @@ impl Flows {
         !self.other_ports.contains(&to)
     }
 
-    /// When the first packet of a transfer came, ns of the measured period.
+    /// When the first packet of any transfer arrived at the link, ns of the measured period.
     pub(crate) fn began(&self) -> Option<u64> {
         self.began
     }

@@ -1,9 +1,10 @@
-//! What is on a path beside the programs: connections of the guest's kernel, with the controls that
-//! a scenario names, and datagrams at a constant rate, all in the direction of the programs' data.
+//! Programs with cross traffic on their path: connections of the guest's kernel, with the controls
+//! that a scenario names, and datagrams at a constant rate, all in the direction of the programs'
+//! data.
 //!
-//! What a program does before its first packet takes time that is its own. The others' times count
-//! from the packet with which the transfer begins, where that is to begin at once; where it is to
-//! begin later, the run goes on for as much longer as it was late.
+//! What a program does before its first packet takes time that is its own. The times of the cross
+//! traffic count from the packet with which the transfer begins, where that is to begin at once;
+//! where it is to begin later, the run goes on for as much longer as it was late.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -23,10 +24,10 @@ use crate::traffic::own::Own;
 use crate::traffic::udp::{self, Source};
 use crate::traffic::{ConnectionOutcome, Schedule};
 
-/// What is on the path, and when the programs' transfers begin.
+/// The cross traffic of a run, and when the clients of the programs start.
 #[derive(Debug)]
-pub(super) struct Beside {
-    /// The others.
+pub(super) struct CrossTraffic {
+    /// The connections and datagrams of the cross traffic.
     job: Job,
     /// When each client is to start, ns of the run.
     starts: Vec<u64>,
@@ -34,15 +35,15 @@ pub(super) struct Beside {
     endless: bool,
 }
 
-/// One of the others.
+/// A connection of the cross traffic, and what became of it.
 #[derive(Debug)]
-pub(super) struct Other {
+pub(super) struct Connection {
     pub(super) job: FlowJob,
     pub(super) outcome: ConnectionOutcome,
 }
 
-impl Beside {
-    /// What a scenario has beside one transfer; `None` if that is alone.
+impl CrossTraffic {
+    /// That of a scenario; `None` where one transfer of a given size is alone on the path.
     ///
     /// # Errors
     /// A control that no kernel has.
@@ -70,13 +71,13 @@ impl Beside {
         Ok(Some(Self { job, starts, endless }))
     }
 
-    /// Where the others send to, which no program may have for its own.
+    /// The ports to which the cross traffic goes, which no program may take.
     pub(super) fn ports(&self) -> Vec<u16> {
         let flows = self.job.flows.iter().map(FlowJob::port);
         flows.chain((0..self.job.udp.len()).map(udp::port)).collect()
     }
 
-    /// Runs the programs and the others over a link.
+    /// Runs the programs and the cross traffic over a link.
     ///
     /// # Errors
     /// The machine lacks something, or a program cannot be started.
@@ -96,7 +97,7 @@ impl Beside {
         let (near, far_end) = (&path.near, &path.far);
         let own = Own::new(near, far_end, &self.job, path.clock)?;
         let sources = self.sources(&path)?;
-        let mut clients = Clients { beside: self, path: &path, ends, running: Vec::new() };
+        let mut clients = Clients { traffic: self, path: &path, ends, running: Vec::new() };
         let zero = clients.begin(stop)?;
         let until = zero.saturating_add(self.job.duration_ns);
         let schedule = Schedule { from: zero, until, quiet: zero, every: SAMPLE };
@@ -128,11 +129,11 @@ impl Beside {
             far_exit,
             zero_ns: zero - measured_from,
             later_ns,
-            others: jobs.zip(outcomes).map(|(job, outcome)| Other { job, outcome }).collect(),
+            others: jobs.zip(outcomes).map(|(job, outcome)| Connection { job, outcome }).collect(),
         })
     }
 
-    /// Sees to it that the kernel has the others' controls.
+    /// Loads the controls of the cross traffic that the kernel does not have.
     fn load(&mut self) -> Result<Loaded, RunError> {
         let flows = &mut self.job.flows;
         let mut controls: Vec<LinuxControl> = flows.iter().map(|it| it.control.clone()).collect();
@@ -167,7 +168,7 @@ impl Beside {
 
 /// The clients of a run, as far as they have started.
 struct Clients<'a> {
-    beside: &'a Beside,
+    traffic: &'a CrossTraffic,
     path: &'a Path,
     ends: &'a LinkEnds,
     /// Each with its exit code once it has ended.
@@ -180,7 +181,7 @@ impl Clients<'_> {
     fn begin(&mut self, stop: &AtomicBool) -> Result<u64, RunError> {
         let clock = self.path.clock;
         let begun = clock.now();
-        if self.beside.starts.iter().all(|start| *start > 0) {
+        if self.traffic.starts.iter().all(|start| *start > 0) {
             return Ok(begun + LEAD);
         }
         self.start_until(0)?;
@@ -188,7 +189,7 @@ impl Clients<'_> {
             if let Some(at) = self.path.transfer_began() {
                 return Ok(at);
             }
-            let over = clock.now() - begun > self.beside.job.duration_ns;
+            let over = clock.now() - begun > self.traffic.job.duration_ns;
             if over || stop.load(Ordering::Relaxed) || self.have_ended()? {
                 return Ok(clock.now());
             }
@@ -198,7 +199,7 @@ impl Clients<'_> {
 
     /// Starts the clients whose time has come.
     fn start_until(&mut self, since: u64) -> Result<(), RunError> {
-        let due = self.beside.starts.iter().filter(|start| **start <= since).count();
+        let due = self.traffic.starts.iter().filter(|start| **start <= since).count();
         while self.running.len() < due {
             let number = self.running.len();
             let name = if number == 0 { "near".to_owned() } else { format!("near-{number}") };
@@ -215,7 +216,7 @@ impl Clients<'_> {
             let ended = tree.try_wait().map_err(|error| RunError::Failed(error.to_string()))?;
             *code = ended.map(|status| status.code().unwrap_or(SIGNAL));
         }
-        let all = self.running.len() == self.beside.starts.len();
+        let all = self.running.len() == self.traffic.starts.len();
         let mut codes = self.running.iter().map(|(_, code)| *code);
         Ok(codes.clone().any(|code| code.is_some_and(|code| code != 0))
             || all && codes.all(|code| code.is_some()))
@@ -225,7 +226,7 @@ impl Clients<'_> {
     /// says, ns.
     fn attend(&mut self, zero: u64, own: &Own, stop: &AtomicBool) -> Result<u64, RunError> {
         let clock: Clock = self.path.clock;
-        let first = self.beside.starts.iter().copied().min().unwrap_or(0);
+        let first = self.traffic.starts.iter().copied().min().unwrap_or(0);
         let mut later = 0;
         loop {
             let since = clock.now().saturating_sub(zero);
@@ -235,7 +236,7 @@ impl Clients<'_> {
                 later = at.saturating_sub(zero + first);
                 own.put_off(later);
             }
-            let over = since >= self.beside.job.duration_ns + later;
+            let over = since >= self.traffic.job.duration_ns + later;
             if self.have_ended()? || over || stop.load(Ordering::Relaxed) {
                 return Ok(later);
             }
@@ -245,7 +246,7 @@ impl Clients<'_> {
 
     /// No client has failed; one without an end has not ended at all.
     fn are_well(&self) -> bool {
-        let wanted = if self.beside.endless { None } else { Some(0) };
+        let wanted = if self.traffic.endless { None } else { Some(0) };
         self.running.iter().all(|(_, code)| *code == wanted)
     }
 
@@ -260,7 +261,7 @@ impl Clients<'_> {
     /// Their exit codes, of those that have ended.
     fn exits(&self) -> Vec<Option<i32>> {
         let codes = self.running.iter().map(|(_, code)| *code);
-        codes.chain(std::iter::repeat(None)).take(self.beside.starts.len()).collect()
+        codes.chain(std::iter::repeat(None)).take(self.traffic.starts.len()).collect()
     }
 }
 
@@ -283,29 +284,29 @@ mod tests {
     use crate::programs::complete;
     use firstflight_scenario::Scenario;
 
-    fn beside(more: &str) -> Result<Option<Beside>, String> {
+    fn traffic(more: &str) -> Result<Option<CrossTraffic>, String> {
         let text = format!("controls = ['linux-reno']\n{more}");
         let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
         let complete = complete(&scenario).map_err(|error| error.to_string())?;
-        Beside::of(&complete, 1, false).map_err(|error| error.to_string())
+        CrossTraffic::of(&complete, 1, false).map_err(|error| error.to_string())
     }
 
     #[test]
     fn one_transfer_alone_has_nothing_beside_it() {
-        assert!(beside("[[flow]]\nsize = '1MB'").unwrap().is_none());
-        assert!(beside("[[flow]]").unwrap().is_some(), "its end is the run's");
-        assert!(beside("[[flow]]\nsize = '1MB'\nstart = '1s'").unwrap().is_some());
+        assert!(traffic("[[flow]]\nsize = '1MB'").unwrap().is_none());
+        assert!(traffic("[[flow]]").unwrap().is_some(), "its end is the run's");
+        assert!(traffic("[[flow]]\nsize = '1MB'\nstart = '1s'").unwrap().is_some());
     }
 
     #[test]
     fn others_send_as_the_programs_do_by_the_controls_of_the_scenario() {
         let flows = "[[flow]]\nsize = '1MB'\ncount = 2\n[[flow]]\ncontrol = 'linux-reno'\n\
                      start = '3s'\n[[udp]]\nrate = '1Mbps'";
-        let beside = beside(flows).unwrap().unwrap();
-        assert_eq!((&beside.starts[..], beside.endless), (&[0, 0][..], false));
-        let [other] = &beside.job.flows[..] else { panic!("{beside:?}") };
+        let traffic = traffic(flows).unwrap().unwrap();
+        assert_eq!((&traffic.starts[..], traffic.endless), (&[0, 0][..], false));
+        let [other] = &traffic.job.flows[..] else { panic!("{traffic:?}") };
         assert_eq!((&*other.control.kernel_name, other.start_ns), ("reno", 3_000_000_000));
-        assert!(beside.job.groups[1].reverse, "a server sends the data");
-        assert_eq!(beside.ports(), [other.port(), udp::port(0)]);
+        assert!(traffic.job.groups[1].reverse, "a server sends the data");
+        assert_eq!(traffic.ports(), [other.port(), udp::port(0)]);
     }
 }

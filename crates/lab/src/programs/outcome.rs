@@ -1,4 +1,5 @@
-//! What a run of programs yielded: of the programs what the link saw, of others what they know.
+//! The result of a run of programs: the link counted what they sent, and the connections of the
+//! cross traffic what they carried.
 
 use std::fs;
 use std::path::Path;
@@ -68,7 +69,7 @@ impl Outcome<'_> {
         (result, series)
     }
 
-    /// What the link saw of each transfer of the programs.
+    /// What the link counted of each transfer of the programs; `None` of one that did not begin.
     fn transfers(&self) -> Vec<Option<FlowSeen>> {
         let own = self.complete.flows.iter().filter(|flow| flow.control.is_none());
         let count = own.map(|flow| flow.count as usize).sum();
@@ -112,7 +113,7 @@ impl Outcome<'_> {
     fn other(
         &self,
         group: &complete::Flow,
-        other: &super::beside::Other,
+        other: &super::cross_traffic::Connection,
         seen: Option<&FlowSeen>,
     ) -> FlowResult {
         let outcome = &other.outcome;

@@ -39,7 +39,7 @@ pub struct LinkSpec {
     pub loss: LossSpec,
     /// Packets to lose, counted from 1 in order of arrival among those that fit the buffer.
     pub drop: Vec<u64>,
-    /// What else happens to packets on the link, in this order.
+    /// Its elements, in the order in which a packet crosses them.
     pub elements: Vec<Box<dyn Element>>,
     /// The other direction, for the paths that name it. Its own delay comes on top of
     /// [`crate::FlowSpec::path_delay`] or [`crate::FlowSpec::return_delay`].
