@@ -1,21 +1,21 @@
 //! A page as one HTML file that needs nothing else: no network, no server, no other file.
 //!
 //! The page forbids itself the network (its content security policy allows inline content only),
-//! and its own program (`plot.js`) draws the figures in it.
+//! carries plotly.js compressed, and draws a figure when it scrolls into view.
 
 use askama::Template;
 use serde::Serialize;
 
 use crate::{
-    Align, Axis, Block, Cell, Figure, Page, ReportError, Scale, Series, Table, Verdict,
+    Align, Block, Cell, Figure, Page, ReportError, Scale, Series, Table, Verdict,
     downsampling::{SCREEN_POINTS, thin},
     palette::{Slots, legend},
-    span::Span,
 };
 
 const STYLE: &str = include_str!("../assets/report.css");
 const PROGRAM: &str = include_str!("../assets/report.js");
-const PLOT: &str = include_str!("../assets/plot.js");
+/// plotly.js (MIT licence), compressed and in base64 by the build script.
+const PLOTLY: &str = include_str!(concat!(env!("OUT_DIR"), "/plotly.js.gz.b64"));
 
 /// The file's text. Its links to `figures/<id>.svg` and `data/<id>.csv` lead to what
 /// [`crate::write_dir`] puts beside it; everything else is inside.
@@ -33,7 +33,7 @@ pub fn render(page: &Page) -> Result<String, ReportError> {
         summary,
         style: STYLE,
         program: PROGRAM,
-        plot: PLOT,
+        plotly: PLOTLY,
     };
     template.render().map_err(|error| ReportError::render(&page.title, &error))
 }
@@ -46,7 +46,7 @@ struct PageTemplate<'a> {
     judged: bool,
     style: &'a str,
     program: &'a str,
-    plot: &'a str,
+    plotly: &'a str,
 }
 
 #[derive(Template)]
@@ -105,7 +105,7 @@ fn table(table: &Table) -> askama::Result<String> {
     .render()
 }
 
-/// What the page's program needs to draw a figure; the names are those in `plot.js`.
+/// What the page's program needs to draw a figure; the names are those in `report.js`.
 #[derive(Serialize)]
 struct Picture<'a> {
     x: Scaled,
@@ -117,8 +117,6 @@ struct Picture<'a> {
 struct Scaled {
     label: String,
     log: bool,
-    from: f64,
-    to: f64,
 }
 
 #[derive(Serialize)]
@@ -127,6 +125,8 @@ struct Drawing<'a> {
     quantity: &'a str,
     unit: &'a str,
     series: Vec<Curve<'a>>,
+    /// Where the axis ends until one asks for all of it.
+    top: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -142,20 +142,17 @@ struct Curve<'a> {
 impl<'a> Picture<'a> {
     fn of(figure: &'a Figure) -> Self {
         let slots = Slots::of(figure);
-        let scaled = |axis: &Axis, span: Span| Scaled {
-            label: axis.label(),
-            log: axis.scale == Scale::Log,
-            from: span.lo,
-            to: span.hi,
-        };
+        let scaled =
+            |axis: &crate::Axis| Scaled { label: axis.label(), log: axis.scale == Scale::Log };
         let panels = figure.panels.iter().map(|panel| Drawing {
-            y: scaled(&panel.y, Span::of_y(panel)),
+            y: scaled(&panel.y),
             quantity: &panel.y.name,
             unit: &panel.y.unit,
             series: panel.series.iter().map(|series| Curve::of(series, &slots)).collect(),
+            top: panel.top,
         });
         Self {
-            x: scaled(&figure.x, Span::of_x(&figure.x, &figure.panels)),
+            x: scaled(&figure.x),
             panels: panels.collect(),
             legend: legend(figure).iter().map(|series| series.name.as_str()).collect(),
         }

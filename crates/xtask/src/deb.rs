@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Stop;
 use crate::notes::VERSION;
 use crate::step::{self, announce, built, cargo, has_tools, kernel_features, succeed};
+use crate::{Stop, web};
 
 pub(crate) mod licences;
 pub(crate) mod stage;
@@ -22,7 +22,11 @@ pub(crate) fn run(root: &Path, released: bool) -> Result<(), Stop> {
     let program = match released {
         true => {
             announce("build the release");
-            step::of_profile(root, "dist", &["--features", "kernel"])?
+            let words = ["build", "--profile", "dist", "--quiet", "--package", "firstflight-cli"];
+            let mut build = cargo(root, &words);
+            web::small_reports(root, &mut build)?;
+            succeed("build", build.args(["--features", "kernel"]))?;
+            step::target(root).join("dist/firstflight")
         }
         false => built(root, &["build", "--bin", "firstflight"])?,
     };

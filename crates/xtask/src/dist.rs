@@ -15,7 +15,7 @@ use crate::step::{
     announce, cargo, has_target, has_tools, output, run, succeed, target, unable, which,
 };
 use crate::steps::user_is_root;
-use crate::{example, python};
+use crate::{example, python, web};
 
 /// Makes all downloads and tries them. With `dev` it makes none, and tries in empty roots the
 /// static program that the tests have built.
@@ -29,7 +29,9 @@ pub(crate) fn dist(root: &Path, dev: bool) -> Result<(), Stop> {
     has_tools("dist", &["musl-gcc"], "musl-tools")?;
     let folder = emptied(root, "downloads")?;
     announce("the static program (minutes)");
-    succeed("build", cargo(root, &["build"]).args(STATIC).args(["--target", TARGET]))?;
+    let mut build = cargo(root, &["build"]);
+    web::small_reports(root, &mut build)?;
+    succeed("build", build.args(STATIC).args(["--target", TARGET]))?;
     let program = built(root, TARGET);
     tried(&archive(root, &folder, &format!("{TARGET}.tar.xz"), &program, None)?)?;
     let tools = tools(root)?;
@@ -72,6 +74,7 @@ fn arm(root: &Path, folder: &Path, tools: &Path, ours: &Path) -> Result<(), Stop
     announce("the static program for 64-bit ARM (minutes)");
     let mut build = cargo(root, &["zigbuild"]);
     build.args(STATIC).args(["--target", musl]).env("PATH", python::first_on_the_path(tools));
+    web::small_reports(root, &mut build)?;
     // No `strip` here knows that machine.
     succeed("build", build.env("CARGO_PROFILE_DIST_STRIP", "symbols"))?;
     let name = format!("{musl}.tar.xz");
@@ -173,6 +176,7 @@ fn wheel(root: &Path, folder: &Path, tools: &Path, triple: &str) -> Result<PathB
     maturin.args(["build", "--quiet", "--locked", "--release", "--zig", "--compatibility", GLIBC]);
     maturin.args(["--target", triple]).arg("--out").arg(folder).current_dir(root);
     maturin.env("PATH", python::first_on_the_path(tools));
+    web::small_reports(root, &mut maturin)?;
     succeed("maturin", maturin.env("CARGO_TARGET_DIR", target(root).join("zig")))?;
     let files = fs::read_dir(folder).map_err(|error| unable("target/downloads", &error))?;
     let mut wheels = files.filter_map(|file| Some(file.ok()?.path()));

@@ -95,14 +95,9 @@ pub fn executable(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
 /// The release build of the command, with `features`. It announces nothing, as what follows may
 /// print a document.
 pub fn release(root: &Path, features: &[&str]) -> Result<PathBuf, Stop> {
-    of_profile(root, "release", features)
-}
-
-/// The command as an optimising profile builds it.
-pub fn of_profile(root: &Path, profile: &str, features: &[&str]) -> Result<PathBuf, Stop> {
-    let words = ["build", "--profile", profile, "--quiet", "--package", "firstflight-cli"];
+    let words = ["build", "--release", "--quiet", "--package", "firstflight-cli"];
     succeed("build", cargo(root, &words).args(features))?;
-    let program = format!("{profile}/firstflight{}", std::env::consts::EXE_SUFFIX);
+    let program = format!("release/firstflight{}", std::env::consts::EXE_SUFFIX);
     Ok(target(root).join(program))
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn build(root: &Path) -> Result<(), Stop> {
         return Err(Stop::lacks(NO_TARGET));
     }
     if let Some(lack) = no_npm() {
-        return Err(Stop::lacks(&lack));
+        return Err(Stop::lacks(&format!("the page in a browser: {lack}")));
     }
     let out = target(root).join("web");
     page(root, HANDED_OUT, &out)?;
@@ -41,21 +41,39 @@ pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     Ok(tests)
 }
 
+/// Has `build` make a command whose reports hold the small bundle of plotly.js, if npm is here.
+pub(crate) fn small_reports(root: &Path, build: &mut Command) -> Result<(), Stop> {
+    if let Some(lack) = no_npm() {
+        println!("{lack}: reports hold all of plotly.js and are 1.4 MB larger");
+        return Ok(());
+    }
+    libraries(root)?;
+    build.env("FIRSTFLIGHT_PLOTLY", root.join(FOLDER).join(PLOTLY));
+    Ok(())
+}
+
+fn npm(root: &Path, words: &[&str]) -> Command {
+    let mut npm = Command::new("npm");
+    npm.args(words).current_dir(root.join(FOLDER));
+    npm
+}
+
+/// Fetches the libraries of the lock file, where others are here or none.
+fn libraries(root: &Path) -> Result<(), Stop> {
+    if is_older(root) {
+        announce("npm ci");
+        succeed("npm ci", &mut npm(root, &["ci", "--prefer-offline", "--ignore-scripts"]))?;
+    }
+    Ok(())
+}
+
 /// Builds module and page into a folder.
 fn page(root: &Path, profile: &str, out: &Path) -> Result<(), Stop> {
     let module = module(root, profile)?;
-    let npm = |words: &[&str]| {
-        let mut npm = Command::new("npm");
-        npm.args(words).current_dir(root.join(FOLDER));
-        npm
-    };
-    if is_older(root) {
-        announce("npm ci");
-        succeed("npm ci", &mut npm(&["ci", "--prefer-offline", "--ignore-scripts"]))?;
-    }
+    libraries(root)?;
     announce("page");
-    succeed("types of the page", &mut npm(&["run", "--silent", "check"]))?;
-    let mut build = npm(&["run", "--silent", "build"]);
+    succeed("types of the page", &mut npm(root, &["run", "--silent", "check"]))?;
+    let mut build = npm(root, &["run", "--silent", "build"]);
     build.env("FIRSTFLIGHT_WEB_OUT", out.join("folder")).env("FIRSTFLIGHT_WEB_MODULE", module);
     match which("zopfli") {
         _ if profile == TESTED => {}
@@ -105,13 +123,13 @@ pub(crate) fn lacks() -> Option<String> {
         return Some("the page in a browser: as its module".to_owned());
     }
     let no_browser = "the page in a browser: no chromium (Debian package chromium)";
-    no_npm().or_else(|| browser().is_empty().then(|| no_browser.to_owned()))
+    let no_npm = no_npm().map(|lack| format!("the page in a browser: {lack}"));
+    no_npm.or_else(|| browser().is_empty().then(|| no_browser.to_owned()))
 }
 
-fn no_npm() -> Option<String> {
+fn no_npm() -> Option<&'static str> {
     let missing = ["node", "npm"].into_iter().any(|tool| which(tool).is_none());
-    missing
-        .then(|| "the page in a browser: no npm (Debian packages nodejs npm, Node 20)".to_owned())
+    missing.then_some("no npm (Debian packages nodejs npm, Node 20)")
 }
 
 /// The browser, or nothing.
@@ -127,6 +145,7 @@ pub(crate) fn has_target() -> bool {
 }
 
 const FOLDER: &str = "web";
+const PLOTLY: &str = "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js";
 /// As vite writes it, of what is inside of others' scripts.
 const LICENCES: &str = "licences.md";
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
