@@ -20,7 +20,7 @@ pub struct Answer {
     /// Version of the program.
     pub version: &'static str,
     /// What was told of the path.
-    pub told: Told,
+    pub told: KnownPath,
     /// What was not, and between what it was drawn.
     pub unknown: Vec<Unknown>,
     /// Bytes of the transfer that were simulated: its beginning, if they are fewer.
@@ -43,14 +43,12 @@ pub struct Answer {
     /// What was measured, beside what was simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Vec<Verified>>,
-    #[serde(skip)]
-    better: Vec<Better>,
 }
 
 /// What a person told of his path.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Told {
+pub struct KnownPath {
     /// Who sends: `linux`, `quinn`, `noq` or `quic`.
     pub on: &'static str,
     /// Bottleneck rate.
@@ -169,7 +167,7 @@ impl Answer {
         let mut answer = Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
-            told: Told::of(asked),
+            told: KnownPath::of(asked),
             unknown: words::unknown(asked),
             simulated_bytes: bytes,
             interval: (points - 1.0) / (points + 1.0),
@@ -180,7 +178,6 @@ impl Answer {
             controls: (0..table.candidates.len()).map(choice).collect(),
             points: table.points.iter().map(|point| Drawn::of(asked, point)).collect(),
             verified: None,
-            better,
         };
         answer.sentences = words::sentences(asked, &answer);
         answer
@@ -218,15 +215,6 @@ impl Answer {
         self.verified = Some(rows.map(row).collect());
         Ok(())
     }
-
-    /// The control to take where the rest is known too: the advised one, unless something else is
-    /// better there.
-    pub fn take_at(&self, point: &Point) -> &str {
-        let holds = self.better.iter().zip(&self.changes);
-        let holds = holds.filter(|(better, _)| better.side.has(point.value(better.of)));
-        let best = holds.min_by(|(one, _), (other, _)| one.ratio.total_cmp(&other.ratio));
-        best.map_or(&self.take[0].control, |(_, change)| &change.take)
-    }
 }
 
 /// The controls worth taking, with why.
@@ -258,7 +246,7 @@ impl Chosen {
     }
 }
 
-impl Told {
+impl KnownPath {
     fn of(asked: &Asked) -> Self {
         Self {
             on: asked.stack.name(),

@@ -13,7 +13,7 @@ pub mod mix;
 mod stack;
 mod words;
 
-pub use answer::{Answer, Change, Choice, SCHEMA, Told, Unknown, Verified};
+pub use answer::{Answer, Change, Choice, KnownPath, SCHEMA, Unknown, Verified};
 pub use asked::{Asked, Point};
 pub use firstflight_runner::{Options, RunError};
 pub use measure::{Took, advise, at};

@@ -448,7 +448,7 @@ pub(crate) use self::trial::show as show_trial;
 use self::{load::load, status::status, steer::steer, trial::trial, unload::unload, watch::watch};
 
 #[cfg(not(feature = "kernel"))]
-mod elsewhere {
+mod unsupported {
     //! A build that cannot load: it reads what is asked for, and says what is missing.
 
     use firstflight_kernel::requirements::Lack;
@@ -482,7 +482,7 @@ mod elsewhere {
 }
 
 #[cfg(not(feature = "kernel"))]
-use self::elsewhere::{load, status, steer, trial, unload, watch};
+use self::unsupported::{load, status, steer, trial, unload, watch};
 
 #[cfg(test)]
 mod tests {

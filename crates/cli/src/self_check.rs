@@ -46,12 +46,12 @@ const TRANSPORTS: [(&str, &str, &str); 5] = [
 struct Document {
     schema: &'static str,
     version: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<CheckedPart>,
 }
 
 /// One part, and how trying it went.
 #[derive(Serialize)]
-struct Part {
+struct CheckedPart {
     part: &'static str,
     /// A command that uses it.
     command: String,
@@ -73,11 +73,11 @@ pub(crate) fn self_check(args: &Args) -> Result<Status, Failure> {
     for (part, on, control) in TRANSPORTS {
         progress.say(part);
         let command = format!("firstflight compare {control} --on {on}");
-        parts.push(Part::tried(part, command, || transfer(on, control))?);
+        parts.push(CheckedPart::tried(part, command, || transfer(on, control))?);
         progress.set(parts.len(), TRANSPORTS.len() + 1);
     }
     let command = "firstflight kernel load scout".to_owned();
-    parts.push(Part::tried("controls in this kernel", command, loads)?);
+    parts.push(CheckedPart::tried("controls in this kernel", command, loads)?);
     drop(progress);
     let broke = parts.iter().any(|part| part.broke);
     let version = env!("CARGO_PKG_VERSION");
@@ -113,7 +113,7 @@ fn loads() -> Result<(), Failure> {
     Ok(requirements::check_pinning()?)
 }
 
-impl Part {
+impl CheckedPart {
     fn tried(
         part: &'static str,
         command: String,
@@ -131,7 +131,7 @@ impl Part {
     }
 }
 
-fn text(parts: &[Part]) -> String {
+fn text(parts: &[CheckedPart]) -> String {
     let screen = output::screen();
     let columns = ["part", "", "command"].map(Column::text);
     let title = "What of firstflight works on this machine, and a command that uses it";

@@ -35,7 +35,7 @@ async fn main() -> Outcome<()> {
 fn server(control: &str) -> Outcome<(Endpoint, CertificateDer<'static>)> {
     let mut transport = TransportConfig::default();
     transport.congestion_controller_factory(firstflight::quinn(control)?);
-    firstflight::quinn::Flow::for_path(1_000_000_000, 100).apply(&mut transport);
+    firstflight::quinn::FlowControl::for_path(1_000_000_000, 100).apply(&mut transport);
 
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()])?;
     let certificate = CertificateDer::from(made.cert);
@@ -65,7 +65,7 @@ async fn fetch(address: SocketAddr, certificate: CertificateDer<'static>) -> Out
     let mut roots = RootCertStore::empty();
     roots.add(certificate)?;
     let mut transport = TransportConfig::default();
-    firstflight::quinn::Flow::for_path(1_000_000_000, 100).apply(&mut transport);
+    firstflight::quinn::FlowControl::for_path(1_000_000_000, 100).apply(&mut transport);
     let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
     config.transport_config(Arc::new(transport));
     let mut endpoint = Endpoint::client(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;

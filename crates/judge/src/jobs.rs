@@ -155,8 +155,8 @@ pub(crate) fn outcomes(
         }
         Ok(outcome)
     };
-    let in_turn = options.serial || jobs.iter().any(|job| job.transport.is_in_real_time());
-    let outcomes: Vec<Outcome> = match in_turn {
+    let one_by_one = options.serial || jobs.iter().any(|job| job.transport.is_in_real_time());
+    let outcomes: Vec<Outcome> = match one_by_one {
         true => jobs.iter().map(one).collect::<Result<_, _>>()?,
         false => in_order(&jobs, one)?,
     };

@@ -2,16 +2,16 @@
 //! both says whether the first helps or harms.
 
 #[cfg(feature = "bpf")]
+mod connection;
+#[cfg(feature = "bpf")]
 pub mod dealing;
 pub mod judge;
 pub mod sequence;
-#[cfg(feature = "bpf")]
-mod told;
 
 #[cfg(feature = "bpf")]
-pub use dealing::{Dealing, Plan};
+pub use connection::Connection;
 #[cfg(feature = "bpf")]
-pub use told::Told;
+pub use dealing::{Dealing, Plan};
 
 /// What was dealt since the trial began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -39,7 +39,8 @@ impl Constants {
     }
 }
 
-/// The `TransportConfig` of a stack, as far as [`Constants`] and [`Flow`](crate::Flow) set it.
+/// The `TransportConfig` of a stack, as far as [`Constants`] and
+/// [`FlowControl`](crate::FlowControl) set it.
 pub trait TransportSettings {
     /// Sets what is given.
     fn set_constants(&mut self, constants: Constants);

@@ -13,13 +13,13 @@
 //! once for each.
 //!
 //! Flow control limits long fat paths before any controller does: the stacks' default stream window
-//! is 1.25 MB and their send window 10 MB. [`Flow`] sets both for a path.
+//! is 1.25 MB and their send window 10 MB. [`FlowControl`] sets both for a path.
 
 mod constants;
 mod controller;
 mod departures;
 mod factory;
-mod flow;
+mod flow_control;
 mod memory;
 #[cfg(feature = "noq")]
 #[expect(clippy::duplicate_mod, reason = "what is per stack is compiled once for each")]
@@ -32,7 +32,7 @@ pub use constants::{Constants, TransportSettings};
 pub use controller::Controller;
 pub use factory::Factory;
 pub use firstflight_control::{ControlProblem, Named};
-pub use flow::Flow;
+pub use flow_control::FlowControl;
 pub use memory::{PathMemory, Remembered, Visit};
 pub use stack::Stack;
 

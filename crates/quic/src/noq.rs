@@ -40,7 +40,7 @@ use firstflight_core::needs::Facilities;
 use noq_proto as proto;
 use noq_proto::congestion::Bbr3Config as BbrConfig;
 
-pub use crate::{Constants, ControlProblem, Flow, Named, PathMemory, Remembered, Visit};
+pub use crate::{Constants, ControlProblem, FlowControl, Named, PathMemory, Remembered, Visit};
 pub use congestion::{Event, Noq};
 pub use noq_proto::congestion::ControllerFactory;
 pub use own::{OfStack, any};

@@ -53,7 +53,7 @@ use firstflight_core::needs::Facilities;
 use quinn_proto as proto;
 use quinn_proto::congestion::BbrConfig;
 
-pub use crate::{Constants, ControlProblem, Flow, Named, PathMemory, Remembered, Visit};
+pub use crate::{Constants, ControlProblem, FlowControl, Named, PathMemory, Remembered, Visit};
 pub use congestion::Event;
 pub use own::{OfStack, any};
 pub use pace::Quinn;

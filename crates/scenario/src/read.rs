@@ -122,10 +122,11 @@ impl<'a> Fields<'a> {
 /// An error for `name`, which is none of `accepted`.
 pub(crate) fn unknown_key(node: &Node, name: &str, accepted: &[&str]) -> ScenarioError {
     // A key that is right but stands in the wrong table is the commonest slip of all.
-    let elsewhere = PathFlags::all().iter().map(|flag| flag.key);
-    let elsewhere =
-        || elsewhere.clone().find(|key| key.rsplit_once('.').is_some_and(|(_, last)| last == name));
-    let hint = nearest(name, accepted.iter().copied()).or_else(elsewhere);
+    let of_another_table = || {
+        let mut keys = PathFlags::all().iter().map(|flag| flag.key);
+        keys.find(|key| key.rsplit_once('.').is_some_and(|(_, last)| last == name))
+    };
+    let hint = nearest(name, accepted.iter().copied()).or_else(of_another_table);
     ScenarioError::UnknownKey {
         place: node.place.clone(),
         hint: hint.map_or(String::new(), |key| format!(", did you mean `{key}`")),

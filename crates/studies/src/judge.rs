@@ -1,10 +1,10 @@
 //! `docs/judgement.md`: every start-up judged on the catalogue, quinn's own over QUIC, and the
 //! published numbers beside ours.
 
-mod beside;
 mod linux;
 mod pictures;
 mod quic;
+mod two_sides;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -44,7 +44,7 @@ impl Flags {
         // RUST_LOG is set for all programs of a shell. One that cannot be read here is no error.
         let Ok(targets) = words.parse::<Targets>() else { return };
         BY_LINE.store(true, Ordering::Relaxed);
-        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Told);
+        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Stderr);
         // It fails where this process has a subscriber already, as one that embeds this may.
         let _ = tracing_subscriber::registry().with(lines.with_filter(targets)).try_init();
     }
@@ -61,9 +61,9 @@ pub(crate) fn may_draw() -> bool {
 }
 
 /// Standard error, without what is secret on the command line.
-struct Told;
+struct Stderr;
 
-impl Write for Told {
+impl Write for Stderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
         io::stderr().write_all(without_secrets(&text).as_bytes()).map(|()| line.len())

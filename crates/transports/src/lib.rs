@@ -27,7 +27,7 @@ pub use firstflight_runner::Transport;
 pub use in_guest::serve;
 pub use lab::programs::Programs;
 pub use on::{On, TRANSPORTS};
-pub use policies::{PROVIDED, Runs, transports_of, transports_of_control};
+pub use policies::{PROVIDED, RunsOn, transports_of, transports_of_control};
 pub use virtual_time::{GuestPrograms, VirtualTime};
 
 /// The README's example compiles and runs.

@@ -9,7 +9,7 @@ use crate::on::TRANSPORTS;
 
 /// A transport that runs a policy, and what the policy does without there.
 #[derive(Clone, Copy, Debug)]
-pub struct Runs {
+pub struct RunsOn {
     /// The transport, as `--on` takes it.
     pub on: &'static str,
     /// What it would use and does not get; nothing where it runs as its source describes.
@@ -17,12 +17,12 @@ pub struct Runs {
 }
 
 /// The transports that run a policy.
-pub fn transports_of(card: &Card, needs: Needs) -> Vec<Runs> {
+pub fn transports_of(card: &Card, needs: Needs) -> Vec<RunsOn> {
     let runs = |(on, provides): (&'static str, Facilities)| match needs.on(provides) {
         _ if on == "linux" && card.kernel.is_none() => None,
         Fit::Lacks(_) => None,
-        Fit::Full => Some(Runs { on, without: Facilities::NONE }),
-        Fit::Degraded(without) => Some(Runs { on, without }),
+        Fit::Full => Some(RunsOn { on, without: Facilities::NONE }),
+        Fit::Degraded(without) => Some(RunsOn { on, without }),
     };
     PROVIDED.into_iter().filter_map(runs).collect()
 }
@@ -33,7 +33,7 @@ pub fn transports_of_control(control: &str) -> Vec<&'static str> {
     let mut of_startup = transports_of(control.startup.card(), control.startup.needs());
     of_startup.retain(|runs| runs.on != "linux" || !control.startup.is_landed());
     let of_avoidance = transports_of(control.avoidance.card(), control.avoidance.needs());
-    let both = |runs: &Runs| of_avoidance.iter().any(|other| other.on == runs.on);
+    let both = |runs: &RunsOn| of_avoidance.iter().any(|other| other.on == runs.on);
     of_startup.iter().filter(|runs| both(runs)).map(|runs| runs.on).collect()
 }
 

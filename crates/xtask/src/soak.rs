@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use clap::value_parser;
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::Stop;
 use crate::step::{self, announce, unable};
@@ -224,27 +224,59 @@ impl Flows {
         }
         let Self { control, streams, .. } = self;
         let text = self.said.join().unwrap_or_default();
-        let document: Value = serde_json::from_str(&text).unwrap_or_default();
-        if let Some(error) = document["error"].as_str() {
-            return Err(Stop::failed(&format!("soak: iperf3 with {control}: {error}")));
+        let failed =
+            |problem: &str| Stop::failed(&format!("soak: iperf3 with {control}: {problem}"));
+        let Document { error, end } =
+            serde_json::from_str(&text).map_err(|error| failed(&error.to_string()))?;
+        if let Some(error) = error {
+            return Err(failed(&error));
         }
-        let ends = document["end"]["streams"].as_array().cloned().unwrap_or_default();
-        let bytes = ends.iter().map(|end| end["receiver"]["bytes"].as_u64().unwrap_or(0));
-        let least = bytes.min().unwrap_or(0);
-        let mbps = document["end"]["sum_received"]["bits_per_second"].as_f64().unwrap_or(0.0) / 1e6;
-        let again = &document["end"]["sum_sent"]["retransmits"];
+        let least = end.streams.iter().map(|stream| stream.receiver.bytes).min().unwrap_or(0);
         if streams > 1 {
             println!(
-                "{control}: {} streams, {mbps:.1} Mbps, {again} segments again, at least {least} \
-                 bytes a stream",
-                ends.len(),
+                "{control}: {} streams, {:.1} Mbps, {} segments again, at least {least} bytes a \
+                 stream",
+                end.streams.len(),
+                end.sum_received.bits_per_second / 1e6,
+                end.sum_sent.retransmits,
             );
         }
-        if ends.len() == streams as usize && least > 0 {
+        if end.streams.len() == streams as usize && least > 0 {
             return Ok(());
         }
         Err(Stop::failed(&format!("soak: a stream of {control} carried nothing: {text}")))
     }
+}
+
+/// What is read of iperf3's JSON. `firstflight-record` reads it too; it would bring the core into
+/// every build of these tasks.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Document {
+    error: Option<String>,
+    end: End,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct End {
+    streams: Vec<StreamEnd>,
+    sum_sent: Sum,
+    sum_received: Sum,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StreamEnd {
+    receiver: Sum,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Sum {
+    bytes: u64,
+    bits_per_second: f64,
+    retransmits: u64,
 }
 
 fn start(command: &mut Command, out: Stdio) -> Result<Ended, Stop> {

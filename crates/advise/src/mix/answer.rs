@@ -21,7 +21,7 @@ pub struct MixAnswer {
     /// The control that the simulator ran in its place.
     pub simulated: String,
     /// What start-up means to them, and how many they are.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MixPart>,
     /// Paths on which each was simulated.
     pub paths: usize,
     /// The share of such paths that lie between `least` and `most`.
@@ -51,7 +51,7 @@ pub struct MixAnswer {
 /// Connections to which start-up means the same thing.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Part {
+pub struct MixPart {
     /// `first-window`, `held`, `stayed` or `left`.
     pub kind: &'static str,
     /// How many they are.
@@ -152,7 +152,7 @@ impl MixAnswer {
             bytes: mix.bytes,
             control: own.name.clone(),
             simulated: own.model.clone(),
-            parts: Kind::ALL.map(|kind| Part::of(mix, kind)).to_vec(),
+            parts: Kind::ALL.map(|kind| MixPart::of(mix, kind)).to_vec(),
             paths: plan.paths,
             interval: (plan.paths as f64 - 1.0) / (plan.paths as f64 + 1.0),
             simulated_bytes: None,
@@ -264,7 +264,7 @@ impl Ran<'_> {
     }
 }
 
-impl Part {
+impl MixPart {
     fn of(mix: &Mix<'_>, kind: Kind) -> Self {
         let groups = || mix.groups.iter().filter(move |group| group.kind == kind);
         let connections: usize = groups().map(|group| group.stands_for).sum();

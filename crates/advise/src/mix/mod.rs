@@ -10,7 +10,7 @@ mod groups;
 mod run;
 mod words;
 
-pub use answer::{Effect, MixAnswer, Over, Part, Shown, WhatIf};
+pub use answer::{Effect, MixAnswer, MixPart, Over, Shown, WhatIf};
 
 use firstflight_record::mix::{Rate, Transfer};
 use firstflight_runner::{Options, RunError};

@@ -44,7 +44,7 @@ pub(super) fn steer(args: &Args) -> Result<Status, Failure> {
         change(&rules)?;
         rules = steer::list()?;
     }
-    let told = rules.iter().map(|(rule, counts)| Told::new(rule, counts)).collect::<Vec<_>>();
+    let told = rules.iter().map(|(rule, counts)| RuleReport::new(rule, counts)).collect::<Vec<_>>();
     output::print(&match args.json {
         true => serde_json::to_string_pretty(&Document::of(told))? + "\n",
         false => text(&told),
@@ -109,18 +109,18 @@ struct Document {
     schema: &'static str,
     version: &'static str,
     /// In the order in which they are looked at.
-    rules: Vec<Told>,
+    rules: Vec<RuleReport>,
 }
 
 impl Document {
-    fn of(rules: Vec<Told>) -> Self {
+    fn of(rules: Vec<RuleReport>) -> Self {
         Self { schema: "firstflight/steer@1", version: env!("CARGO_PKG_VERSION"), rules }
     }
 }
 
 /// A rule and what it has done since the rules were last changed.
 #[derive(Serialize)]
-struct Told {
+struct RuleReport {
     control: String,
     to: String,
     port: Option<u16>,
@@ -137,7 +137,7 @@ struct Told {
     last_error: Option<String>,
 }
 
-impl Told {
+impl RuleReport {
     fn new(rule: &Rule, counts: &Counts) -> Self {
         Self {
             control: rule.control.clone(),
@@ -154,10 +154,10 @@ impl Told {
     }
 }
 
-fn text(rules: &[Told]) -> String {
+fn text(rules: &[RuleReport]) -> String {
     let mut text = String::new();
     for rule in rules {
-        let Told { control, to, matched, steered, own_choice, failed, .. } = rule;
+        let RuleReport { control, to, matched, steered, own_choice, failed, .. } = rule;
         let (port, share) = (port(rule.port), 100. * rule.share);
         let below = below(rule.cgroup.as_deref());
         let _ = writeln!(text, "{control}: {share}% of new connections --to {to}{port}{below}");
@@ -221,7 +221,7 @@ mod tests {
         let expected = "ff_scout: 5% of new connections --to 192.0.2.0/24 --port 443\n  \
                         40 matched, 2 steered, 3 kept the application's own choice, \
                         1 refused: its route has `congctl lock` (ip route)\n";
-        assert_eq!(text(&[Told::new(&rule, &counts)]), expected);
+        assert_eq!(text(&[RuleReport::new(&rule, &counts)]), expected);
         assert_eq!(text(&[]), "no rule gives new connections a control\n");
     }
 }

@@ -32,7 +32,7 @@ pub(super) use self::run::trial;
 pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status, Failure> {
     let told = RefCell::new(None);
     let head = |head| {
-        *told.borrow_mut() = Some(Told::of(head));
+        *told.borrow_mut() = Some(TrialReport::of(head));
         Ok(())
     };
     let tables = out.map(|out| Tables::begin(out, table::trial::columns())).transpose()?;
@@ -64,7 +64,7 @@ pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status
 }
 
 /// What was told of a trial.
-struct Told {
+struct TrialReport {
     head: Head,
     judge: Judge,
     history: History,
@@ -72,7 +72,7 @@ struct Told {
     refused: u64,
 }
 
-impl Told {
+impl TrialReport {
     fn of(head: Head) -> Self {
         Self { judge: head.judge(), head, history: History::default(), refused: 0 }
     }

@@ -1,8 +1,8 @@
 //! `kernel watch`: how start-up went on this host's connections.
 
+mod line;
 mod served;
 mod summary;
-mod told;
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -17,9 +17,9 @@ use firstflight_report::terminal::Screen;
 use firstflight_scenario::Time;
 use ipnet::IpNet;
 
+use self::line::ConnectionLine;
 use self::served::Served;
 use self::summary::Summary;
-use self::told::Told;
 use super::Watch as Args;
 use crate::failure::{Failure, Status};
 use crate::{interrupt, output};
@@ -98,9 +98,9 @@ impl<'a> Outlets<'a> {
     /// Tells connections that have closed.
     fn tell(&mut self, closed: &[Connection]) -> Result<(), Failure> {
         let (mut json, mut lines) = (String::new(), String::new());
-        for told in closed.iter().map(Told::new) {
-            json.push_str(&(serde_json::to_string(&told)? + "\n"));
-            lines.push_str(&(told.line() + "\n"));
+        for connection in closed.iter().map(ConnectionLine::new) {
+            json.push_str(&(serde_json::to_string(&connection)? + "\n"));
+            lines.push_str(&(connection.line() + "\n"));
         }
         self.record(&json)?;
         if self.args.live {

@@ -11,8 +11,8 @@ use std::time::Duration;
 use libbpf_rs::{ErrorKind, MapCore as _, MapFlags, MapHandle, RingBufferBuilder};
 
 use super::Counts;
+use super::connection::Connection;
 use super::judge::By;
-use super::told::Told;
 use crate::attached::Attached;
 use crate::fields::Fields;
 use crate::folder::turn_of;
@@ -110,12 +110,12 @@ impl Dealing {
     pub fn take(
         &self,
         patience: Duration,
-        mut take: impl FnMut(Told) -> bool,
+        mut take: impl FnMut(Connection) -> bool,
     ) -> Result<(), SteerError> {
         let mut goes_on = true;
         let mut builder = RingBufferBuilder::new();
         builder.add(&self.outcomes, |bytes| {
-            goes_on = Told::read(bytes).is_none_or(&mut take);
+            goes_on = Connection::read(bytes).is_none_or(&mut take);
             if goes_on { 0 } else { -1 }
         })?;
         let ring = builder.build()?;

@@ -114,16 +114,16 @@ pub struct Judge {
     tolerance: f64,
     dealt: ShareCheck,
     connections: [u64; 2],
-    measures: [Measured; MEASURES.len()],
+    measures: [Tally; MEASURES.len()],
     /// Those of late: a connection that is told later is a cluster of its own.
-    clusters: HashMap<(u128, u64), [In; MEASURES.len()]>,
+    clusters: HashMap<(u128, u64), [InCluster; MEASURES.len()]>,
     newest: u64,
     expected: HashMap<u128, [Mean; MEASURES.len()]>,
 }
 
 /// A measure over all connections.
 #[derive(Clone, Debug, Default)]
-struct Measured {
+struct Tally {
     arms: [Mean; 2],
     /// Clusters in which each arm is.
     clusters: [u64; 2],
@@ -132,7 +132,7 @@ struct Measured {
 
 /// A measure in one cluster.
 #[derive(Clone, Copy, Debug, Default)]
-struct In {
+struct InCluster {
     has: [bool; 2],
     scores: Cluster,
 }
@@ -262,7 +262,7 @@ impl Judge {
     /// What a measure shows, in the order of [`MEASURES`]; `None` before there is enough of both
     /// arms.
     pub fn finding(&self, measure: usize) -> Option<Finding> {
-        let Measured { arms: [control, treated], clusters, scores } = self.measures.get(measure)?;
+        let Tally { arms: [control, treated], clusters, scores } = self.measures.get(measure)?;
         let (control, treated) = (control.of()?, treated.of()?);
         if clusters.iter().any(|clusters| *clusters < LEAST) {
             return None;

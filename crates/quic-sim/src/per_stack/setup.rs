@@ -154,7 +154,7 @@ impl Setup {
     pub(crate) fn transport(&self, packet: u16) -> TransportConfig {
         let window = self.path_bytes.saturating_mul(PATHS_OF_WINDOW);
         let mut transport = TransportConfig::default();
-        adapter::Flow::of(window).apply(&mut transport);
+        adapter::FlowControl::of(window).apply(&mut transport);
         if let Some(window) = self.receive_window {
             let window = VarInt::from_u64(window).unwrap_or(VarInt::MAX);
             transport.receive_window(window);

@@ -18,7 +18,7 @@ use crate::runs::{guests, of_guests, sources_of};
 use crate::step;
 use crate::tables::write_parts;
 
-use super::beside::{Beside, tables};
+use super::two_sides::{TwoSides, tables};
 use super::{Judges, question, without_matrix};
 
 /// A control of the kernel, and the simulator's of the same rules.
@@ -39,15 +39,15 @@ pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
         let both = entries.iter().zip(kernel.scenarios).zip(sim.scenarios);
         let carried = both.filter(|((_, kernel), _)| kernel.not_carried.is_none());
         let rows = carried.map(|((entry, kernel), sim)| [beside_sim(entry, kernel, &sim), sim]);
-        all.push(Beside { control: linux.to_owned(), scenarios: rows.collect() });
+        all.push(TwoSides { control: linux.to_owned(), scenarios: rows.collect() });
     }
     write_parts(root, PAGE, "judge --linux", &[("", tables("kernel", &all))])?;
     println!("judge: {PAGE} is written");
     let explained: Explained = step::read_toml(&root.join(crate::EXPLAINED))?;
-    let unexplained = all.iter().flat_map(|beside| {
-        let finding = |id: &str| explained.finding(&beside.control, id, true);
-        let far = beside.far().filter(move |(judged, _)| finding(&judged.id).is_wrong());
-        far.map(|(judged, _)| format!("{} {}", beside.control, judged.id))
+    let unexplained = all.iter().flat_map(|sides| {
+        let finding = |id: &str| explained.finding(&sides.control, id, true);
+        let far = sides.far().filter(move |(judged, _)| finding(&judged.id).is_wrong());
+        far.map(|(judged, _)| format!("{} {}", sides.control, judged.id))
     });
     let unexplained: Vec<String> = unexplained.collect();
     match unexplained.is_empty() {

@@ -9,7 +9,7 @@ use firstflight_scenario::Profile;
 use crate::Stop;
 use crate::tables::write_parts;
 
-use super::beside::{Beside, tables};
+use super::two_sides::{TwoSides, tables};
 use super::{Judges, question, without_matrix};
 
 /// Measures what is not kept, and writes the page.
@@ -26,7 +26,7 @@ pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
         let both = over_quinn.scenarios.into_iter().zip(sim.scenarios);
         let both = both.map(|(quinn, sim)| [quinn, sim]);
         let carried = both.filter(|both| both.iter().all(|judged| judged.not_carried.is_none()));
-        all.push(Beside { control: name.to_owned(), scenarios: carried.collect() });
+        all.push(TwoSides { control: name.to_owned(), scenarios: carried.collect() });
     }
     write_parts(root, PAGE, "judge --quic", &[("", tables("quinn", &all))])?;
     println!("judge: {PAGE} is written");

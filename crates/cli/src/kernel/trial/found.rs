@@ -44,14 +44,14 @@ pub(super) struct Found {
     last_error: Option<String>,
     /// That could not be told, because too many were at once.
     dropped: Option<u64>,
-    measures: Vec<Row>,
+    measures: Vec<MeasureRow>,
     /// Why it was stopped before its time; `null` if it was not.
     stopped: Option<String>,
 }
 
 /// A measure.
 #[derive(Serialize)]
-struct Row {
+struct MeasureRow {
     measure: &'static str,
     unit: &'static str,
     /// The difference is a ratio.
@@ -64,7 +64,7 @@ struct Row {
     verdict: Option<&'static str>,
 }
 
-impl Row {
+impl MeasureRow {
     fn new(at: usize, finding: Option<Finding>) -> Self {
         let measure = &MEASURES[at];
         let show = |value: f64| if measure.is_log { value.exp() } else { value };
@@ -102,15 +102,15 @@ const fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn rows(judge: &Judge) -> Vec<Row> {
-    (0..MEASURES.len()).map(|at| Row::new(at, judge.finding(at))).collect()
+fn rows(judge: &Judge) -> Vec<MeasureRow> {
+    (0..MEASURES.len()).map(|at| MeasureRow::new(at, judge.finding(at))).collect()
 }
 
 /// How it stands, in a few words.
 #[cfg(feature = "kernel")]
 pub(super) fn so_far(judge: &Judge) -> String {
     let [other, tried] = judge.connections();
-    let first = &Row::new(0, judge.finding(0));
+    let first = &MeasureRow::new(0, judge.finding(0));
     format!("{tried} of {} connections tried; {}: {}", other + tried, first.measure, first.words())
 }
 
@@ -208,7 +208,7 @@ impl Found {
     }
 
     /// The name of each measure and its unit, with what was found.
-    fn named(&self) -> impl Iterator<Item = (String, &Row)> {
+    fn named(&self) -> impl Iterator<Item = (String, &MeasureRow)> {
         self.measures.iter().enumerate().map(|(at, row)| match row.unit {
             "bytes" => (self.name(at), row),
             unit => (format!("{} ({unit})", self.name(at)), row),

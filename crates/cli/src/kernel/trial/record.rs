@@ -6,29 +6,29 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use firstflight_kernel::trial::{Plan, Told};
+use firstflight_kernel::trial::{Connection, Plan};
 use serde::Serialize;
 
 use super::connection::{Head, Line, SCHEMA, by_word, read};
 use crate::failure::Failure;
 
 impl Line {
-    pub(super) fn new(told: &Told, plan: &Plan, elapsed: Duration) -> Self {
+    pub(super) fn new(seen: &Connection, plan: &Plan, elapsed: Duration) -> Self {
         Self {
             after_s: elapsed.as_secs_f64(),
-            minute: told.began.as_secs() / 60,
-            local: told.local,
-            remote: told.remote,
-            tried: told.treated,
-            control: told.control.clone(),
-            refused: told.error != 0,
-            time_to_bytes_s: told.time_to(plan.bytes).map(|time| time.as_secs_f64()),
-            bytes_at_age: told.bytes_at(plan.age),
-            srtt_s: told.srtt.as_secs_f64(),
-            acked_bytes: told.acked,
-            sent_again_bytes: told.sent_again,
-            timeouts: told.timeouts,
-            broken_off: told.broken,
+            minute: seen.began.as_secs() / 60,
+            local: seen.local,
+            remote: seen.remote,
+            tried: seen.treated,
+            control: seen.control.clone(),
+            refused: seen.error != 0,
+            time_to_bytes_s: seen.time_to(plan.bytes).map(|time| time.as_secs_f64()),
+            bytes_at_age: seen.bytes_at(plan.age),
+            srtt_s: seen.srtt.as_secs_f64(),
+            acked_bytes: seen.acked,
+            sent_again_bytes: seen.sent_again,
+            timeouts: seen.timeouts,
+            broken_off: seen.broken,
         }
     }
 }

@@ -11,7 +11,7 @@ use firstflight_scenario::{Fraction, Size, Time};
 
 use super::connection::{Head, Line};
 use super::record::Record;
-use super::{Told, found};
+use super::{TrialReport, found};
 use crate::failure::{Failure, Status};
 use crate::kernel::steer::{known_control, per_mille};
 use crate::kernel::watch::{no_cgroup, read_prefix};
@@ -39,7 +39,7 @@ pub(in crate::kernel) fn trial(args: &Args) -> Result<Status, Failure> {
     }
     let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
     let stop = interrupt::listen();
-    let mut told = Told::of(Head::of(&plan, tolerance));
+    let mut told = TrialReport::of(Head::of(&plan, tolerance));
     let path = args.record.as_deref();
     let (record, before) = Record::open(path, &mut plan, tolerance, |line| told.take(line))?;
     let (dealing, goes_on) = Dealing::begin(&cgroup, &plan)?;
@@ -82,7 +82,7 @@ struct Trial {
     dealing: Dealing,
     plan: Plan,
     record: Record,
-    told: Told,
+    told: TrialReport,
     /// How long it had lasted before this command.
     before: Duration,
     began: Instant,

@@ -48,7 +48,7 @@ pub(super) struct Document<'a> {
     /// Connections that never left slow start, and their bytes, over all that were told.
     never_left_share_of_connections: f64,
     never_left_share_of_bytes: f64,
-    groups: Vec<Row<'a>>,
+    groups: Vec<GroupRow<'a>>,
     /// The histogram of windows at the end of slow start, of all.
     windows: Vec<Window>,
 }
@@ -65,7 +65,7 @@ struct Window {
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct GroupRow<'a> {
     control: &'a str,
     slow_start_end: &'static str,
     slow_start_ended: bool,
@@ -90,10 +90,10 @@ impl Summary {
         group.window_sum += u64::from(window);
     }
 
-    fn rows(&self) -> Vec<Row<'_>> {
+    fn rows(&self) -> Vec<GroupRow<'_>> {
         let all = |field: fn(&Group) -> u64| self.groups.values().map(field).sum::<u64>();
         let (connections, bytes) = (all(|group| group.connections), all(|group| group.acked));
-        let rows = self.groups.iter().map(|((control, end), group)| Row {
+        let rows = self.groups.iter().map(|((control, end), group)| GroupRow {
             control,
             slow_start_end: end.name(),
             slow_start_ended: end.is_left(),

@@ -6,17 +6,17 @@ use crate::constants::TransportSettings;
 ///
 #[cfg_attr(feature = "quinn", doc = "```")]
 #[cfg_attr(not(feature = "quinn"), doc = "```ignore")]
-/// use firstflight_quic::Flow;
+/// use firstflight_quic::FlowControl;
 ///
 /// let mut transport = quinn::TransportConfig::default();
-/// Flow::for_path(1_000_000_000, 100).apply(&mut transport); // 1 Gbit/s, 100 ms
+/// FlowControl::for_path(1_000_000_000, 100).apply(&mut transport); // 1 Gbit/s, 100 ms
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct FlowControl {
     bytes: u64,
 }
 
-impl Flow {
+impl FlowControl {
     /// Four times the BDP of `rate_bps` bits per second and `rtt_ms` milliseconds, and never below
     /// quinn's own windows, which noq has too: start-up may reach two BDPs, queue included, and a
     /// receiver announces more room only after an RTT.

@@ -7,7 +7,7 @@ use crate::fields::Fields;
 
 /// A connection of a trial that has closed, or has reached the age at which it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct Connection {
     /// When its handshake ended, since the machine was started.
     pub began: Duration,
     /// This host's address and port.
@@ -44,7 +44,7 @@ struct Look {
     srtt: Duration,
 }
 
-impl Told {
+impl Connection {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields::of(bytes);
         let (began, acked, sent_again) = (fields.nanos()?, fields.long()?, fields.long()?);
@@ -117,8 +117,8 @@ mod tests {
         Look { at, acked, in_flight, srtt }
     }
 
-    fn told(bytes: [Look; 2], age: [Look; 2]) -> Told {
-        Told { bytes, age, acked: 90_000, ..Told::read(&[0; 192]).unwrap() }
+    fn told(bytes: [Look; 2], age: [Look; 2]) -> Connection {
+        Connection { bytes, age, acked: 90_000, ..Connection::read(&[0; 192]).unwrap() }
     }
 
     #[test]
@@ -145,6 +145,6 @@ mod tests {
         let told = told([Look::default(); 2], [look(50, 90_000, 0), Look::default()]);
         assert_eq!(told.time_to(100_000), None);
         assert_eq!(told.bytes_at(Duration::from_secs(1)), 90_000.);
-        assert_eq!(Told::read(&[0; 100]), None);
+        assert_eq!(Connection::read(&[0; 100]), None);
     }
 }

@@ -1,5 +1,5 @@
-//! A control on the simulator and elsewhere, in the same scenarios: which verdicts and which times
-//! differ.
+//! A control on another transport and on the simulator, in the same scenarios: which verdicts and
+//! which times differ.
 
 use firstflight_judge::{Judged, Measured, Verdict};
 use firstflight_report::digits;
@@ -8,33 +8,33 @@ use firstflight_scenario::Rule;
 use crate::compared::Spread;
 use crate::tables::{head, row};
 
-/// A control, and the scenarios that both carry: elsewhere, and simulated.
-pub(super) struct Beside {
+/// A control, and the scenarios that both carry: on the other transport, and simulated.
+pub(super) struct TwoSides {
     pub(super) control: String,
     pub(super) scenarios: Vec<[Judged; 2]>,
 }
 
 /// A table of verdicts, and one of the scenarios that differ by more than [`APART`].
-pub(super) fn tables(place: &str, all: &[Beside]) -> String {
+pub(super) fn tables(place: &str, all: &[TwoSides]) -> String {
     let mut text = String::new();
     let mut names = Rule::ALL.map(Rule::name).to_vec();
     names.extend(["scenarios", "median difference"]);
     head(&mut text, &format!("Verdicts: {place}, simulated"), "control", &names);
-    for beside in all {
-        row(&mut text, &format!("`{}`", beside.control), beside.cells().into_iter());
+    for sides in all {
+        row(&mut text, &format!("`{}`", sides.control), sides.cells().into_iter());
     }
     let title = format!("Differences above {APART} %");
     head(&mut text, &title, "scenario", &["control", &format!("{place}, simulated"), "difference"]);
-    for beside in all {
-        for (judged, compared) in beside.far() {
-            let cells = [format!("`{}`", beside.control), compared.words(), compared.difference()];
+    for sides in all {
+        for (judged, compared) in sides.far() {
+            let cells = [format!("`{}`", sides.control), compared.words(), compared.difference()];
             row(&mut text, judged.name, cells.into_iter());
         }
     }
     text
 }
 
-impl Beside {
+impl TwoSides {
     fn compared(&self) -> impl Iterator<Item = (&Judged, Compared)> {
         let both = self.scenarios.iter();
         both.map(|[other, sim]| (other, Compared::of(&other.measured, &sim.measured)))
@@ -45,8 +45,8 @@ impl Beside {
         self.compared().filter(|(_, compared)| compared.is_far())
     }
 
-    /// In how many scenarios each rule holds elsewhere and simulated, of how many that ask it; how
-    /// many are compared, and the median of their differences.
+    /// In how many scenarios each rule holds on the other transport and simulated, of how many that
+    /// ask it; how many are compared, and the median of their differences.
     fn cells(&self) -> Vec<String> {
         let rules = Rule::ALL.map(|rule| {
             let count = |side: usize, wanted: Verdict| {
@@ -62,7 +62,7 @@ impl Beside {
     }
 }
 
-/// The quantity by which a scenario is compared, elsewhere and simulated.
+/// The quantity by which a scenario is compared, on the other transport and simulated.
 pub(super) struct Compared {
     unit: &'static str,
     values: [Option<f64>; 2],

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A connection as `--json` prints it.
 #[derive(Serialize)]
-pub(super) struct Told<'a> {
+pub(super) struct ConnectionLine<'a> {
     schema: &'static str,
     /// When the handshake ended, in seconds since 1970, to some milliseconds.
     began_s: f64,
@@ -41,7 +41,7 @@ pub(super) struct Told<'a> {
     srtt_s: f64,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ConnectionLine<'a> {
     pub(super) fn new(connection: &'a Connection) -> Self {
         let Connection { slow_start, .. } = connection;
         let seconds = |time: Duration| time.as_secs_f64();
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_line_has_what_the_table_of_connections_has() {
         let connection = summary::tests::connection("cubic", 294, 6_000_000);
-        let line = serde_json::to_string(&Told::new(&connection)).unwrap();
+        let line = serde_json::to_string(&ConnectionLine::new(&connection)).unwrap();
         let mut table = Table::empty(connections::columns());
         connections::push(&mut table, &line).unwrap();
         let keys = serde_json::from_str::<serde_json::Value>(&line).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_line_says_why_slow_start_ended() {
         let connection = summary::tests::connection("cubic", 294, 6_000_000);
-        let line = Told::new(&connection).line();
+        let line = ConnectionLine::new(&connection).line();
         let expected = "-> 192.0.2.1:443 cubic: loss at 294 packets, 0.250 to 0.296 s after the \
                         handshake; 6000000 bytes in 2.000 s, 7 sent again, RTT 40.000 ms";
         assert_eq!(line, expected);
