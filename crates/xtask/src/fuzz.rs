@@ -16,7 +16,8 @@ pub(crate) struct Asked {
     /// How long each target runs
     #[arg(long, default_value = "20", value_parser = value_parser!(u32).range(1..))]
     seconds: u32,
-    /// Equal seeds try equal bytes, as long as time lasts
+    /// Begins the engine's random numbers. What it tries depends on time and on the order of hash
+    /// maps too: only the tests of crates/fuzz try equal bytes everywhere
     #[arg(long, default_value = "1", value_parser = value_parser!(u32).range(1..))]
     seed: u32,
     /// One target alone
