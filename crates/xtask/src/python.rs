@@ -12,22 +12,31 @@ use crate::Stop;
 use crate::step::{announce, cargo, read_toml, succeed, target, unable};
 use crate::web;
 
-/// Makes the environment and the wheel, installs it there, and returns the command of its tests.
+/// Makes the environment and the wheel, installs it there, and looks at its sources, where its
+/// tests can run; otherwise they say what they lack.
 ///
 /// The wheel is of the profile `dev`, in which the workspace's tests have built much of it.
-pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
+pub(crate) fn build(root: &Path) -> Result<(), Stop> {
+    if lacks().is_some() {
+        return Ok(());
+    }
     check_lock(root)?;
     let python = installed(root)?;
     lint(root, &python)?;
     for words in [&["check", "--quiet"][..], &["format", "--quiet", "--check"]] {
         succeed("ruff", Command::new(python.with_file_name("ruff")).args(words).current_dir(root))?;
     }
+    Ok(())
+}
+
+/// The tests of what is installed, as a command.
+pub(crate) fn tests(root: &Path) -> Command {
     // The tests see the package as it was installed, not the sources beside them.
-    let mut tests = Command::new(python);
+    let mut tests = Command::new(interpreter(root));
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
     tests.env("MPLBACKEND", "agg").env_remove("PYTHONPATH");
     tests.env("FIRSTFLIGHT_WHEELS", wheels(root));
-    Ok(tests)
+    tests
 }
 
 /// How the site is made.
@@ -117,11 +126,16 @@ pub(crate) fn lacks() -> Option<String> {
     (!found.is_ok_and(|status| status.success())).then(|| why.to_owned())
 }
 
+/// The interpreter of the environment.
+fn interpreter(root: &Path) -> PathBuf {
+    target(root).join("python/bin/python")
+}
+
 /// The interpreter of an environment that has what the tests and the site take, as pyproject.toml
-/// lists it.
+/// lists it; makes it first, if it is not there.
 fn environment(root: &Path) -> Result<PathBuf, Stop> {
     let folder = target(root).join("python");
-    let python = folder.join("bin/python");
+    let python = interpreter(root);
     let wanted = packages(&read_toml(&root.join("pyproject.toml"))?);
     let kept = folder.join("packages");
     if python.exists() && fs::read_to_string(&kept).is_ok_and(|had| had == wanted.join("\n")) {

@@ -71,8 +71,13 @@ pub fn no_kernel(what: &str) -> String {
 pub fn built(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
     announce(&format!("build {}", words.last().copied().unwrap_or_default()));
     let all = ["--workspace", "--features", "firstflight-cli/kernel,firstflight-kernel/bpf"];
-    executable(root, &[&words[..1], &all, &words[1..]].concat())
+    executable(root, &[&words[..1], &all, &AS_TESTS, &words[1..]].concat())
 }
+
+/// An example beside what is asked for. With it cargo gives all crates the features that they have
+/// for tests, and takes what these have built; without it it would compile a third of the
+/// workspace once more, the kernel's controls among it.
+pub const AS_TESTS: [&str; 2] = ["--example", "bpf_objects"];
 
 /// The program that a command of cargo builds; its last word is the program's name.
 pub fn executable(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {

@@ -16,6 +16,8 @@ pub(crate) enum Task {
     Check,
     /// What CI runs.
     Test,
+    /// What of it computes while its tests wait.
+    Beside,
     /// Tests of core, simulator, scenarios and command, which need nothing of a machine.
     Quick,
 }
@@ -25,32 +27,37 @@ impl Task {
         match self {
             Self::Check => "check",
             Self::Test => "test",
+            Self::Beside => "beside",
             Self::Quick => "quick",
         }
     }
 
     /// The steps, those first that fail in seconds, then what is quick to build.
     fn steps(self, kernel: bool) -> Vec<&'static str> {
-        if self == Self::Quick {
-            return vec!["tests of core, simulator, scenarios and command"];
+        let sources = || {
+            let mut names = vec!["rustfmt", "tidy", "cargo-deny", "clippy"];
+            names.extend(kernel.then_some("clippy, without controls in the kernel"));
+            names.extend(["clippy of examples/own-startup", "module of the page"]);
+            names
+        };
+        let outcome = ["rustdoc", "package"];
+        match self {
+            Self::Quick => vec!["tests of core, simulator, scenarios and command"],
+            Self::Check => [sources(), outcome.to_vec()].concat(),
+            Self::Test => [
+                sources(),
+                vec!["build of the tests", "tests", "page in a browser"],
+                vec!["tests of the Python package"],
+            ]
+            .concat(),
+            Self::Beside => [
+                &outcome[..],
+                &["tests of examples/own-startup", "readings"],
+                &["tests of the adapter for s2n-quic", "build of the page"],
+                &["build of the Python package"],
+            ]
+            .concat(),
         }
-        let mut names = vec!["rustfmt", "tidy", "cargo-deny", "clippy"];
-        names.extend(kernel.then_some("clippy, without controls in the kernel"));
-        names.extend(["clippy of examples/own-startup", "module of the page"]);
-        if self == Self::Test {
-            names.extend([
-                "tests",
-                "tests of examples/own-startup",
-                "page in a browser",
-                "readings",
-                "tests of the adapter for s2n-quic",
-            ]);
-        }
-        names.extend(["rustdoc", "package"]);
-        if self == Self::Test {
-            names.push("tests of the Python package");
-        }
-        names
     }
 
     /// How long it takes where it was never run.
@@ -58,6 +65,7 @@ impl Task {
         match self {
             Self::Check => "the first time everything is built: about ten minutes on two cores",
             Self::Test => "the first time everything is built: about half an hour on two cores",
+            Self::Beside => "the first time all of it is built: about five minutes of CPU",
             Self::Quick => "three minutes of CPU, and the first time five more to build",
         }
     }
@@ -78,7 +86,10 @@ impl Steps {
         let names = task.steps(kernel);
         let kept = fs::read_to_string(kept(root, task)).unwrap_or_default();
         print!("{}", told(task, &names, &kept));
-        if task != Task::Quick {
+        if matches!(task, Task::Check | Task::Test) {
+            if task == Task::Test {
+                println!("beside the tests: {}", Task::Beside.steps(kernel).join("; "));
+            }
             let skipped = skipped(root, kernel, task == Task::Test);
             if skipped.is_empty() {
                 println!("nothing will be skipped");
@@ -92,7 +103,7 @@ impl Steps {
     /// compiled, as nothing is linked. Before tests it is: all that depends on it would be looked
     /// at again after them.
     pub(crate) fn variable(&self) -> Option<(&'static str, &'static str)> {
-        (self.task == Task::Check).then_some(("FIRSTFLIGHT_CHECK_ONLY", "1"))
+        (self.task == Task::Check).then_some(NO_C)
     }
 
     /// Says which step begins, and hands out its name.
@@ -112,6 +123,9 @@ impl Steps {
         let _ = fs::write(kept(root, self.task), lines.collect::<String>());
     }
 }
+
+/// Keeps build scripts from compiling the C of the kernel's controls.
+pub(crate) const NO_C: (&str, &str) = ("FIRSTFLIGHT_CHECK_ONLY", "1");
 
 fn kept(root: &Path, task: Task) -> PathBuf {
     target(root).join(format!("xtask-{}-steps", task.name()))
@@ -212,8 +226,9 @@ mod tests {
         let steps = Task::Test.steps(true);
         let place = |name: &str| steps.iter().position(|step| *step == name).unwrap();
         assert!(["rustfmt", "tidy", "cargo-deny"].iter().all(|name| place(name) < place("clippy")));
-        assert!(place("tests") < place("rustdoc"));
-        assert_eq!(steps.len(), Task::Check.steps(true).len() + 6);
+        assert!(place("build of the tests") < place("tests"));
+        let both = [steps, Task::Beside.steps(true)].concat();
+        assert!(Task::Check.steps(true).iter().all(|step| both.contains(step)));
     }
 
     #[test]

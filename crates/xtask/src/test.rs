@@ -2,15 +2,15 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
-use crate::step::{cargo, kernel_features, unable};
+use crate::step::{cargo, kernel_features, succeed, unable};
 use crate::steps::{Steps, Task};
-use crate::{Stop, check, example, python, readings, s2n, web};
+use crate::{Stop, beside, check, python, web};
 
 /// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Count {
+pub(crate) struct Count {
     passed: u64,
     failed: u64,
     /// Tests that said `skipped: <why>` on standard error and returned. The harness counts them as
@@ -27,18 +27,18 @@ pub(crate) fn whole(root: &Path) -> Result<(), Stop> {
     let features = kernel_features()?;
     let mut steps = Steps::announce(Task::Test, root, !features.is_empty());
     check::sources(root, features, &mut steps)?;
+    let tests = |word: &str| {
+        let mut tests = cargo(root, &["test", "--workspace", word]);
+        tests.args(features);
+        tests
+    };
+    succeed(steps.begin(), &mut tests("--no-run"))?;
     steps.begin();
-    let mut tests = cargo(root, &["test", "--workspace", "--no-fail-fast"]);
-    let mut count = counted(tests.args(features))?;
-    steps.begin();
-    count.add(counted(example::command_in_a_copy(root, "test")?.arg("--no-fail-fast"))?);
+    let beside = beside::start(root)?;
+    let mut count = counted(&mut tests("--no-fail-fast"))?;
+    count.add(beside.wait()?);
     steps.begin();
     count.add(of_page(root)?);
-    steps.begin();
-    readings::run(root, &[])?;
-    steps.begin();
-    count.add(of_s2n(root)?);
-    check::outcome(root, features, &mut steps)?;
     steps.begin();
     count.add(of_python(root)?);
     steps.finish(root);
@@ -66,37 +66,26 @@ const SLOW: [&str; 7] =
 
 /// The tests of the Python package alone.
 pub(crate) fn python(root: &Path) -> Result<(), Stop> {
+    python::build(root)?;
     of_python(root)?.verdict()
 }
 
 /// The page in a browser alone.
 pub(crate) fn page(root: &Path) -> Result<(), Stop> {
+    web::build_for_tests(root)?;
     of_page(root)?.verdict()
 }
 
 fn of_page(root: &Path) -> Result<Count, Stop> {
     match web::lacks() {
         None => counted(&mut web::tests(root)?),
-        Some(why) => {
-            println!("skipped: {why}");
-            Ok(Count { passed: 1, skipped: 1, ..Count::default() })
-        }
-    }
-}
-
-fn of_s2n(root: &Path) -> Result<Count, Stop> {
-    match s2n::lacks() {
-        None => counted(&mut s2n::tests(root)),
-        Some(why) => {
-            println!("skipped: {why}");
-            Ok(Count { passed: 1, skipped: 1, ..Count::default() })
-        }
+        Some(why) => Ok(Count::skipped(&why)),
     }
 }
 
 fn of_python(root: &Path) -> Result<Count, Stop> {
     match python::lacks() {
-        None => counted(&mut python::tests(root)?),
+        None => counted(&mut python::tests(root)),
         Some(why) if std::env::var_os("FIRSTFLIGHT_REQUIRE_PYTHON").is_some() => {
             Err(Stop::lacks(&why))
         }
@@ -108,14 +97,14 @@ fn of_python(root: &Path) -> Result<Count, Stop> {
 }
 
 /// Runs tests to their end, and counts them.
-fn counted(tests: &mut Command) -> Result<Count, Stop> {
+pub(crate) fn counted(tests: &mut Command) -> Result<Count, Stop> {
     let mut child = tests
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| unable("tests", &error))?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let mut count = std::thread::scope(|scope| {
+    let count = std::thread::scope(|scope| {
         let notes =
             scope.spawn(|| err.map_or(Count::default(), |err| follow(err, std::io::stderr())));
         let mut count = out.map_or(Count::default(), |out| follow(out, std::io::stdout()));
@@ -126,11 +115,8 @@ fn counted(tests: &mut Command) -> Result<Count, Stop> {
     if count == Count::default() {
         return Err(Stop::failed(&format!("tests: none ran, {status}")));
     }
-    if !status.success() {
-        // A test binary that crashed has not counted what it did not finish.
-        count.failed = count.failed.max(1);
-    }
-    Ok(count)
+    // A test binary that crashed has not counted what it did not finish.
+    Ok(count.ended(status))
 }
 
 /// Passes lines on as they come, and counts what they say.
@@ -146,6 +132,27 @@ fn follow(from: impl Read, mut to: impl Write) -> Count {
 }
 
 impl Count {
+    /// Says that tests of a program that this machine cannot run are skipped; they count as one.
+    pub(crate) fn skipped(why: &str) -> Self {
+        println!("skipped: {why}");
+        Self { passed: 1, skipped: 1, ..Self::default() }
+    }
+
+    /// Reads [`Self::line`].
+    pub(crate) fn of_line(line: &str) -> Self {
+        let mut count = Self::default();
+        count.read_numbers(line, ", ");
+        count
+    }
+
+    /// A program that failed has at least one failure.
+    pub(crate) fn ended(mut self, status: ExitStatus) -> Self {
+        if !status.success() {
+            self.failed = self.failed.max(1);
+        }
+        self
+    }
+
     /// Reads one line of `cargo test` or of pytest. Both end with `in N.NNs`.
     fn read(&mut self, line: &str) {
         if line.starts_with("skipped:") {
@@ -176,14 +183,14 @@ impl Count {
         }
     }
 
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
     }
 
     /// The last line, and whether a test failed.
-    fn verdict(self) -> Result<(), Stop> {
+    pub(crate) fn verdict(self) -> Result<(), Stop> {
         println!("{}", self.line());
         if self.failed == 0 { Ok(()) } else { Err(Stop::failed("")) }
     }
@@ -227,5 +234,8 @@ mod tests {
     fn a_skipped_test_has_not_passed() {
         let output = "skipped: no chromium\ntest result: ok. 2 passed; 0 failed; 0 ignored\n";
         assert_eq!(counted(output), "1 passed, 0 failed, 1 skipped");
+        for line in ["1 passed, 0 failed, 1 skipped", "7 passed, 3 failed"] {
+            assert_eq!(Count::of_line(line).line(), line);
+        }
     }
 }

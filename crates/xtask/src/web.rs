@@ -30,14 +30,27 @@ pub(crate) fn build(root: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Builds the page for its tests, where these can run; otherwise they say what they lack.
+pub(crate) fn build_for_tests(root: &Path) -> Result<(), Stop> {
+    if lacks().is_some() {
+        return Ok(());
+    }
+    page(root, TESTED, &for_tests(root))
+}
+
+fn for_tests(root: &Path) -> PathBuf {
+    target(root).join("web-test")
+}
+
 /// The tests of the page in a browser, beside the command.
 pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
-    let out = target(root).join("web-test");
-    page(root, TESTED, &out)?;
     let command = built(root, &["build", "--bin", "firstflight"])?;
     let mut tests = Command::new("node");
     tests.args(["tests/all.js"]).current_dir(root.join(FOLDER));
-    tests.env("FIRSTFLIGHT", command).env("FIRSTFLIGHT_WEB", out).env("CHROMIUM", browser());
+    tests
+        .env("FIRSTFLIGHT", command)
+        .env("FIRSTFLIGHT_WEB", for_tests(root))
+        .env("CHROMIUM", browser());
     Ok(tests)
 }
 

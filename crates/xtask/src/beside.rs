@@ -1,0 +1,78 @@
+//! `beside`: what of `test` only computes. It goes on beside the tests, on what these leave idle of
+//! the processors: they wait for guests, transfers and a kernel's timers.
+
+use std::fs::File;
+use std::io::{Write as _, stdout};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::step::{bound, kernel_features, target, unable, which};
+use crate::steps::{Steps, Task};
+use crate::test::{Count, counted};
+use crate::{Stop, check, example, python, readings, s2n, web};
+
+/// Runs all of it; the last line is that of `test`.
+pub(crate) fn beside(root: &Path) -> Result<(), Stop> {
+    let features = kernel_features()?;
+    let mut steps = Steps::announce(Task::Beside, root, !features.is_empty());
+    check::outcome(root, features, &mut steps)?;
+    steps.begin();
+    let mut count = counted(example::command_in_a_copy(root, "test")?.arg("--no-fail-fast"))?;
+    steps.begin();
+    readings::run(root, &[])?;
+    steps.begin();
+    count.add(match s2n::lacks() {
+        None => counted(&mut s2n::tests(root))?,
+        Some(why) => Count::skipped(&why),
+    });
+    steps.begin();
+    web::build_for_tests(root)?;
+    steps.begin();
+    python::build(root)?;
+    steps.finish(root);
+    count.verdict()
+}
+
+/// It, while it goes on.
+pub(crate) struct Beside {
+    program: Child,
+    said: PathBuf,
+}
+
+/// Begins it, with a processor's time that nobody else wants where the system can say so.
+pub(crate) fn start(root: &Path) -> Result<Beside, Stop> {
+    let said = target(root).join("xtask-beside.log");
+    let begin = || {
+        let log = File::create(&said)?;
+        let itself = bound(&std::env::current_exe()?);
+        let mut program = match which("chrt") {
+            Some(chrt) => {
+                let mut idle = Command::new(chrt);
+                idle.args(["--idle", "0"]).arg(itself.get_program()).args(itself.get_args());
+                idle
+            }
+            None => itself,
+        };
+        program.arg("beside").stdin(Stdio::null());
+        program.stdout(log.try_clone()?).stderr(log).spawn()
+    };
+    let program = begin().map_err(|error| unable("beside", &error))?;
+    Ok(Beside { program, said })
+}
+
+impl Beside {
+    /// Waits for its end, shows what it said, and counts its tests.
+    pub(crate) fn wait(mut self) -> Result<Count, Stop> {
+        println!("==> what went on beside the tests");
+        let status = self.program.wait().map_err(|error| unable("beside", &error))?;
+        let said = std::fs::read(&self.said).map_err(|error| unable("beside", &error))?;
+        // Nobody may be listening any more.
+        let _ = stdout().write_all(&said);
+        let said = String::from_utf8_lossy(&said);
+        let count = Count::of_line(said.lines().next_back().unwrap_or_default());
+        match status.success() || count != Count::default() {
+            true => Ok(count.ended(status)),
+            false => Err(Stop::failed(&format!("beside: failed, {status}"))),
+        }
+    }
+}
