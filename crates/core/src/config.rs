@@ -18,7 +18,8 @@ pub struct Config {
     /// start-up [`crate::policy::Startup::growth`] times that flight, in avoidance
     /// [`crate::policy::Avoidance::growth`] times it and one segment
     /// (draft-ietf-ccwg-ratelimited-increase). Off, only an ACK marked
-    /// application-limited stops growth, as in ns-2. Off for a control that listens to routers.
+    /// application-limited stops growth, as in ns-2. Off for a control that listens to routers; a
+    /// policy that follows a model ([`crate::policy::Observer::follows_model`]) is held by neither.
     pub limit_growth_to_flight: bool,
     /// An ACK opens the window by one segment at most in slow start (RFC 5681 section 3.1). Off, by
     /// all that it acknowledges ([`crate::view::View::slow_start_growth`]). A transport that

@@ -220,7 +220,8 @@ impl Mechanism {
                 self.grow_plainly(ack, startup, avoidance)
             } else {
                 let step = startup.step(ack, &self.view);
-                self.do_startup_step(step, ack, startup.growth(), startup, avoidance)
+                let justified = self.justified_in_startup(startup);
+                self.do_startup_step(step, ack, justified, startup, avoidance)
             };
             if !ended {
                 return;
@@ -228,8 +229,8 @@ impl Mechanism {
         }
         let step = avoidance.step(ack, &self.view);
         // draft-ietf-ccwg-ratelimited-increase-10: in avoidance a segment more than the flight.
-        let mut justified = self.max_flight + self.view.mss;
-        if step.window.cwnd > justified {
+        let mut justified = Some(self.max_flight + self.view.mss);
+        if ack.app_limited || Some(step.window.cwnd) > justified {
             justified = self.justified_after_startup(avoidance);
         }
         self.apply(step, ack, justified);
@@ -247,7 +248,8 @@ impl Mechanism {
         startup: &impl Startup,
         avoidance: &mut impl Avoidance,
     ) -> bool {
-        self.do_startup_step(double(ack, &self.view), ack, 2, startup, avoidance)
+        let (step, justified) = (double(ack, &self.view), Some(self.max_flight * 2));
+        self.do_startup_step(step, ack, justified, startup, avoidance)
     }
 
     /// Does what start-up has decided on an ACK. Whether it ends there with the window as it was,
@@ -257,26 +259,32 @@ impl Mechanism {
         &mut self,
         step: Step,
         ack: &Ack,
-        growth: u64,
+        justified: Option<Bytes>,
         startup: &impl Startup,
         avoidance: &mut impl Avoidance,
     ) -> bool {
         let before = self.view.window.cwnd;
-        self.apply(step, ack, self.max_flight * growth);
+        self.apply(step, ack, justified);
         let Some(why) = step.exit else { return false };
         self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
         step.window.cwnd == before
     }
 
+    /// How far the flight lets the window grow in start-up; `None` where it has no say.
+    #[inline(always)]
+    fn justified_in_startup(&self, startup: &(impl Startup + ?Sized)) -> Option<Bytes> {
+        (!startup.follows_model()).then(|| self.max_flight * startup.growth())
+    }
+
     #[inline(never)]
-    fn justified_after_startup(&self, avoidance: &(impl Avoidance + ?Sized)) -> Bytes {
-        self.max_flight * avoidance.growth() + self.view.mss
+    fn justified_after_startup(&self, avoidance: &(impl Avoidance + ?Sized)) -> Option<Bytes> {
+        (!avoidance.follows_model()).then(|| self.max_flight * avoidance.growth() + self.view.mss)
     }
 
     /// Does what a policy has decided on an ACK. The window grows as far as `justified` by the
     /// flight, if that counts.
     #[inline(always)]
-    fn apply(&mut self, step: Step, ack: &Ack, justified: Bytes) {
+    fn apply(&mut self, step: Step, ack: &Ack, justified: Option<Bytes>) {
         // Number by number: a copy of several at once would wait until each of them has been
         // written. The old window is within its bounds.
         let old = self.view.window.cwnd;
@@ -284,10 +292,10 @@ impl Mechanism {
         if cwnd > old {
             // draft-ietf-ccwg-ratelimited-increase-10; or RFC 9002 section 7.8: no growth while the
             // source leaves the window unused.
-            let limit = match (self.config.limit_growth_to_flight, ack.app_limited) {
-                (true, _) => justified,
-                (false, true) => Bytes(0),
-                (false, false) => Bytes::MAX,
+            let limit = match (justified, self.config.limit_growth_to_flight, ack.app_limited) {
+                (Some(flight), true, _) => flight,
+                (Some(_), false, true) => Bytes(0),
+                (None, ..) | (Some(_), false, false) => Bytes::MAX,
             };
             self.view.window.cwnd = cwnd.min(limit).min(self.config.max_cwnd).max(old);
         } else if cwnd < old {
@@ -320,9 +328,9 @@ impl Mechanism {
         let step = startup.on_wake(&self.view);
         let app_limited = self.view.recovering && self.in_charge == InCharge::Transport;
         let justified = match self.in_charge {
-            InCharge::Landing(_) => Bytes::MAX,
-            _ if app_limited => Bytes(0),
-            _ => self.max_flight * startup.growth(),
+            InCharge::Landing(_) => None,
+            _ if app_limited => Some(Bytes(0)),
+            _ => self.justified_in_startup(startup),
         };
         self.apply(step, &Ack { app_limited, ..Ack::default() }, justified);
         if let Some(why) = step.exit {
@@ -336,6 +344,14 @@ impl Mechanism {
         self.view.window.ssthresh = step.window.ssthresh;
         self.apply_timing(step.pace.after(&self.pace), step.wake);
         self.max_flight = self.view.window.cwnd;
+    }
+
+    /// Does what the avoidance decides as data leaves after a rest.
+    pub(crate) fn rested(&mut self, avoidance: &mut dyn Avoidance) {
+        if self.view.phase == Phase::Avoidance && !self.view.recovering {
+            let step = avoidance.rested(&self.view);
+            self.apply(step, &Ack::default(), None);
+        }
     }
 
     /// The transport takes back what an idle source has left unused of the window (RFC 5681 section

@@ -50,6 +50,8 @@ macro_rules! pass_on_observer {
                     fn on_rest(&mut self, idle: Span, view: &View);
                     fn on_feedback(&mut self, feedback: &Feedback, view: &View);
                     #[inline]
+                    fn follows_model(&self) -> bool;
+                    #[inline]
                     fn eligible(&self) -> Option<Eligible>;
                     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64));
                 }
@@ -116,6 +118,7 @@ macro_rules! pass_on_avoidance {
                     fn enter(&mut self, found: &Found, view: &View);
                     #[inline(always)]
                     fn step(&mut self, ack: &Ack, view: &View) -> Step;
+                    fn rested(&mut self, view: &View) -> Step;
                     fn cut(&mut self, loss: &Loss, view: &View) -> Window;
                     fn beta(&self) -> u64;
                     fn goes_on(&self) -> bool;

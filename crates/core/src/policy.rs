@@ -81,6 +81,13 @@ pub trait Observer {
     /// The next ACK brings back what the routers told; called before anything else about it.
     fn on_feedback(&mut self, _feedback: &Feedback, _view: &View) {}
 
+    /// Whether a model of the path bounds its window (draft-ietf-ccwg-bbr section 5.6.4), and not
+    /// what is sent: then neither the largest flight nor a source that leaves the window unused
+    /// holds its growth. Linux asks `tcp_is_cwnd_limited` of no control with `cong_control`.
+    fn follows_model(&self) -> bool {
+        false
+    }
+
     /// The rate this policy's estimator believes the path has for the connection, and the clock
     /// that it knows RTTmin by, if it keeps one. A start-up's is put into [`View::eligible`] before
     /// a loss is answered, so that the avoidance need not keep it twice.
@@ -324,6 +331,12 @@ pub trait Avoidance: Observer {
 
     /// Decides on an ACK for new data outside recovery.
     fn step(&mut self, ack: &Ack, view: &View) -> Step;
+
+    /// Data leaves again after a rest ([`Observer::on_rest`]) outside recovery: the window, and how
+    /// to pace it until the next ACK. Without an avoidance's own, both stay as they are.
+    fn rested(&mut self, view: &View) -> Step {
+        view.window.hold().keep_pace()
+    }
 
     /// The window a loss leaves. For [`crate::event::LossKind::Timeout`] the sender takes only
     /// ssthresh from it and restarts at one segment (RFC 5681 section 3.1).

@@ -167,6 +167,7 @@ impl<P: Policies> Sender<P> {
         self.mechanism.view.now = now;
         if idle > Span(0) {
             self.tell(now, |policy, view| policy.on_rest(idle, view));
+            self.mechanism.rested(self.policies.both().1);
         }
         let (startup, avoidance) = self.policies.both();
         if let Some(window) = window.filter(|_| !avoidance.goes_on()) {

@@ -30,10 +30,11 @@
 //! acknowledged, which left a few packets later. What a spurious loss undoes is everything since
 //! it, by the contract's rule; the draft keeps what its filters have learnt meanwhile. The draft
 //! wants marks treated as congestion (section 3.7) and does not say how: one leaves beta of the
-//! short-term bounds per round, and ends UP with beta of the flight. A restart after silence is
-//! seen with its first ACK, so that the rate of before paces its first round trip. After a timeout
-//! slow start leads to the window of before. After a start-up that is not BBR's the cycle begins
-//! with DOWN, and a loss that ended it sets `inflight_longterm` as in Startup (section 5.3.1.3).
+//! short-term bounds per round, and ends UP with beta of the flight. Where a stack does not tell of
+//! a rest, as quinn's, the restart is seen with its first ACK, so that the pace of before holds for
+//! a round trip. After a timeout slow start leads to the window of before. After a start-up that is
+//! not BBR's the cycle begins with DOWN, and a loss that ended it sets `inflight_longterm` as in
+//! Startup (section 5.3.1.3).
 //! Whether the peer sends SACK is not known: without it a loss in UP is not yet 2 %.
 
 use crate::card::{Card, Listed};
@@ -46,7 +47,7 @@ use crate::event::{Ack, Departure, Loss, LossKind};
 use crate::knob::{Knob, KnobOf, Knobs, RATIO_ONE, words};
 use crate::needs::{Facilities, Needs};
 use crate::policy::{Avoidance, Found, Observer, Step};
-use crate::units::{Bytes, Instant, Rate, Span};
+use crate::units::{Bytes, Rate, Span};
 use crate::view::{Phase, View, Window};
 
 mod cycle;
@@ -75,8 +76,6 @@ pub struct Bbr {
     probe_rtt: (Bytes, Bytes),
     /// Whether the window was full in this round, and in the last (`C.is_cwnd_limited`).
     is_cwnd_limited: [bool; 2],
-    /// When an ACK left nothing in flight.
-    empty_since: Option<Instant>,
     /// Payload delivered that the window has not answered.
     newly_acked: Bytes,
     /// The last window outside recoveries and ProbeRTT (`BBR.prior_cwnd`).
@@ -183,23 +182,10 @@ impl Bbr {
         }
     }
 
-    /// Notes a restart after silence (`HandleRestartFromIdle`): the packet left after an ACK that
-    /// had left nothing in flight, and the source had had nothing to send. Then silence has
-    /// emptied the queue, and no ProbeRTT need do so.
-    fn is_restart(&mut self, ack: &Ack, limited: bool) -> bool {
-        // Section 5.4.1.
-        let left = ack.packet.zip(self.empty_since);
-        let idle = limited && left.is_some_and(|(packet, since)| packet.sent_at > since);
-        self.empty_since = (ack.in_flight == Bytes(0)).then_some(ack.now);
-        idle
-    }
-
-    /// `CheckProbeRTT`.
-    fn check_probe_rtt(&mut self, ack: &Ack, restart: bool, round: bool, view: &View) {
-        // Section 5.3.4.3: five seconds without as small an RTT begin ProbeRTT, unless silence has
-        // drained the queue.
+    /// `CheckProbeRTT` (section 5.3.4.3).
+    fn check_probe_rtt(&mut self, ack: &Ack, round: bool, view: &View) {
         if self.cycle.state != State::ProbeRtt {
-            if !self.rtt.is_expired() || restart {
+            if !self.rtt.is_due() {
                 return;
             }
             self.save_window(view);
@@ -214,14 +200,16 @@ impl Bbr {
         match self.rtt.probe(ack.in_flight, most, round, view.now) {
             ProbeStep::On => {}
             ProbeStep::Low => self.model.start_round(view),
-            // Section 5.3.4.4, `ExitProbeRTT`.
-            ProbeStep::Done => {
-                self.restores = true;
-                self.bounds.lift();
-                self.start_down(view);
-                self.cycle.state = State::Cruise;
-            }
+            ProbeStep::Done => self.exit_probe_rtt(view),
         }
+    }
+
+    /// `ExitProbeRTT` (section 5.3.4.4).
+    fn exit_probe_rtt(&mut self, view: &View) {
+        self.restores = true;
+        self.bounds.lift();
+        self.start_down(view);
+        self.cycle.state = State::Cruise;
     }
 
     /// `SaveCwnd`.
@@ -245,6 +233,11 @@ impl Bbr {
 
     /// `SetPacingRate`, `SetCwnd`.
     fn decide(&mut self, view: &View) -> Step {
+        self.decide_at(self.cycle.state.pacing(), view)
+    }
+
+    /// Window and pace, where the pacing gain is that.
+    fn decide_at(&mut self, gain: u64, view: &View) -> Step {
         let fresh = core::mem::take(&mut self.newly_acked);
         self.restores |= self.recovering && !view.recovering;
         self.recovering = view.recovering;
@@ -261,7 +254,7 @@ impl Bbr {
         }
         let cwnd = self.bounded(cwnd, view);
         // Section 5.6.2: `PacingMarginPercent` of 1.
-        let pace = rate.scaled(state.pacing() / 100 * 99, RATIO_ONE).max(Rate(1));
+        let pace = rate.scaled(gain / 100 * 99, RATIO_ONE).max(Rate(1));
         Window { cwnd, ..view.window }.hold().paced(pace)
     }
 }
@@ -300,7 +293,7 @@ impl Observer for Bbr {
         let in_charge = view.phase == Phase::Avoidance;
         let rate = usable(ack, view).unwrap_or(Rate(0));
         let limited = ack.sample.is_some_and(|sample| sample.app_limited) || ack.app_limited;
-        let restart = self.is_restart(ack, limited);
+        self.rtt.note_restart(ack, limited);
         let (from, until) = self.probe_rtt;
         let of_probe_rtt =
             |packet: Departure| packet.delivered >= from && packet.delivered <= until;
@@ -326,7 +319,7 @@ impl Observer for Bbr {
         }
         self.rtt.on_ack(ack.rtt, view.now);
         if in_charge {
-            self.check_probe_rtt(ack, restart, round, view);
+            self.check_probe_rtt(ack, round, view);
         }
         self.bounds.advance();
     }
@@ -341,6 +334,11 @@ impl Observer for Bbr {
 
     fn on_further_loss(&mut self, loss: &Loss, view: &View) {
         self.lose(loss, view);
+    }
+
+    /// Section 5.6.4.6, `SetCwnd`.
+    fn follows_model(&self) -> bool {
+        true
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -374,16 +372,21 @@ impl Avoidance for Bbr {
         self.decide(view)
     }
 
+    /// `HandleRestartFromIdle` (section 5.4.1): the pace is the rate, and a ProbeRTT whose time is
+    /// over ends.
+    fn rested(&mut self, view: &View) -> Step {
+        if self.cycle.state == State::ProbeRtt && self.rtt.ends(view.now) {
+            self.exit_probe_rtt(view);
+        }
+        self.decide_at(RATIO_ONE, view)
+    }
+
     fn goes_on(&self) -> bool {
         true
     }
 
     fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
         self.decide(view)
-    }
-
-    fn growth(&self) -> u64 {
-        2
     }
 
     fn beta(&self) -> u64 {
@@ -430,7 +433,6 @@ impl Default for Bbr {
             newest: None,
             probe_rtt: (Bytes(0), Bytes(0)),
             is_cwnd_limited: [false; 2],
-            empty_since: None,
             newly_acked: Bytes(0),
             prior_cwnd: Bytes(0),
             restores: false,

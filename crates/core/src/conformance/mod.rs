@@ -109,6 +109,9 @@ macro_rules! report_and_start_up {
     ({} $self:ident.eligible()) => {
         $self.inner.eligible()
     };
+    ({} $self:ident.follows_model()) => {
+        $self.inner.follows_model()
+    };
     ({} $self:ident.gauges($report:ident)) => {
         $self.inner.gauges($report)
     };

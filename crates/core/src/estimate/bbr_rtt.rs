@@ -2,6 +2,7 @@
 //! smallest sample of ten seconds, and, if none of the last five seconds was as small, a time of
 //! little in flight that shows the path without a queue.
 
+use crate::event::Ack;
 use crate::units::{Bytes, Instant, Span};
 
 /// The smallest RTT, and when to look for it with little in flight.
@@ -19,6 +20,10 @@ pub struct BbrRtt {
     probe_rtt_expired: bool,
     /// `BBR.probe_rtt_done_stamp`, `BBR.probe_rtt_round_done`.
     probe: Probe,
+    /// When an ACK left nothing in flight.
+    empty_since: Option<Instant>,
+    /// The ACK at hand is the first of what left after silence (`BBR.idle_restart`).
+    idle_restart: bool,
 }
 
 /// How far ProbeRTT has come.
@@ -54,6 +59,8 @@ impl BbrRtt {
         probe_rtt_min_stamp: Instant(0),
         probe_rtt_expired: false,
         probe: Probe::No,
+        empty_since: None,
+        idle_restart: false,
     };
 
     /// Takes in the sample of an ACK, if it has one (`UpdateMinRTT`).
@@ -77,9 +84,18 @@ impl BbrRtt {
         self.min_rtt
     }
 
-    /// Whether the path has not shown as small an RTT for five seconds.
-    pub fn is_expired(&self) -> bool {
-        self.probe_rtt_expired
+    /// Notes whether an ACK is the first after silence: its packet left after an ACK that had left
+    /// nothing in flight, and `limited`, the source had had nothing to send (section 5.4.1).
+    pub fn note_restart(&mut self, ack: &Ack, limited: bool) {
+        let left = ack.packet.zip(self.empty_since);
+        self.idle_restart = limited && left.is_some_and(|(packet, since)| packet.sent_at > since);
+        self.empty_since = (ack.in_flight == Bytes(0)).then_some(ack.now);
+    }
+
+    /// Whether ProbeRTT is due: the path has not shown as small an RTT for five seconds, and no
+    /// silence has drained the queue.
+    pub fn is_due(&self) -> bool {
+        self.probe_rtt_expired && !self.idle_restart
     }
 
     /// Whether ProbeRTT is under way.
@@ -115,16 +131,20 @@ impl BbrRtt {
             Probe::Low { until, round } => {
                 let round = round || ends_round;
                 self.probe = Probe::Low { until, round };
-                if !round || now <= until {
-                    return ProbeStep::On;
-                }
-                // `CheckProbeRTTDone`: the next is due five seconds from now.
-                self.probe = Probe::No;
-                self.probe_rtt_min_stamp = now;
-                ProbeStep::Done
+                if round && self.ends(now) { ProbeStep::Done } else { ProbeStep::On }
             }
             _ => ProbeStep::On,
         }
+    }
+
+    /// Whether a ProbeRTT ends whose flight has been small for long enough (`CheckProbeRTTDone`).
+    /// The next is due five seconds from now.
+    pub fn ends(&mut self, now: Instant) -> bool {
+        let ends = matches!(self.probe, Probe::Low { until, .. } if now > until);
+        if ends {
+            (self.probe, self.probe_rtt_min_stamp) = (Probe::No, now);
+        }
+        ends
     }
 }
 
@@ -140,6 +160,7 @@ const DURATION: Span = Span::from_millis(200);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Departure;
 
     fn at(ms: u64) -> Instant {
         Instant(ms * 1_000_000)
@@ -155,7 +176,7 @@ mod tests {
         filter.on_ack(rtt(50), at(0));
         let mut after = |ms, sample| {
             filter.on_ack(rtt(sample), at(ms));
-            (filter.min().0 / 1_000_000, filter.is_expired())
+            (filter.min().0 / 1_000_000, filter.is_due())
         };
         assert_eq!(after(5_000, 60), (50, false));
         assert_eq!(after(5_001, 60), (50, true));
@@ -175,11 +196,29 @@ mod tests {
         }
     }
 
+    /// `HandleRestartFromIdle`: silence of the source has drained the queue.
+    #[test]
+    fn a_packet_that_left_after_silence_of_the_source_makes_no_probe_due() {
+        for (sent, limited, due) in [(11, true, false), (10, true, true), (11, false, true)] {
+            let mut filter = BbrRtt { probe_rtt_expired: true, ..BbrRtt::NEW };
+            let mut is_due = |sent, in_flight, limited| {
+                let packet = Departure { sent_at: Instant(sent), ..Departure::default() };
+                let (packet, in_flight) = (Some(packet), Bytes(in_flight));
+                let ack = Ack { now: Instant(10), packet, in_flight, ..Ack::default() };
+                filter.note_restart(&ack, limited);
+                filter.is_due()
+            };
+            assert!(is_due(9, 0, true), "nothing was silent before");
+            assert_eq!(is_due(sent, 1, limited), due);
+            assert!(is_due(12, 1, true), "something was in flight");
+        }
+    }
+
     #[test]
     fn without_a_sample_nothing_expires() {
         let mut filter = BbrRtt::NEW;
         filter.on_ack(None, at(60_000));
-        assert_eq!((filter.min(), filter.is_expired()), (Span::MAX, false));
+        assert_eq!((filter.min(), filter.is_due()), (Span::MAX, false));
     }
 
     #[test]
@@ -200,7 +239,7 @@ mod tests {
         assert_eq!([after(7_000, false), after(8_000, false)], [ProbeStep::Low, ProbeStep::On]);
         assert_eq!(after(8_001, true), ProbeStep::Done);
         filter.on_ack(rtt(70), at(13_001));
-        assert!(!filter.is_expired(), "the next is due five seconds after the last");
+        assert!(!filter.is_due(), "the next is due five seconds after the last");
         filter.begin();
         filter.abandon();
         assert!(!filter.probes());

@@ -40,11 +40,11 @@ impl Mechanism {
         }
         let before = self.view.window.cwnd;
         let step = startup.recovering(ack, &self.view);
-        if self.in_charge == InCharge::GoingOn {
-            self.apply(step, ack, self.max_flight * startup.growth());
-        } else {
-            self.apply(step, &Ack { app_limited: false, ..*ack }, Bytes::MAX);
-        }
+        let justified = match self.in_charge {
+            InCharge::GoingOn => self.justified_in_startup(startup),
+            _ => None,
+        };
+        self.apply(step, ack, justified);
         if let Some(why) = step.exit {
             self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
         } else if matches!(self.in_charge, InCharge::Landing(end) if self.view.acked >= end) {

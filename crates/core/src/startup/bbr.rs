@@ -327,6 +327,11 @@ impl Observer for Bbr {
         }
     }
 
+    /// Section 5.6.4.6, `SetCwnd`; a later slow start is RFC 5681's.
+    fn follows_model(&self) -> bool {
+        self.state != State::Over
+    }
+
     fn eligible(&self) -> Option<Eligible> {
         self.rate().map(Eligible::exact)
     }
@@ -394,11 +399,6 @@ impl Startup for Bbr {
 
     fn recovering(&mut self, _ack: &Ack, view: &View) -> Step {
         self.decide(view)
-    }
-
-    /// A rate that was saved is not reached by ACKs, so that what was in flight does not limit it.
-    fn growth(&self) -> u64 {
-        if self.resume.rate() > Rate(0) { u64::MAX } else { 2 }
     }
 
     fn found(&self, view: &View) -> Found {

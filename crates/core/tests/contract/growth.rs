@@ -5,7 +5,7 @@ use firstflight_core::policy::{Answer, Entry, Exit};
 use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant};
 
-use crate::contract::support::{Heard, Line, MSS, Start, config};
+use crate::contract::support::{Heard, Later, Line, MSS, Start, config};
 
 fn limited(growth: u64) -> Line {
     let step = |_: &Ack, view: &firstflight_core::view::View| view.window.grow(MSS * 1_000);
@@ -61,6 +61,40 @@ fn without_the_limit_only_an_application_limited_ack_does_not_grow() {
     line.sender.on_ack(&ack);
     assert_eq!(line.cwnd(), 10);
     assert_eq!(line.ack(1).cwnd(), 15);
+}
+
+/// A model of the path bounds the window instead, in both phases and in recoveries.
+#[test]
+fn a_window_that_follows_a_model_grows_whatever_is_used_of_it() {
+    let grown = |line: &mut Line| {
+        let before = line.cwnd();
+        let ack = Ack { app_limited: true, ..line.next_ack(1) };
+        line.sender.on_ack(&ack);
+        line.cwnd() - before
+    };
+    for (flight_limits, model) in [(false, false), (true, false), (false, true), (true, true)] {
+        // The first ACK takes the window to four times the first flight.
+        let step = |_: &Ack, view: &firstflight_core::view::View| view.window.grow(MSS * 30);
+        let leaves = |_: &Ack, view: &firstflight_core::view::View| {
+            view.window.grow(MSS * 30).exit(Exit::Heuristic)
+        };
+        let recovering = |_: &Ack, view: &firstflight_core::view::View| view.window.grow(MSS);
+        let start = Start { growth: 4, step, recovering, follows_model: model, ..Start::default() };
+        let start = Start { answer: Answer::Ignore, ..start };
+        let later = Later { follows_model: model, goes_on: true, ..Later::default() };
+        let limits = Config { limit_growth_to_flight: flight_limits, ..config() };
+        let mut grows = Vec::new();
+        for start in [start.anew(), Start { step: leaves, ..start }] {
+            let mut line = Line::before(start, later.clone(), limits);
+            line.send(4).ack(1);
+            assert_eq!(line.cwnd(), 40);
+            grows.push(grown(&mut line));
+            line.lose(LossKind::Recovery);
+            grows.push(grown(&mut line));
+        }
+        let expected = if model { [30, 1, 1, 3] } else { [0; 4] };
+        assert_eq!(grows, expected, "{flight_limits}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use firstflight_core::needs::Needs;
 use firstflight_core::pair::Pair;
 use firstflight_core::policy::{Answer, Avoidance, Entry, Exit, Found, Observer, Startup, Step};
 use firstflight_core::sender::{Config, Sender};
-use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{Phase, View, Window};
 
 pub(crate) const MSS: Bytes = Bytes(1_000);
@@ -47,6 +47,7 @@ pub(crate) struct Start {
     pub(crate) recovering: fn(&Ack, &View) -> Step,
     pub(crate) wake: fn(&View) -> Step,
     pub(crate) growth: u64,
+    pub(crate) follows_model: bool,
     pub(crate) found: Found,
     pub(crate) needs: Needs,
     pub(crate) repeats: bool,
@@ -83,6 +84,7 @@ impl Default for Start {
             recovering: |_, view| view.window.hold(),
             wake: |view| view.window.hold(),
             growth: 2,
+            follows_model: false,
             found: Found::default(),
             needs: Needs::TIMES,
             repeats: false,
@@ -121,6 +123,10 @@ impl Observer for Start {
 
     fn on_rest(&mut self, idle: Span, _view: &View) {
         self.note(Heard::Rest(idle));
+    }
+
+    fn follows_model(&self) -> bool {
+        self.follows_model
     }
 }
 
@@ -184,7 +190,10 @@ impl Startup for Start {
 pub(crate) struct Later {
     pub(crate) cuts: u64,
     pub(crate) goes_on: bool,
+    pub(crate) follows_model: bool,
     pub(crate) recovers: u64,
+    /// It is so paced after a rest.
+    pub(crate) paced: Option<Rate>,
     pub(crate) log: Log,
 }
 
@@ -200,6 +209,10 @@ impl Observer for Later {
     fn on_rest(&mut self, idle: Span, _view: &View) {
         self.log.borrow_mut().push(Heard::Rest(idle));
     }
+
+    fn follows_model(&self) -> bool {
+        self.follows_model
+    }
 }
 
 impl Avoidance for Later {
@@ -210,6 +223,11 @@ impl Avoidance for Later {
     fn step(&mut self, _ack: &Ack, view: &View) -> Step {
         self.log.borrow_mut().push(Heard::Step);
         view.window.grow(view.mss)
+    }
+
+    fn rested(&mut self, view: &View) -> Step {
+        let step = view.window.hold().keep_pace();
+        self.paced.map_or(step, |rate| step.paced(rate))
     }
 
     fn cut(&mut self, loss: &Loss, _view: &View) -> Window {

@@ -4,6 +4,7 @@ use super::*;
 use crate::event::RateSample;
 use crate::knob::KnobValue;
 use crate::testing::{MSS, ack, gauge, view};
+use crate::units::Instant;
 
 const PIPE: Bytes = Bytes(100_000);
 
@@ -130,18 +131,25 @@ fn a_round_of_losses_lowers_the_short_term_bounds_unless_it_probes() {
     }
 }
 
-/// `HandleRestartFromIdle`.
+/// `HandleRestartFromIdle`: what was delivered before it takes no part in its pace.
 #[test]
-fn a_packet_that_left_after_silence_of_the_source_restarts() {
-    for (sent, limited, restarts) in [(11, true, true), (10, true, false), (11, false, false)] {
-        let (mut bbr, view) = known();
-        let at = |sent, in_flight| {
-            let packet = Departure { sent_at: Instant(sent), delivered: MSS, in_flight: MSS };
-            Ack { now: Instant(10), packet: Some(packet), in_flight, ..ack(&view, 1) }
-        };
-        assert!(!bbr.is_restart(&at(9, Bytes(0)), true), "nothing was silent before");
-        assert_eq!(bbr.is_restart(&at(sent, MSS), limited), restarts);
-        assert!(!bbr.is_restart(&at(12, MSS), true), "something was in flight");
+fn after_a_rest_the_rate_is_the_pace_and_a_probe_rtt_that_is_over_ends() {
+    for (state, now, after) in [
+        (State::Down, 0, State::Down),
+        (State::Up, 0, State::Up),
+        (State::ProbeRtt, 200, State::ProbeRtt),
+        (State::ProbeRtt, 201, State::Cruise),
+    ] {
+        let (mut bbr, mut view) = known();
+        view.window.cwnd = PIPE / 2;
+        (bbr.cycle.state, bbr.prior_cwnd) = (state, MSS * 150);
+        bbr.rtt.begin();
+        assert_eq!(bbr.rtt.probe(Bytes(0), PIPE, false, view.now), ProbeStep::Low);
+        view.now = view.now + Span::from_millis(now);
+        let window = if after == State::Cruise { MSS * 150 } else { PIPE / 2 };
+        let step = bbr.rested(&view);
+        assert_eq!((step.window.cwnd, bbr.cycle.state), (window, after));
+        assert_eq!(step, Window { cwnd: window, ..view.window }.hold().paced(Rate(990_000)));
     }
 }
 
@@ -149,25 +157,24 @@ fn a_packet_that_left_after_silence_of_the_source_restarts() {
 #[test]
 fn probe_rtt_keeps_half_the_pipe_and_restores_the_window() {
     let (mut bbr, mut view) = known();
-    let check = |bbr: &mut Bbr, view: &View, in_flight, restart, round| {
+    let check = |bbr: &mut Bbr, view: &View, in_flight, round| {
         let ack = Ack { in_flight: Bytes(in_flight), ..ack(view, 1) };
-        bbr.check_probe_rtt(&ack, restart, round, view);
+        bbr.check_probe_rtt(&ack, round, view);
         bbr.cycle.state
     };
-    assert_eq!(check(&mut bbr, &view, 80_000, false, false), State::Cruise);
+    assert_eq!(check(&mut bbr, &view, 80_000, false), State::Cruise);
     view.now = Instant(16_000_000_000);
     bbr.rtt.on_ack(None, view.now);
-    assert_eq!(check(&mut bbr, &view, 80_000, true, false), State::Cruise, "after silence");
     bbr.bounds.rate = Rate(900_000);
-    assert_eq!(check(&mut bbr, &view, 80_000, false, false), State::ProbeRtt);
+    assert_eq!(check(&mut bbr, &view, 80_000, false), State::ProbeRtt);
     // MarkConnectionAppLimited: what is delivered until the flight has arrived.
     assert_eq!(bbr.probe_rtt, (Bytes(1_000_000), Bytes(1_080_000)));
     assert_eq!(bbr.prior_cwnd, view.window.cwnd);
     view.delivered += MSS * 10;
-    assert_eq!(check(&mut bbr, &view, 45_000, false, false), State::ProbeRtt);
+    assert_eq!(check(&mut bbr, &view, 45_000, false), State::ProbeRtt);
     assert_eq!(bbr.probe_rtt, (Bytes(1_000_000), Bytes(1_055_000)));
     view.now = view.now + Span::from_millis(201);
-    assert_eq!(check(&mut bbr, &view, 45_000, false, true), State::Cruise);
+    assert_eq!(check(&mut bbr, &view, 45_000, true), State::Cruise);
     assert!(bbr.restores && bbr.bounds.rate == Rate::MAX);
 }
 
@@ -357,7 +364,7 @@ fn it_needs_samples_and_a_window_of_its_own_in_recoveries_and_tells_its_model() 
     let recovery = Facilities::RECOVERY_WINDOW;
     let facilities = Facilities::TIMES | Facilities::RATES | Facilities::PACKETS | recovery;
     assert_eq!(bbr.needs(), Needs::required(facilities).wanting(Facilities::PACING));
-    assert_eq!((bbr.growth(), bbr.beta(), bbr.goes_on()), (2, 700_000, true));
+    assert_eq!((bbr.follows_model(), bbr.beta(), bbr.goes_on()), (true, 700_000, true));
     bbr.bounds.rate = Rate(900_000);
     bbr.bounds.in_flight = Bytes(90_000);
     bbr.inflight_longterm = Bytes(120_000);

@@ -52,6 +52,6 @@ impl Bbr {
 }
 
 /// Whether the source limited the sample.
-fn is_limited(ack: &Ack) -> bool {
+pub(super) fn is_limited(ack: &Ack) -> bool {
     ack.sample.is_some_and(|sample| sample.app_limited)
 }

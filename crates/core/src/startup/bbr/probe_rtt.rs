@@ -1,6 +1,7 @@
 //! ProbeRTT in Startup and Drain: half the pipe in flight for 200 ms and a round, after five
 //! seconds without as small an RTT.
 
+use super::full_pipe::is_limited;
 use super::{Bbr, LEAST_SEGMENTS};
 use crate::estimate::bbr_rtt::ProbeStep;
 use crate::event::Ack;
@@ -10,9 +11,10 @@ use crate::view::View;
 impl Bbr {
     /// `CheckProbeRTT` (section 5.3.4.3), with half the pipe in flight while it lasts.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, ends_round: bool, view: &View) {
+        self.rtt.note_restart(ack, is_limited(ack) || ack.app_limited);
         self.rtt.on_ack(ack.rtt, view.now);
         if !self.rtt.probes() {
-            if !self.rtt.is_expired() || self.model.pipe(view).is_none() {
+            if !self.rtt.is_due() || self.model.pipe(view).is_none() {
                 return;
             }
             self.rtt.begin();

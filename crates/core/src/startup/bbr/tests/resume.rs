@@ -25,13 +25,12 @@ fn half_the_saved_rate_is_tried_for_two_rounds_once_the_first_window_is_acknowle
     let mut path = resumed(100, "on");
     let jump = path.round(10, 10);
     assert_eq!((pace(jump), jump.window.cwnd), (1_000_000, MSS * 210));
-    assert_eq!(path.policy.growth(), u64::MAX, "it is not growth by ACKs");
     // What left before the jump is acknowledged, then what left at its rate.
     let first = path.round(27, 27);
     assert_eq!((pace(first), path.policy.resume.rate()), (1_000_000, Rate(1_000_000)));
     let second = path.round(100, 100);
     assert_eq!(pace(second), 1_000_000 * 277 / 100 * 99 / 100, "the measured rate has taken over");
-    assert_eq!((path.policy.resume.rate(), path.policy.growth()), (Rate(0), 2));
+    assert_eq!(path.policy.resume.rate(), Rate(0));
     assert!(!path.drains() && !path.policy.refutes_hint());
     // A loss is now an ordinary one.
     path.lose(1, 1);
