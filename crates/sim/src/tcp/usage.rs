@@ -90,7 +90,7 @@ impl Usage {
         let cwnd = seen.window.cwnd;
         let left = (cwnd + used) / 2;
         let cwnd_left = left - Bytes(left.0 % seen.mss.max(1));
-        (used < cwnd && !repairs).then(|| Window { cwnd: cwnd_left, ssthresh: kept(seen.window) })
+        (used < cwnd && !repairs).then(|| Window { cwnd: cwnd_left, ssthresh: kept(seen) })
     }
 
     /// What is left of a window after nothing was sent for `idle` (`tcp_cwnd_restart`).
@@ -106,7 +106,7 @@ impl Usage {
         }
         (self.used, self.used_whole_at) = (0, now);
         let cwnd = cwnd - Bytes(cwnd.0 % seen.mss.max(1));
-        Some(Window { cwnd: cwnd.max(least), ssthresh: kept(seen.window) })
+        Some(Window { cwnd: cwnd.max(least), ssthresh: kept(seen) })
     }
 }
 
@@ -120,9 +120,10 @@ struct Seen {
     timeout: Span,
 }
 
-/// The threshold that the present window leaves (`tcp_current_ssthresh`).
-fn kept(window: Window) -> Bytes {
-    window.ssthresh.max(window.cwnd / 2 + window.cwnd / 4)
+/// The threshold that the present window leaves, in whole packets (`tcp_current_ssthresh`).
+fn kept(seen: &Seen) -> Bytes {
+    let packets = seen.window.cwnd.0 / seen.mss.max(1);
+    seen.window.ssthresh.max(Bytes((packets / 2 + packets / 4) * seen.mss))
 }
 
 impl Tcp {
@@ -235,6 +236,13 @@ mod tests {
         assert_eq!(left, Some(Window { cwnd: Bytes(65 * MSS), ssthresh: Bytes(75 * MSS) }));
         // And then it has another timeout's time.
         assert!(!usage.judge(at(500), &seen(65, (160, 190), false)));
+    }
+
+    /// Three quarters of 94 packets are 47 and 23.
+    #[test]
+    fn the_threshold_is_three_quarters_of_the_window_in_whole_packets() {
+        assert_eq!(kept(&seen(94, (0, 1), false)), Bytes(70 * MSS));
+        assert_eq!(kept(&seen(24, (0, 1), false)), Bytes(20 * MSS), "the old one is more");
     }
 
     #[test]
