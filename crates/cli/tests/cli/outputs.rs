@@ -176,7 +176,15 @@ fn notes_are_left_out_by_quiet_and_what_runs_is_told_by_verbose() {
     let verbose = told(&["-v"], None);
     let line = "firstflight_cli::shared: done control=\"hoe\" seed=1";
     assert!(verbose.contains(line) && verbose.contains("report: "), "{verbose}");
-    assert_eq!(told(&["-v"], Some(("RUST_LOG", "quinn=debug"))), told(&[], None));
+    // A flag wins over the environment, which chooses where there is none.
+    let both = told(&["-v"], Some(("RUST_LOG", "firstflight_cli=off")));
+    assert!(both.contains(line), "{both}");
+    let chosen = told(&[], Some(("RUST_LOG", "firstflight_cli=info")));
+    assert!(chosen.contains(line), "{chosen}");
+    assert_eq!(told(&[], Some(("RUST_LOG", "quinn=debug"))), told(&[], None));
+    let unreadable = told(&[], Some(("RUST_LOG", "quinn=loud")));
+    let problem = "RUST_LOG: found \"quinn=loud\"; accepted: off, error,";
+    assert!(unreadable.starts_with(problem) && unreadable.contains("report: "), "{unreadable}");
     // Over quinn the stack tells what it does.
     let quic = told(&["-vv", "--on", "quic"], None);
     assert!(quic.contains("quinn_proto::connection"), "{quic}");
