@@ -1,11 +1,13 @@
 """A QUIC server of aioquic: who asks for N bytes on a stream gets them.
 
-serve.py ADDRESS PORT CONTROL FOLDER, where CONTROL is `reno` or `cubic`, and FOLDER is for qlogs.
+serve.py ADDRESS PORT CONTROL FOLDER, where FOLDER is for qlogs. CONTROL is `reno` or `cubic` of
+aioquic, or one of firstflight's, whose package is then beside aioquic.
 """
 
 import asyncio
 import sys
 from datetime import datetime
+from pathlib import Path
 
 from aioquic.asyncio import QuicConnectionProtocol, serve
 from aioquic.quic.configuration import QuicConfiguration
@@ -34,6 +36,11 @@ def certificate():
 
 
 async def main(address, port, control, folder):
+    if control not in ("reno", "cubic"):
+        import firstflight.aioquic
+
+        control = firstflight.aioquic.register(control)
+    Path(folder).mkdir(parents=True, exist_ok=True)
     configuration = QuicConfiguration(
         is_client=False,
         alpn_protocols=["bytes"],

@@ -1,6 +1,11 @@
 """Controls of firstflight in aioquic: what its adapter promises, on a path and over sockets."""
 
 import asyncio
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import firstflight as ff
 import pytest
@@ -17,6 +22,7 @@ from aioquic.quic.packet_builder import QuicSentPacket
 from aioquic.tls import Epoch
 from firstflight._aioquic_path import certificate
 
+ROOT = Path(__file__).parents[2]
 SIZE = 400_000
 PATH = {"rate_bps": 10e6, "rtt_s": 0.04, "size_bytes": SIZE}
 
@@ -189,3 +195,19 @@ def test_over_sockets():
     report = made[-1].sender.report()
     assert report["wrong"] is None and report["begins"] == 1
     assert report["sent"] > SIZE
+
+
+def test_the_page_serves_over_sockets(tmp_path):
+    page = (ROOT / "docs/python.md").read_text()
+    lines = re.findall(r"^python (examples/aioquic/\S+ .*?)(?: &)?$", page, re.MULTILINE)
+    with socket.socket(type=socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    scripts = [line.replace("4433", port).split() for line in lines]
+    serve, fetch = ([sys.executable, ROOT / name, *words] for name, *words in scripts)
+    with subprocess.Popen(serve, cwd=tmp_path) as server:
+        try:
+            # The client repeats its first packet until the server is there.
+            subprocess.run(fetch, timeout=30, check=True)
+        finally:
+            server.terminate()

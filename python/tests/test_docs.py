@@ -25,7 +25,7 @@ CODE = {
     "operators.md": (1, 0, 9),
     "own-startup.md": (0, 0, 1),
     "paths.md": (0, 0, 1),
-    "python.md": (2, 0, 3),
+    "python.md": (2, 1, 3),
     "quic.md": (1, 5, 6),
     "reproduce.md": (3, 0, 1),
     "scenario-keys.md": (0, 3, 0),
