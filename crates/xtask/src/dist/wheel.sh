@@ -2,21 +2,28 @@
 # wheel, the version.
 set -eu
 wheel=$1 version=$2
+fail() {
+    echo "dist: $*" >&2
+    exit 1
+}
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-tried=0
 for python in python3.10 python3.11 python3.12 python3.13 python3.14; do
-    "$python" -c 'import venv, ensurepip' 2>/dev/null || continue
+    if ! "$python" -c 'import venv, ensurepip' 2>/dev/null; then
+        echo "skipped: no $python with venv on the path"
+        continue
+    fi
     "$python" -m venv "$place/$python"
     inside=$place/$python/bin
     "$inside/pip" install --quiet --disable-pip-version-check --no-index "$wheel"
-    [ "$("$inside/firstflight" --version)" = "firstflight $version" ]
+    found=$("$inside/firstflight" --version)
+    [ "$found" = "firstflight $version" ] || fail "$python: --version: found $found"
     "$inside/firstflight" compare newreno --duration 1s >/dev/null
     "$inside/python" -c 'import firstflight as ff; assert ff.compare(["newreno"], duration="1s")'
-    [ -n "$(find "$place/$python" -path '*/licenses/*/libraries.txt')" ]
+    licences=$(find "$place/$python" -path '*/licenses/*/libraries.txt')
+    [ -n "$licences" ] || fail "$python: the wheel has no licences of the libraries inside"
     "$inside/pip" uninstall --quiet --yes firstflight
-    [ -z "$(find "$place/$python" -name '*firstflight*')" ]
+    left=$(find "$place/$python" -name '*firstflight*')
+    [ -z "$left" ] || fail "$python: left after removing: $left"
     echo "dist: installed, used and removed with $python"
-    tried=$((tried + 1))
 done
-[ "$tried" -gt 0 ] || echo "skipped: no python3.10 or later with venv"
