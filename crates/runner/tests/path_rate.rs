@@ -3,18 +3,23 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use firstflight_results::{FlowResult, RunResult};
 use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
 
 fn result(text: &str) -> RunResult {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("path_rate");
-    fs::create_dir_all(&folder).unwrap();
-    // Every 2.4 ms: 2000 times 12,000 bit in 4.8 s, 5 Mbit/s.
-    let five: String = (1..=2000).map(|i| format!("{}\n", (i * 12) / 5)).collect();
-    fs::write(folder.join("five.trace"), five).unwrap();
-    let file = folder.join("x.toml");
+    // Written once: tests beside read it.
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("path_rate");
+        fs::create_dir_all(&folder).unwrap();
+        // Every 2.4 ms: 2000 times 12,000 bit in 4.8 s, 5 Mbit/s.
+        let five: String = (1..=2000).map(|i| format!("{}\n", (i * 12) / 5)).collect();
+        fs::write(folder.join("five.trace"), five).unwrap();
+        folder
+    });
+    let file = FOLDER.join("x.toml");
     let scenario = Scenario::parse(text, file.to_str().unwrap()).unwrap();
     run(&scenario, &Options::default()).unwrap().runs.remove(0).result
 }
