@@ -10,16 +10,20 @@ export function ordered(module) {
   const head = all.bytes(8);
   const sections = [];
   let names = [];
+  let bodies = [];
   while (all.at < module.length) {
     const [id, content] = [all.byte(), all.bytes(all.unsigned())];
     if (id === IMPORT) throw new Error('the module has an import');
     if (id === CUSTOM) names = namesOf(content) ?? names;
     else sections.push([id, content]);
+    if (id === CODE) bodies = bodiesOf(new Reader(content));
   }
-  // Where each function stands, by its number; and which stands at each place.
-  const places = names.map((name, number) => [name, number]);
-  places.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  const order = places.map(([, number]) => number);
+  // Which function stands at each place, by its number; and where each stands. One of a generic is
+  // told from the others by a hash at the end of its name: they stand by what they hold instead.
+  const order = [...names.keys()];
+  names = names.map((name) => name.replace(/17h[0-9a-f]{16}E$/, ''));
+  const byName = (a, b) => (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : 0);
+  order.sort((a, b) => byName(a, b) || Buffer.compare(bodies[a], bodies[b]));
   const moved = [];
   order.forEach((number, place) => (moved[number] = place));
   const rewritten = { [FUNCTION]: types, [EXPORT]: exports, [ELEMENT]: elements, [CODE]: code };
@@ -29,7 +33,7 @@ export function ordered(module) {
     if (id === START) throw new Error('the module has a start function');
     const section = new Writer();
     const rewrite = rewritten[id];
-    if (rewrite) rewrite(new Reader(content), section, { order, moved });
+    if (rewrite) rewrite(new Reader(content), section, { order, moved, bodies });
     else section.bytes(content);
     out.byte(id);
     out.sized(section);
@@ -87,8 +91,11 @@ function elements(from, to, { moved }) {
   }
 }
 
-function code(from, to, { order, moved }) {
-  const bodies = Array.from({ length: from.unsigned() }, () => from.bytes(from.unsigned()));
+function bodiesOf(code) {
+  return Array.from({ length: code.unsigned() }, () => code.bytes(code.unsigned()));
+}
+
+function code(_, to, { order, moved, bodies }) {
   to.unsigned(bodies.length);
   for (const number of order) {
     const [body, rewritten] = [new Reader(bodies[number]), new Writer()];

@@ -1,6 +1,5 @@
 // Behind `vite build`: puts the module beside the page, forbids the page every other address, and
 // makes of all one file that opens from disk.
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,18 +27,9 @@ function policy(scripts, styles, connect) {
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const behind = (html, policy) => html.replace('<meta charset="utf-8" />', (it) => it + policy);
 
-/** As gzip writes it; by zopfli, which looks longer, where it is named. */
-function pack(bytes) {
-  const zopfli = process.env.FIRSTFLIGHT_WEB_ZOPFLI;
-  if (!zopfli) return gzipSync(bytes, { level: 9 });
-  writeFileSync(place, bytes);
-  return execFileSync(zopfli, ['-c', place], { maxBuffer: 1 << 28 });
-}
-
 const page = readFileSync(join(folder, 'index.html'), 'utf8');
-const place = join(folder, 'firstflight.wasm.gz');
-const packed = pack(ordered(readFileSync(module)));
-writeFileSync(place, packed);
+const packed = gzipSync(ordered(readFileSync(module)), { level: 9 });
+writeFileSync(join(folder, 'firstflight.wasm.gz'), packed);
 writeFileSync(join(folder, 'index.html'), behind(page, policy("'self'", "'self'", "'self'")));
 
 // The tags that vite writes, and what they name.
@@ -61,6 +51,3 @@ const whole = page
   .replace('</body>', () => `${data}\n<script type="module">${code}</script>\n</body>`);
 const alone = behind(whole, policy(hash(code), hash(style.content), "'none'"));
 writeFileSync(join(folder, '..', 'firstflight.html'), alone);
-
-const size = (bytes) => `${(bytes / 1e3).toFixed(0)} KB`;
-console.log(`module ${size(packed.length)} packed, one file ${size(alone.length)}`);

@@ -25,7 +25,10 @@ macro_rules! policies {
         }
 
         #[doc = concat!("The card of every ", $side, " policy.")]
-        pub const $table: &[Card] = &[$($policy::CARD,)*];
+        pub const $table: &[Card] = &CARDS;
+
+        /// Once in a program: a constant would be there once more for each crate that reads it.
+        static CARDS: [Card; [$($policy::CARD.name),*].len()] = [$($policy::CARD,)*];
 
         const _: () = check_names($table);
 
@@ -40,7 +43,11 @@ macro_rules! policies {
 
             /// The policy's card.
             pub fn card(&self) -> &'static Card {
-                match self { $(Self::$policy(_) => const { &$policy::CARD },)* }
+                enum Place {
+                    $($policy,)*
+                }
+                let place = match self { $(Self::$policy(_) => Place::$policy,)* };
+                &CARDS[place as usize]
             }
 
             /// Sets one of the policy's knobs; false if it has none of that name and kind.

@@ -1,51 +1,73 @@
 //! Policies chosen while the program runs, some pairs of them known to the compiler.
 
-use crate::avoidance::{NewReno, Westwood};
 use crate::event::Ack;
 use crate::mechanism::Mechanism;
-use crate::pair::{Pair, Policies};
+use crate::pair::Policies;
 use crate::policy::{Avoidance, Both, Startup};
 use crate::registry::{AnyAvoidance, AnyStartup};
-use crate::startup::{Astart, SlowStart};
 use crate::units::{Bytes, Instant, Span};
 
-/// The policies of a connection. The pairs with which speed is measured are known to the compiler,
-/// so that what a sender does with an ACK is compiled as one; each costs its code once more. All
-/// others are a `P`.
-#[allow(clippy::large_enum_variant, reason = "what every ACK touches stays in one place")]
-#[derive(Clone, Debug)]
-pub enum Chosen<P> {
-    /// `slow-start+newreno`.
-    NewReno(Pair<SlowStart, NewReno>),
-    /// `astart+westwood`.
-    Astart(Pair<Astart, Westwood>),
-    /// Any other.
-    Any(P),
-}
-
-impl<P> Chosen<P> {
-    /// These two of the core's; `any` makes of them what is no pair of its own.
-    pub fn of(
-        startup: AnyStartup,
-        avoidance: AnyAvoidance,
-        any: impl FnOnce(AnyStartup, AnyAvoidance) -> P,
-    ) -> Self {
-        match (startup, avoidance) {
-            (AnyStartup::SlowStart(startup), AnyAvoidance::NewReno(avoidance)) => {
-                Self::NewReno(Pair::new(startup, avoidance))
-            }
-            (AnyStartup::Astart(startup), AnyAvoidance::Westwood(avoidance)) => {
-                Self::Astart(Pair::new(startup, avoidance))
-            }
-            (startup, avoidance) => Self::Any(any(startup, avoidance)),
+/// Declares [`Chosen`] with the pairs that are known to the compiler, `Name: start-up, avoidance`.
+macro_rules! known {
+    ($($name:ident: $startup:ident, $avoidance:ident;)*) => {
+        /// The policies of a connection. The pairs with which speed is measured are known to the
+        /// compiler, so that what a sender does with an ACK is compiled as one; each costs its code
+        /// once more, which a page in a browser would have to load. All others are a `P`.
+        #[allow(clippy::large_enum_variant, reason = "what every ACK touches stays in one place")]
+        #[derive(Clone, Debug)]
+        pub enum Chosen<P> {
+            $(
+                #[doc = concat!(stringify!($startup), " with ", stringify!($avoidance), ".")]
+                $name(crate::pair::Pair<crate::startup::$startup, crate::avoidance::$avoidance>),
+            )*
+            /// Any other.
+            Any(P),
         }
-    }
+
+        /// How many pairs are known to the compiler.
+        pub const KNOWN: usize = <[&str]>::len(&[$(stringify!($name)),*]);
+
+        impl<P> Chosen<P> {
+            /// These two of the core's; `any` makes of them what is no pair of its own.
+            #[allow(clippy::match_single_binding, reason = "where no pair is known")]
+            pub fn of(
+                startup: AnyStartup,
+                avoidance: AnyAvoidance,
+                any: impl FnOnce(AnyStartup, AnyAvoidance) -> P,
+            ) -> Self {
+                match (startup, avoidance) {
+                    $(
+                        (AnyStartup::$startup(startup), AnyAvoidance::$avoidance(avoidance)) => {
+                            Self::$name(crate::pair::Pair::new(startup, avoidance))
+                        }
+                    )*
+                    (startup, avoidance) => Self::Any(any(startup, avoidance)),
+                }
+            }
+
+            /// A copy; `any` makes it of what is no pair of its own.
+            pub fn copied<Q>(&self, any: impl FnOnce(&P) -> Q) -> Chosen<Q> {
+                match self {
+                    $(Self::$name(pair) => Chosen::$name(pair.clone()),)*
+                    Self::Any(it) => Chosen::Any(any(it)),
+                }
+            }
+        }
+
+        impl<P: Policies> Both for Chosen<P> {
+            pass_on_both!(chosen! { $($name)* });
+        }
+
+        impl<P: Policies> Policies for Chosen<P> {
+            pass_on_policies!(chosen! { $($name)* });
+        }
+    };
 }
 
 /// [`Both`] of what holds policies.
 macro_rules! pass_on_both {
-    ($to:ident!) => {
-        crate::pass_on! { self, $to! {};
+    ($to:ident! { $($known:ident)* }) => {
+        crate::pass_on! { self, $to! { $($known)* };
             fn startup(&self) -> &dyn Startup;
             fn avoidance(&self) -> &dyn Avoidance;
             fn both(&mut self) -> (&mut dyn Startup, &mut dyn Avoidance);
@@ -57,8 +79,8 @@ macro_rules! pass_on_both {
 
 /// [`Policies`] of what holds policies.
 macro_rules! pass_on_policies {
-    ($to:ident!) => {
-        crate::pass_on! { self, $to! {};
+    ($to:ident! { $($known:ident)* }) => {
+        crate::pass_on! { self, $to! { $($known)* };
             #[inline(always)]
             fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
             #[inline(always)]
@@ -84,22 +106,21 @@ macro_rules! pass_on_policies {
 }
 
 macro_rules! chosen {
-    ({} $self:ident.$call:ident $arguments:tt) => {
+    ({ $($name:ident)* } $self:ident.$call:ident $arguments:tt) => {
         match $self {
-            Self::NewReno(it) => it.$call $arguments,
-            Self::Astart(it) => it.$call $arguments,
+            $(Self::$name(it) => it.$call $arguments,)*
             Self::Any(it) => it.$call $arguments,
         }
     };
 }
 
-impl<P: Policies> Both for Chosen<P> {
-    pass_on_both!(chosen!);
+#[cfg(not(target_family = "wasm"))]
+known! {
+    NewReno: SlowStart, NewReno;
+    Astart: Astart, Westwood;
 }
-
-impl<P: Policies> Policies for Chosen<P> {
-    pass_on_policies!(chosen!);
-}
+#[cfg(target_family = "wasm")]
+known! {}
 
 #[cfg(feature = "alloc")]
 macro_rules! boxed {
@@ -111,10 +132,10 @@ macro_rules! boxed {
 /// A boxed pair of policies is a pair of policies.
 #[cfg(feature = "alloc")]
 impl<P: Policies + ?Sized> Both for alloc::boxed::Box<P> {
-    pass_on_both!(boxed!);
+    pass_on_both!(boxed! {});
 }
 
 #[cfg(feature = "alloc")]
 impl<P: Policies + ?Sized> Policies for alloc::boxed::Box<P> {
-    pass_on_policies!(boxed!);
+    pass_on_policies!(boxed! {});
 }

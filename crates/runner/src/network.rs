@@ -2,6 +2,7 @@
 
 use firstflight_control::Control;
 use firstflight_control::policy::{ChosenAvoidance, ChosenStartup};
+use firstflight_core::chosen::KNOWN;
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{Buffer, DelaySchedule, Element, LossSpec, Uniform, stream};
 use firstflight_scenario::complete::{self, Capacity};
@@ -124,7 +125,7 @@ pub fn losses(loss: Loss) -> LossSpec {
 /// The control for the simulator, where pairs of the core's policies can be the faster.
 fn simulated(control: &Control) -> firstflight_sim::Control {
     match (&control.startup, &control.avoidance) {
-        (ChosenStartup::Core(startup), ChosenAvoidance::Core(avoidance)) => {
+        (ChosenStartup::Core(startup), ChosenAvoidance::Core(avoidance)) if KNOWN > 0 => {
             firstflight_sim::core_control(startup.clone(), avoidance.clone())
         }
         (startup, avoidance) => firstflight_sim::control(startup.clone(), avoidance.clone()),

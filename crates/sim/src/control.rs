@@ -1,6 +1,6 @@
 //! The control of a flow: any start-up with any avoidance.
 
-use std::fmt::Debug;
+use std::fmt;
 use std::sync::Arc;
 
 use firstflight_core::chosen::Chosen;
@@ -46,18 +46,18 @@ pub const PROVIDES: Facilities = Facilities::SENT
     .and(Facilities::REPEATS);
 
 /// Start-up and avoidance of a flow, with their knobs; every connection of it begins with a copy.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Control(Chosen<Arc<dyn Make>>);
 
 /// Makes policies of types that only it knows.
-trait Make: Debug + Send + Sync {
+trait Make: Send + Sync {
     fn policies(&self) -> Box<dyn Policies>;
 }
 
 impl<S, A> Make for Pair<S, A>
 where
-    S: Startup + Clone + Debug + Send + Sync + 'static,
-    A: Avoidance + Clone + Debug + Send + Sync + 'static,
+    S: Startup + Clone + Send + Sync + 'static,
+    A: Avoidance + Clone + Send + Sync + 'static,
 {
     fn policies(&self) -> Box<dyn Policies> {
         Box::new(self.clone())
@@ -70,19 +70,22 @@ pub(crate) type Core = Sender<Chosen<Box<dyn Policies>>>;
 impl Control {
     /// Policies for a new connection.
     pub(crate) fn policies(&self) -> Chosen<Box<dyn Policies>> {
-        match &self.0 {
-            Chosen::NewReno(pair) => Chosen::NewReno(pair.clone()),
-            Chosen::Astart(pair) => Chosen::Astart(pair.clone()),
-            Chosen::Any(make) => Chosen::Any(make.policies()),
-        }
+        self.0.copied(|make| make.policies())
+    }
+}
+
+/// Without what its policies hold, which is as much code as they are.
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Control")
     }
 }
 
 /// The control made of these two policies, in the state they are in.
 pub fn control<S, A>(startup: S, avoidance: A) -> Control
 where
-    S: Startup + Clone + Debug + Send + Sync + 'static,
-    A: Avoidance + Clone + Debug + Send + Sync + 'static,
+    S: Startup + Clone + Send + Sync + 'static,
+    A: Avoidance + Clone + Send + Sync + 'static,
 {
     Control(Chosen::Any(Arc::new(Pair::new(startup, avoidance))))
 }

@@ -50,8 +50,9 @@ enum Question {
 /// # Errors
 /// What is wrong with the question or the file, in words for people.
 pub fn answer(question: &[u8], file: &[u8]) -> Result<String, String> {
-    let question = std::str::from_utf8(question).map_err(|_| "the question is not UTF-8 text")?;
-    let question: Question = serde_json::from_str(question)
+    // By way of a value, as the answers: what reads text is compiled once.
+    let question = serde_json::from_slice(question)
+        .and_then(serde_json::from_value::<Question>)
         .map_err(|error| format!("the question cannot be read: {error}"))?;
     let text = || std::str::from_utf8(file).map_err(|_| wrong("the file is not UTF-8 text"));
     let answer = match question {

@@ -45,7 +45,7 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
         println!("skipped: {}", web::NO_TARGET);
         return Ok(());
     }
-    web::module(root, web::TESTED)?;
+    web::module(root, &web::TESTED)?;
     // The C library as one without an operating system has it.
     let bare = ["check", "--package", "firstflight-c", "--no-default-features"];
     succeed(step, cargo(root, &bare).args(["--target", web::TARGET]))

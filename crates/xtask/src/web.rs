@@ -8,10 +8,20 @@ use crate::Stop;
 use crate::deb::licences;
 use crate::step::{self, announce, built, cargo, succeed, target, unable, which};
 
-/// The profile of the module as it is handed out.
-const HANDED_OUT: &str = "web";
-/// As tests take it: macros and build scripts are those of all other tests.
-pub(crate) const TESTED: &str = "dev";
+/// A build of the page: the profile of its module, and how large it may be, in KB.
+pub(crate) struct Build {
+    profile: &'static str,
+    /// The module, packed by gzip.
+    module: u64,
+    /// The page in one file.
+    one_file: u64,
+}
+
+/// As it is handed out.
+const HANDED_OUT: Build = Build { profile: "web", module: 750, one_file: 3_500 };
+/// As tests take it: macros and build scripts are those of all other tests. Its module has 2.1
+/// times what the one that is handed out has, and may have 2.1 times as much.
+pub(crate) const TESTED: Build = Build { profile: "dev", module: 1_575, one_file: 3_500 };
 
 /// Builds the page as it is handed out.
 pub(crate) fn build(root: &Path) -> Result<(), Stop> {
@@ -22,11 +32,8 @@ pub(crate) fn build(root: &Path) -> Result<(), Stop> {
         return Err(Stop::lacks(&format!("the page in a browser: {lack}")));
     }
     let out = target(root).join("web");
-    page(root, HANDED_OUT, &out)?;
-    let module = out.join("folder/firstflight.wasm.gz");
-    let bytes = fs::metadata(&module).map_or(0, |about| about.len());
+    page(root, &HANDED_OUT, &out)?;
     println!("{}, {}", one_file(root).display(), out.join("folder").display());
-    println!("the module has {} KB", bytes / 1000);
     Ok(())
 }
 
@@ -35,7 +42,7 @@ pub(crate) fn build_for_tests(root: &Path) -> Result<(), Stop> {
     if lacks().is_some() {
         return Ok(());
     }
-    page(root, TESTED, &for_tests(root))
+    page(root, &TESTED, &for_tests(root))
 }
 
 fn for_tests(root: &Path) -> PathBuf {
@@ -81,23 +88,30 @@ fn libraries(root: &Path) -> Result<(), Stop> {
 }
 
 /// Builds module and page into a folder.
-fn page(root: &Path, profile: &str, out: &Path) -> Result<(), Stop> {
-    let module = module(root, profile)?;
+fn page(root: &Path, build: &Build, out: &Path) -> Result<(), Stop> {
+    let module = module(root, build)?;
     libraries(root)?;
     announce("page");
     succeed("types of the page", &mut npm(root, &["run", "--silent", "check"]))?;
-    let mut build = npm(root, &["run", "--silent", "build"]);
-    build.env("FIRSTFLIGHT_WEB_OUT", out.join("folder")).env("FIRSTFLIGHT_WEB_MODULE", module);
-    match which("zopfli") {
-        _ if profile == TESTED => {}
-        Some(zopfli) => drop(build.env("FIRSTFLIGHT_WEB_ZOPFLI", zopfli)),
-        None => {
-            println!("no zopfli (Debian package zopfli): the module is 5 % larger than it could be")
-        }
-    }
-    succeed("page", &mut build)?;
+    let mut vite = npm(root, &["run", "--silent", "build"]);
+    vite.env("FIRSTFLIGHT_WEB_OUT", out.join("folder")).env("FIRSTFLIGHT_WEB_MODULE", module);
+    succeed("page", &mut vite)?;
+    fits("the module", &out.join("folder/firstflight.wasm.gz"), build.module)?;
+    fits("the page in one file", &out.join("firstflight.html"), build.one_file)?;
     let crates = licences::of_others(root, &licences::PAGE)?;
     licensed(out, &crates).map_err(|error| unable("licences of the page", &error))
+}
+
+/// Says how large a file is, and stops where that is more than the KB it may have.
+fn fits(name: &str, file: &Path, most: u64) -> Result<(), Stop> {
+    let about = fs::metadata(file).map_err(|error| unable(&file.display().to_string(), &error))?;
+    let found = about.len().div_ceil(1000);
+    println!("{name} has {found} KB");
+    if found <= most {
+        return Ok(());
+    }
+    let found = format!("found {found} KB; accepted: at most {most} KB");
+    Err(Stop::failed(&format!("{name}: {}: {found}", file.display())))
 }
 
 /// Puts the licences of all that is inside beside the folder's page and the one file.
@@ -114,10 +128,11 @@ pub(crate) fn one_file(root: &Path) -> PathBuf {
 }
 
 /// Builds the module.
-pub(crate) fn module(root: &Path, profile: &str) -> Result<PathBuf, Stop> {
+pub(crate) fn module(root: &Path, build: &Build) -> Result<PathBuf, Stop> {
+    let profile = build.profile;
     let words = ["build", "--package", "firstflight-web", "--lib", "--target", TARGET];
     succeed("module", cargo(root, &words).args(["--profile", profile]))?;
-    let folder = if profile == TESTED { "debug" } else { profile };
+    let folder = if profile == TESTED.profile { "debug" } else { profile };
     Ok(target(root).join(TARGET).join(folder).join("firstflight_web.wasm"))
 }
 
