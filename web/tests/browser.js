@@ -39,7 +39,8 @@ export async function open() {
 export async function visit(browser, address, settings = {}) {
   const page = await browser.newPage();
   if (settings.scheme) await page.emulateMedia({ colorScheme: settings.scheme });
-  if (settings.width) await page.setViewportSize({ width: settings.width, height: 900 });
+  const { width, height = 900 } = settings;
+  if (width) await page.setViewportSize({ width, height });
   const asked = [];
   const wrong = [];
   page.on('request', (it) => asked.push(it.url()));

@@ -218,7 +218,13 @@ test('a hostile address ends in a message', async () => {
     await message.filter({ hasText: said }).waitFor({ timeout: 30_000 });
     assert.equal(await page.locator('img').count(), 0);
   }
-  const odd = ['#view=no&beside=<b>&tour=x-9', `#${'a=&'.repeat(5000)}`, '#%', '#control='];
+  const odd = [
+    `#${'control=cubic&'.repeat(9)}`,
+    '#view=no&beside=<b>&tour=x-9',
+    `#${'a=&'.repeat(5000)}`,
+    '#%',
+    '#control=',
+  ];
   for (const address of odd) {
     await page.evaluate((it) => (location.hash = it), address);
     await page.waitForSelector('main .view');
@@ -284,6 +290,32 @@ test('every view is for all eyes and hands, in both themes and at every width', 
     }
     await page.close();
   }
+});
+
+test('on a phone the curves stay in sight while one drags, and hide no focus', async () => {
+  const { page, wrong } = await drawn('#buffer=2bdp', { width: 360, height: 740 });
+  const place = (selector) =>
+    page.evaluate((it) => document.querySelector(it).getBoundingClientRect().toJSON(), selector);
+  for (const key of ['duration', 'rate', 'buffer']) {
+    const slider = `#slide-${key}`;
+    await page.locator(slider).focus();
+    await page.keyboard.press('ArrowLeft');
+    const [curves, at] = [await place('.curves'), await place(slider)];
+    assert.ok(curves.top >= 0 && curves.bottom < 0.6 * 740, `${key}: ${JSON.stringify(curves)}`);
+    assert.ok(at.top >= curves.bottom && at.bottom <= 740, `${key}: ${JSON.stringify(at)}`);
+  }
+  await page.waitForFunction(() => location.hash.includes('buffer=1.5bdp'));
+  // What is read covers them.
+  await page.getByRole('button', { name: 'Python' }).focus();
+  await page.keyboard.press('Enter');
+  const box = await place('[aria-labelledby=same] pre');
+  const covered = await page.evaluate(
+    ({ x, y }) => document.elementFromPoint(x + 9, y + 9)?.closest('pre') !== null,
+    box,
+  );
+  assert.ok(covered, 'the words are on top');
+  assert.deepEqual(wrong, []);
+  await page.close();
 });
 
 test('the folder works from a server', async () => {

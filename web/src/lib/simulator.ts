@@ -107,10 +107,13 @@ export class Simulator {
     const asked = this.#asked;
     this.#asked = undefined;
     this.stop();
+    const less =
+      asked?.question.ask === 'show'
+        ? 'A shorter record'
+        : 'A lower rate, a shorter time or a smaller transfer';
     const message =
       `This takes longer than ${this.#patience / 1000} s in a browser. ` +
-      'A lower rate, a shorter time or a smaller transfer is done sooner; ' +
-      'the command on your own machine has no limit.';
+      `${less} is done sooner; the command on your own machine has no limit.`;
     asked?.resolve({ kind: 'wrong', message });
     void this.#begin();
   }

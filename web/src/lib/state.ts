@@ -54,7 +54,8 @@ export function read(hash: string): State {
   const word = (key: string) => said.get(key)?.slice(0, MOST_LETTERS);
   const one = <T extends string>(key: string, all: readonly T[], usual: T): T =>
     all.find((it) => it === word(key)) ?? usual;
-  const controls = said.getAll('control').map((it) => it.slice(0, MOST_LETTERS));
+  const named = said.getAll('control').map((it) => it.slice(0, MOST_LETTERS));
+  const controls = [...new Set(named)];
   const path = { ...DEFAULT.path };
   for (const { key } of [...PATH, ...TRANSFER]) path[key] = word(key) ?? path[key] ?? '';
   return {
