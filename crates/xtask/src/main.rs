@@ -59,11 +59,7 @@ enum Task {
     /// The fuzz targets under libFuzzer (cargo-fuzz, a C++ compiler)
     Fuzz(fuzz::Asked),
     /// Writes docs/papers.md from `firstflight reproduce` (minutes, or none if its runs are kept)
-    Papers {
-        /// Says whether it is as written instead
-        #[arg(long)]
-        check: bool,
-    },
+    Papers(papers::Asked),
     /// The Python package's wheel, installed into target/python, and its tests (part of test)
     Python,
     /// The page that simulates in a browser: target/web, a folder for a server and
@@ -137,7 +133,7 @@ fn main() -> ExitCode {
         Task::Check => check::check(root),
         Task::Tidy => tidy::run(root),
         Task::Fuzz(asked) => fuzz::fuzz(root, &asked),
-        Task::Papers { check } => papers::run(root, check),
+        Task::Papers(asked) => papers::run(root, &asked),
         Task::Python => test::python(root),
         Task::Web { test: false } => web::build(root),
         Task::Web { test: true } => test::page(root),

@@ -3,22 +3,34 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::Stop;
-use crate::step::{announce, cargo, unable};
+use crate::step::{announce, built, cargo, unable};
+
+/// What may be asked for.
+#[derive(clap::Args)]
+pub(crate) struct Asked {
+    /// Says whether it is as written instead
+    #[arg(long)]
+    check: bool,
+    /// Takes the program of the tests: a fifth slower at it, but built already
+    #[arg(long)]
+    dev: bool,
+}
 
 /// Writes the document; with `check` compares it with the committed one instead.
-pub(crate) fn run(root: &Path, check: bool) -> Result<(), Stop> {
+pub(crate) fn run(root: &Path, asked: &Asked) -> Result<(), Stop> {
+    let check = asked.check;
     let committed = root.join(DOCUMENT);
     let file = if check { root.join(FRESH) } else { committed.clone() };
     if check && file.is_file() {
         // What is left from before must not pass for what is written now.
         fs::remove_file(&file).map_err(|error| unable("papers", &error))?;
     }
-    let verdicts = recorded(&reproduce(root, &file)?)?;
+    let verdicts = recorded(&reproduce(root, asked.dev, &file)?)?;
     if !check {
         let written = fs::write(root.join(RECORD), verdicts);
         written.map_err(|error| Stop::failed(&format!("{RECORD}: {error}")))?;
@@ -67,10 +79,16 @@ const FRESH: &str = "firstflight-out/papers.md";
 
 /// Runs every claim, and returns the rows as JSON. The exit code 1 says that a verdict is not the
 /// recorded one, which the comparison says too.
-fn reproduce(root: &Path, file: &Path) -> Result<Vec<u8>, Stop> {
+fn reproduce(root: &Path, dev: bool, file: &Path) -> Result<Vec<u8>, Stop> {
+    let mut command = if dev {
+        let mut program = Command::new(built(root, &["build", "--bin", "firstflight-reproduce"])?);
+        program.arg("reproduce").current_dir(root);
+        program
+    } else {
+        // As README has it, whose program is built in half the time of the whole command.
+        cargo(root, &["reproduce"])
+    };
     announce("reproduce");
-    // As README has it, whose program is built in half the time of the whole command.
-    let mut command = cargo(root, &["reproduce"]);
     command.args(["--out", "firstflight-out/reproduce", "--json", "--markdown"]);
     let child = command.arg(file).stdout(Stdio::piped()).spawn();
     let done = child.and_then(|child| child.wait_with_output());

@@ -49,8 +49,7 @@ pub(crate) fn lacks() -> Option<String> {
 
 fn command(root: &Path, word: &str) -> Command {
     let mut command = cargo(root, &[word, "--locked", "--manifest-path", MANIFEST]);
-    // Apart from the workspace's, whose features and profiles differ.
-    command.env("CARGO_TARGET_DIR", target(root).join("s2n"));
+    command.env("CARGO_TARGET_DIR", target(root));
     command
 }
 
