@@ -63,7 +63,6 @@ pub(crate) fn start(root: &Path) -> Result<Beside, Stop> {
 impl Beside {
     /// Waits for its end, shows what it said, and counts its tests.
     pub(crate) fn wait(mut self) -> Result<Count, Stop> {
-        println!("==> what went on beside the tests");
         let status = self.program.wait().map_err(|error| unable("beside", &error))?;
         let said = std::fs::read(&self.said).map_err(|error| unable("beside", &error))?;
         // Nobody may be listening any more.

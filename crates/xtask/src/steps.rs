@@ -46,8 +46,8 @@ impl Task {
             Self::Check => [sources(), outcome.to_vec()].concat(),
             Self::Test => [
                 sources(),
-                vec!["build of the tests", "tests", "page in a browser"],
-                vec!["tests of the Python package"],
+                vec!["build of the tests", "tests", "the rest of what goes on beside them"],
+                vec!["page in a browser", "tests of the Python package"],
             ]
             .concat(),
             Self::Beside => [
@@ -75,8 +75,8 @@ impl Task {
 pub(crate) struct Steps {
     task: Task,
     names: Vec<&'static str>,
-    /// When each of those that have begun did.
-    begun: Vec<Instant>,
+    /// When each of those that have begun did, and the CPU that all before it had taken.
+    begun: Vec<(Instant, f64)>,
 }
 
 impl Steps {
@@ -109,19 +109,34 @@ impl Steps {
     /// Says which step begins, and hands out its name.
     pub(crate) fn begin(&mut self) -> &'static str {
         let name = self.names.get(self.begun.len()).copied().unwrap_or("more");
-        self.begun.push(Instant::now());
+        self.begun.push((Instant::now(), cpu()));
         println!("==> {} of {}: {name}", self.begun.len(), self.names.len());
         name
     }
 
-    /// Keeps how long each step took, for the next time's announcement.
+    /// Tells what each step took, and keeps it for the next time's announcement.
     pub(crate) fn finish(&self, root: &Path) {
-        let ends = self.begun.iter().skip(1).copied().chain([Instant::now()]);
-        let took = self.begun.iter().zip(ends).map(|(begun, end)| (end - *begun).as_secs());
-        let lines = self.names.iter().zip(took).map(|(name, took)| format!("{took} {name}\n"));
+        let ends = self.begun.iter().skip(1).copied().chain([(Instant::now(), cpu())]);
+        let took =
+            self.begun.iter().zip(ends).map(|(begun, end)| (end.0 - begun.0, end.1 - begun.1));
+        println!("     s  CPU s");
+        let lines = self.names.iter().zip(took).map(|(name, (time, cpu))| {
+            println!("{:6.0} {cpu:6.0}  {name}", time.as_secs_f64());
+            format!("{} {name}\n", time.as_secs())
+        });
         // Where it cannot be kept the next time says less.
         let _ = fs::write(kept(root, self.task), lines.collect::<String>());
     }
+}
+
+/// The CPU time of this program and of all that it has waited for, seconds; 0 where the system has
+/// no such file (proc(5): user, system, and both of children, in hundredths of a second).
+fn cpu() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name in brackets may have spaces.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields.split_whitespace().skip(11).take(4);
+    ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// Keeps build scripts from compiling the C of the kernel's controls.
@@ -229,6 +244,14 @@ mod tests {
         assert!(place("build of the tests") < place("tests"));
         let both = [steps, Task::Beside.steps(true)].concat();
         assert!(Task::Check.steps(true).iter().all(|step| both.contains(step)));
+    }
+
+    #[test]
+    fn the_time_of_programs_that_ended_is_counted() {
+        let before = cpu();
+        let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        assert!(succeeds(Command::new("sh").args(["-c", busy])));
+        assert!(!Path::new("/proc/self/stat").exists() || cpu() > before);
     }
 
     #[test]

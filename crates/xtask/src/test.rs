@@ -36,6 +36,7 @@ pub(crate) fn whole(root: &Path) -> Result<(), Stop> {
     steps.begin();
     let beside = beside::start(root)?;
     let mut count = counted(&mut tests("--no-fail-fast"))?;
+    steps.begin();
     count.add(beside.wait()?);
     steps.begin();
     count.add(of_page(root)?);
