@@ -13,7 +13,7 @@ use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{View, Window};
 
 use crate::abi::*;
-use crate::translate::{own_sample, told};
+use crate::translate::{cumulative, own_sample, told};
 
 /// What a call answers in Rust.
 pub type Answer = Result<(), Error>;
@@ -192,33 +192,38 @@ impl<P: pair::Policies> Adapter<P> {
         if sent.in_flight > all || sent.in_flight < sent.bytes {
             return refused(Error::Number);
         }
-        let (now, bytes, in_flight) = (Instant(sent.now), Bytes(sent.bytes), Bytes(sent.in_flight));
-        self.sender.on_sent(&event::Sent { now, bytes, in_flight, again: sent.again != 0 });
-        match (self.samples || packet.is_some(), self.sender.acts_on_acks_only()) {
-            (false, true) => Ok(()),
-            (false, false) => self.pace(bytes),
-            (true, _) => self.note_departure(sent, packet),
+        if self.samples || packet.is_some() {
+            return self.note_departure(sent, packet);
         }
-    }
-
-    /// A packet has left that a policy may pace. In a function of its own, as the next, so that
-    /// what most packets need saves no registers.
-    #[inline(never)]
-    fn pace(&mut self, bytes: Bytes) -> Answer {
-        self.sender.on_paced(bytes);
+        if !self.sender.acts_on_acks_only() {
+            return self.on_paced(sent);
+        }
+        self.sender.on_sent(&sent.told());
         Ok(())
     }
 
-    /// Keeps the state in which a packet leaves.
+    /// A packet leaves that a policy may pace. In a function of its own, as the next, so that what
+    /// most packets need saves no registers.
+    #[inline(never)]
+    fn on_paced(&mut self, sent: &Sent) -> Answer {
+        self.sender.on_sent(&sent.told());
+        self.sender.on_paced(Bytes(sent.bytes));
+        Ok(())
+    }
+
+    /// A packet leaves whose state is kept.
     #[inline(never)]
     fn note_departure(&mut self, sent: &Sent, packet: Option<&mut Packet>) -> Answer {
-        let (now, bytes, in_flight) = (Instant(sent.now), Bytes(sent.bytes), Bytes(sent.in_flight));
+        let told = sent.told();
+        self.sender.on_sent(&told);
         if !self.sender.acts_on_acks_only() {
-            self.sender.on_paced(bytes);
+            self.sender.on_paced(told.bytes);
         }
         let state = match self.samples {
-            true => self.sampler.on_sent(now, in_flight, bytes == in_flight).into(),
-            false => Packet { sent_at: now.0, ..Packet::default() },
+            true => {
+                self.sampler.on_sent(told.now, told.in_flight, sent.bytes == sent.in_flight).into()
+            }
+            false => Packet { sent_at: sent.now, ..Packet::default() },
         };
         packet.into_iter().for_each(|packet| *packet = state);
         Ok(())
@@ -253,9 +258,7 @@ impl<P: pair::Policies> Adapter<P> {
 
     #[inline(never)]
     fn on_any_ack(&mut self, ack: &Ack, packet: Option<&Packet>) {
-        let mut told = told(ack);
-        (told.acked, told.credited) = (Bytes(ack.acked), Bytes(ack.credited));
-        told.snd_nxt = Bytes(ack.snd_nxt);
+        let mut told = cumulative(ack);
         if self.samples {
             self.sample(&mut told, ack, packet);
         }
@@ -493,11 +496,12 @@ impl<P: pair::Policies> Reports<Instant> for Adapter<P> {
     }
 }
 
-/// What a call answers that is refused: cold, so that one that is not sets no code aside.
+/// What a call answers that is refused: cold and not seen through, so that one that is not sets no
+/// code aside.
 #[cold]
 #[inline(never)]
 fn refused(error: Error) -> Answer {
-    Err(error)
+    Err(core::hint::black_box(error))
 }
 
 /// No link carries larger packets.

@@ -4,7 +4,20 @@ use firstflight_core::estimate::delivery_rate::AtSending;
 use firstflight_core::event::{self, Departure, RateSample};
 use firstflight_core::units::{Bytes, Instant, Span};
 
-use crate::abi::{Ack, Packet};
+use crate::abi::{Ack, Packet, Sent};
+
+impl Sent {
+    /// A packet that leaves, in the core's words.
+    #[inline(always)]
+    pub(crate) fn told(&self) -> event::Sent {
+        event::Sent {
+            now: Instant(self.now),
+            bytes: Bytes(self.bytes),
+            in_flight: Bytes(self.in_flight),
+            again: self.again != 0,
+        }
+    }
+}
 
 /// What an ACK of either kind says beside what it acknowledges, in the core's words.
 #[inline(always)]
@@ -16,6 +29,17 @@ pub(crate) fn told(ack: &Ack) -> event::Ack {
         marked: Bytes(ack.marked),
         app_limited: ack.app_limited != 0,
         ..event::Ack::default()
+    }
+}
+
+/// An ACK of TCP, in the core's words.
+#[inline(always)]
+pub(crate) fn cumulative(ack: &Ack) -> event::Ack {
+    event::Ack {
+        acked: Bytes(ack.acked),
+        credited: Bytes(ack.credited),
+        snd_nxt: Bytes(ack.snd_nxt),
+        ..told(ack)
     }
 }
 

@@ -207,7 +207,8 @@ impl Mechanism {
         // RFC 5681 section 3.2: the recovery sets what is sent, not the rules of growth.
         if self.view.recovering {
             if self.policy_is_in_charge() {
-                self.decide_in_recovery(ack, startup, avoidance);
+                // A copy, here and below, so that the ACK need be in memory in these places only.
+                self.decide_in_recovery(*ack, startup, avoidance);
             }
             return;
         }
@@ -217,7 +218,7 @@ impl Mechanism {
         }
         if self.view.phase == Phase::Startup {
             let ended = if self.view.plain_slow_start {
-                self.grow_plainly(ack, startup, avoidance)
+                self.grow_plainly(*ack, startup, avoidance)
             } else {
                 let step = startup.step(ack, &self.view);
                 let justified = self.justified_in_startup(startup);
@@ -244,12 +245,12 @@ impl Mechanism {
     #[cold]
     fn grow_plainly(
         &mut self,
-        ack: &Ack,
+        ack: Ack,
         startup: &impl Startup,
         avoidance: &mut impl Avoidance,
     ) -> bool {
-        let (step, justified) = (double(ack, &self.view), Some(self.max_flight * 2));
-        self.do_startup_step(step, ack, justified, startup, avoidance)
+        let (step, justified) = (double(&ack, &self.view), Some(self.max_flight * 2));
+        self.do_startup_step(step, &ack, justified, startup, avoidance)
     }
 
     /// Does what start-up has decided on an ACK. Whether it ends there with the window as it was,

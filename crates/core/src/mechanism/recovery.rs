@@ -30,21 +30,21 @@ impl Mechanism {
     #[inline(never)]
     pub(super) fn decide_in_recovery(
         &mut self,
-        ack: &Ack,
+        ack: Ack,
         startup: &mut (impl Startup + ?Sized),
         avoidance: &mut (impl Avoidance + ?Sized),
     ) {
         if self.view.phase == Phase::Avoidance {
-            let step = avoidance.recovering(ack, &self.view);
-            return self.apply(step, ack, self.justified_after_startup(avoidance));
+            let step = avoidance.recovering(&ack, &self.view);
+            return self.apply(step, &ack, self.justified_after_startup(avoidance));
         }
         let before = self.view.window.cwnd;
-        let step = startup.recovering(ack, &self.view);
+        let step = startup.recovering(&ack, &self.view);
         let justified = match self.in_charge {
             InCharge::GoingOn => self.justified_in_startup(startup),
             _ => None,
         };
-        self.apply(step, ack, justified);
+        self.apply(step, &ack, justified);
         if let Some(why) = step.exit {
             self.leave_startup(why, before.max(self.view.window.cwnd), startup, avoidance);
         } else if matches!(self.in_charge, InCharge::Landing(end) if self.view.acked >= end) {
