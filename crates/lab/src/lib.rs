@@ -8,7 +8,6 @@
 //! ([`Namespace`]).
 #![cfg(target_os = "linux")]
 
-mod bed;
 pub mod control;
 pub mod guest;
 mod job;
@@ -18,22 +17,23 @@ mod netem;
 mod outcome;
 pub mod path;
 mod process_tree;
+mod processor_time;
 pub mod programs;
 mod routes;
 mod run;
-mod steal;
 mod sys;
 mod tcp_info;
+mod testbed;
 pub mod tool;
 mod trace;
 mod traffic;
 mod transport;
 
-pub use bed::LinkKind;
 pub use control::LinuxControl;
 pub use job::complete;
 pub use namespace::Namespace;
 pub use outcome::{bottleneck, kernel_release, lab_figures};
 pub use path::Path;
 pub use run::{Generator, Lab, run};
+pub use testbed::LinkKind;
 pub use trace::queue_series;

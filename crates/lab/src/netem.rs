@@ -23,7 +23,7 @@ use serde::Deserialize;
 use crate::link::{Clock, DirectionReport, LinkReport, LinkSpec};
 use crate::namespace::Namespace;
 use crate::path::{self, DEVICE, FAR_NET, NEAR_NET};
-use crate::steal::ProcessorTime;
+use crate::processor_time::ProcessorTime;
 use firstflight_runner::RunError;
 
 /// Three namespaces and two veth pairs, gone with their owner.

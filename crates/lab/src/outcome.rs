@@ -17,11 +17,11 @@ use firstflight_results::{
 };
 use firstflight_scenario::{Complete, Plan};
 
-use crate::bed::LinkKind;
 use crate::control::LinuxControl;
 use crate::job::{FlowJob, Job};
 use crate::link::{DirectionReport, LinkReport, Timing};
 use crate::tcp_info::{CaState, TcpInfo};
+use crate::testbed::LinkKind;
 use crate::traffic::ConnectionOutcome;
 
 /// Everything known about one run.

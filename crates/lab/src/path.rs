@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 
 use crate::link::{self, Clock, Device, DirectionSpec, LinkReport, LinkSpec, Running};
 use crate::namespace::Namespace;
-use crate::steal::ProcessorTime;
+use crate::processor_time::ProcessorTime;
 use crate::sys;
 use firstflight_runner::RunError;
 

@@ -139,7 +139,7 @@ pub fn broken(why: String) -> Run {
 /// What they cannot be told.
 pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
     let groups = scenario.groups();
-    if let Some(why) = groups.iter().filter(|it| it.control.is_none()).find_map(untold) {
+    if let Some(why) = groups.iter().filter(|it| it.control.is_none()).find_map(not_for_programs) {
         return Err(RunError::Input(format!("programs transfer what they are asked for; {why}")));
     }
     let complete = job::complete(scenario)?;
@@ -189,7 +189,7 @@ fn can_be_cross_traffic(control: &ControlSpec) -> Result<(), RunError> {
 }
 
 /// What no program can be told of a flow.
-fn untold(flow: &FlowGroup) -> Option<&'static str> {
+fn not_for_programs(flow: &FlowGroup) -> Option<&'static str> {
     let found = [
         (!flow.writes.is_empty(), "`writes`: when more data is there is the server's own affair"),
         (

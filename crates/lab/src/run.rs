@@ -8,12 +8,12 @@ use std::time::Instant;
 use firstflight_runner::{Options, Report, Run};
 use firstflight_scenario::{Complete, Plan, Scenario};
 
-use crate::bed::{Bed, LinkKind};
 use crate::control::{LinuxControl, Loaded};
 use crate::job::{self, Job};
 use crate::netem::has_netem;
 use crate::outcome::LabRun;
 use crate::path::far_address;
+use crate::testbed::{LinkKind, Testbed};
 use crate::traffic::own::Own;
 use crate::traffic::udp::Source;
 use crate::traffic::{ConnectionOutcome, Schedule, iperf, shorten_problems};
@@ -161,7 +161,7 @@ impl One<'_> {
         if self.lab.virtual_time {
             job.link.spin_ns = 0;
         }
-        let mut bed = Bed::new(self.kind, &job.link)?;
+        let mut bed = Testbed::new(self.kind, &job.link)?;
         routes::set_up(bed.near(), bed.far(), &job)?;
         let Some(mut flows) = self.carry(&job, &mut bed, stop)? else { return Ok(None) };
         shorten_problems(&mut flows);
@@ -197,7 +197,7 @@ impl One<'_> {
     fn carry(
         &self,
         job: &Job,
-        bed: &mut Bed,
+        bed: &mut Testbed,
         stop: &AtomicBool,
     ) -> Result<Option<Vec<ConnectionOutcome>>, RunError> {
         let clock = bed.clock();

@@ -3,10 +3,10 @@
 use firstflight_runner::{Options, Report, RunError, Transport};
 use firstflight_scenario::{Complete, ControlSpec, Scenario};
 
-use crate::bed::LinkKind;
 use crate::control::LinuxControl;
 use crate::outcome::kernel_release;
 use crate::run::{Generator, Lab};
+use crate::testbed::LinkKind;
 use crate::{job, run};
 
 impl Transport for Lab {

@@ -5,16 +5,16 @@
 //! is one in virtual time, or with `--real-time` the running one. There a run that other work
 //! disturbed says so; it is repeated, and never kept.
 
-mod last;
 mod link;
+mod linux_controls;
 mod page;
 mod points;
 mod random;
 mod rows;
-mod twins;
+mod values;
 
 use crate::runs::of_guests;
-pub(crate) use twins::{LINUX_BBR, LINUX_CUBIC, LINUX_RENO};
+pub(crate) use linux_controls::{LINUX_BBR, LINUX_CUBIC, LINUX_RENO};
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -226,7 +226,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     }
     println!("lab: {DOCUMENT} is written");
     let Some(rows) = &rows else { return goes_on() };
-    last::write(&root.join(VALUES), &lab.kernel, rows)?;
+    values::write(&root.join(VALUES), &lab.kernel, rows)?;
     println!("lab: {VALUES} is written");
     if tables.iter().any(|table| table.points.len() < file.paths(&table.pair).len()) {
         return goes_on();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::Stop;
 use crate::step::{announce, built, cargo, unable};
@@ -53,14 +53,25 @@ fn compare(name: &str, found: &str, wanted: &str) -> Result<(), Stop> {
     }
 }
 
+/// What is read of the document of `reproduce --json`.
+#[derive(Deserialize)]
+struct Document {
+    rows: Vec<Judged>,
+}
+
+#[derive(Deserialize)]
+struct Judged {
+    id: String,
+    verdict: String,
+}
+
 /// The record: a line for each row, in the order of the papers.
 fn recorded(document: &[u8]) -> Result<String, Stop> {
-    let wrong = || Stop::failed("papers: `reproduce --json` printed no rows");
-    let document: Value = serde_json::from_slice(document).map_err(|_| wrong())?;
+    let document: Document = serde_json::from_slice(document).map_err(|error| {
+        Stop::failed(&format!("papers: the rows of `reproduce --json`: {error}"))
+    })?;
     let mut text = HEAD.to_owned();
-    for row in document["rows"].as_array().ok_or_else(wrong)? {
-        let words = [&row["id"], &row["verdict"]].map(Value::as_str);
-        let [Some(id), Some(verdict)] = words else { return Err(wrong()) };
+    for Judged { id, verdict } in document.rows {
         text.push_str(&format!("{id} = \"{verdict}\"\n"));
     }
     Ok(text)

@@ -10,9 +10,9 @@ use firstflight_results::{Counts, FlowContext, FlowOutcome, FlowResult, RunResul
 use firstflight_scenario::{Complete, Size, complete};
 
 use super::{GENERATOR, NAME, PRINTED, Ran, wanted_bytes};
-use crate::bed::LinkKind;
 use crate::link::{DirectionReport, FlowSeen};
 use crate::outcome::{bottleneck, lab_figures};
+use crate::testbed::LinkKind;
 
 /// Everything known about one run.
 pub(super) struct Outcome<'a> {

@@ -63,7 +63,7 @@ impl Receiver {
     /// Looks which packets may be calm from now on.
     #[inline]
     pub(super) fn look_for_gaps(&mut self) {
-        let until = if self.early.is_empty() { self.end - 1 } else { 0 };
+        let until = if self.out_of_order.is_empty() { self.end - 1 } else { 0 };
         if self.answers_at_once {
             self.calm_until = until;
         } else if self.fast_paths && self.delays() && self.split == 1 {

@@ -5,10 +5,10 @@
 //! never go backwards.
 
 mod calm;
-mod early;
 pub(crate) mod linux_acks;
 mod numbers;
 mod orders;
+mod out_of_order;
 pub(crate) mod sack_blocks;
 #[cfg(test)]
 mod tests;
@@ -19,9 +19,9 @@ use crate::endpoint::rules::LinuxAcks;
 use crate::endpoint::{Endpoint, Recovery};
 use crate::jiffies;
 use crate::packet::{AckOut, HELD};
-use early::Early;
 use linux_acks::AckState;
 use numbers::Numbers;
+use out_of_order::OutOfOrder;
 use sack_blocks::SackHistory;
 
 /// What a packet in order causes.
@@ -44,7 +44,7 @@ pub(crate) struct Receiver {
     /// ([`Receiver::take_delayed`]). 0 if none.
     delayed_until: u32,
     /// Packets beyond `next` that have arrived.
-    early: Early,
+    out_of_order: OutOfOrder,
     /// QUIC's packet numbers, none of which comes twice.
     numbers: Option<Box<Numbers>>,
     /// With SACK: what was reported last.
@@ -120,7 +120,7 @@ impl Receiver {
         let sack = matches!(endpoint.recovery, Recovery::Sack | Recovery::Rack | Recovery::Ns2Sack);
         Self {
             next: 0,
-            early: Early::default(),
+            out_of_order: OutOfOrder::default(),
             sack: sack.then(SackHistory::default),
             every: endpoint.delayed_ack.max(1),
             split: if numbers { 1 } else { endpoint.split_acks.max(1) },
@@ -279,7 +279,7 @@ impl Receiver {
     /// missing.
     fn is_held_back(&mut self, seq: u32, at: Instant) -> bool {
         let Some(linux) = &mut self.linux else { return false };
-        if self.early.is_empty() || seq <= self.next || self.sack.is_none() {
+        if self.out_of_order.is_empty() || seq <= self.next || self.sack.is_none() {
             return false;
         }
         let Some(due) = linux.hold_back(seq, self.next, at) else { return false };
@@ -327,23 +327,23 @@ impl Receiver {
     fn take_data(&mut self, seq: u32, at: Instant) -> bool {
         self.last_cause = seq;
         let in_order = seq == self.next;
-        let had_gap = !self.early.is_empty();
+        let had_gap = !self.out_of_order.is_empty();
         if in_order {
             self.advance(at);
         } else if seq > self.next {
-            self.early.keep(seq, self.next);
+            self.out_of_order.keep(seq, self.next);
         }
         in_order && !had_gap
     }
 
     /// Whether packet `seq` is the newest in order, come again, and may wait like the first.
     fn is_repeated(&self, seq: u32) -> bool {
-        self.delay_repeated && seq + 1 == self.next && self.early.is_empty()
+        self.delay_repeated && seq + 1 == self.next && self.out_of_order.is_empty()
     }
 
     /// Whether the packet that has just come is answered at once although it could wait.
     fn is_quick(&self) -> bool {
-        self.quick > 0 || self.next + self.early.count <= self.quick_until
+        self.quick > 0 || self.next + self.out_of_order.count <= self.quick_until
     }
 
     fn answer(&mut self, at: Instant) -> AckOut {
@@ -365,22 +365,22 @@ impl Receiver {
 
     /// A splitting receiver splits every ACK for new data, unless it misses some.
     fn parts(&mut self) -> u32 {
-        let is_new = self.next > self.acked && self.early.is_empty();
+        let is_new = self.next > self.acked && self.out_of_order.is_empty();
         self.acked = self.acked.max(self.next);
         if is_new { self.split } else { 1 }
     }
 
     #[inline]
     fn sack_blocks(&mut self) -> u32 {
-        let Self { sack, early, next, last_cause, .. } = self;
+        let Self { sack, out_of_order, next, last_cause, .. } = self;
         match sack {
             None => 0,
-            Some(history) if early.is_empty() => {
+            Some(history) if out_of_order.is_empty() => {
                 history.clear();
                 0
             }
             Some(history) => {
-                history.report(*last_cause, *next, |cause, begin| early.run(cause, begin))
+                history.report(*last_cause, *next, |cause, begin| out_of_order.run(cause, begin))
             }
         }
     }
@@ -388,7 +388,7 @@ impl Receiver {
     fn advance(&mut self, at: Instant) {
         let before = self.next;
         self.next += 1;
-        while self.early.take(self.next) {
+        while self.out_of_order.take(self.next) {
             self.next += 1;
         }
         if at > self.counts_until {

@@ -26,7 +26,7 @@ fn a_filled_gap_acknowledges_everything_behind_it() {
         .map(|seq| receiver.receive(*seq, Instant(u64::from(*seq))).1.unwrap().next)
         .collect();
     assert_eq!(seen, [1, 1, 1, 1, 4, 5]);
-    assert_eq!(receiver.early.count, 1);
+    assert_eq!(receiver.out_of_order.count, 1);
 }
 
 #[test]

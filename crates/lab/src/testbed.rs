@@ -1,4 +1,4 @@
-//! The bed that flows run on: two ends and a bottleneck, whichever way the bottleneck is made.
+//! The testbed that flows run on: two ends and a bottleneck, whichever way the bottleneck is made.
 
 use std::str::FromStr;
 
@@ -39,15 +39,15 @@ impl FromStr for LinkKind {
     }
 }
 
-/// A bed that stands until it is dropped.
+/// A testbed that stands until it is dropped.
 #[derive(Debug)]
-pub(crate) enum Bed {
+pub(crate) enum Testbed {
     Tun(Path),
     Netem(Netem),
 }
 
-impl Bed {
-    /// Puts the bed up.
+impl Testbed {
+    /// Puts it up.
     ///
     /// # Errors
     /// The machine lacks something, or the link cannot do what the scenario says.
@@ -87,7 +87,7 @@ impl Bed {
         }
     }
 
-    /// Takes the bed down and tells what its link did.
+    /// Takes it down and tells what its link did.
     pub(crate) fn finish(self) -> LinkReport {
         match self {
             Self::Tun(path) => path.stop(),

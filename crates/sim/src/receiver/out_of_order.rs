@@ -2,12 +2,12 @@
 
 /// One bit per packet, in a ring: packet `seq` has bit `seq % capacity`.
 #[derive(Debug, Default)]
-pub(super) struct Early {
+pub(super) struct OutOfOrder {
     words: Vec<u64>,
     pub(super) count: u32,
 }
 
-impl Early {
+impl OutOfOrder {
     /// Whether nothing has arrived early, so that nothing is missing.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
@@ -117,16 +117,16 @@ mod tests {
 
     #[test]
     fn a_run_is_found_within_a_word_across_words_and_to_the_end_of_the_ring() {
-        let mut early = Early::default();
+        let mut packets = OutOfOrder::default();
         let runs = [(110, 121), (126, 129), (130, 228)];
         for seq in runs.into_iter().flat_map(|(begin, end)| begin..end) {
-            early.keep(seq, 100);
+            packets.keep(seq, 100);
         }
-        assert_eq!(early.capacity(), 128, "packet 228 has the place of the one expected");
+        assert_eq!(packets.capacity(), 128, "packet 228 has the place of the one expected");
         for (begin, end) in runs {
             for cause in begin..end {
-                assert_eq!(early.run(cause, None), (begin, end), "{cause}");
-                assert_eq!(early.run(cause, Some(begin)), (begin, end), "{cause}");
+                assert_eq!(packets.run(cause, None), (begin, end), "{cause}");
+                assert_eq!(packets.run(cause, Some(begin)), (begin, end), "{cause}");
             }
         }
     }
