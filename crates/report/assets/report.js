@@ -4,6 +4,8 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const DASHES = ["solid", "dot", "dashdot"];
   const COLORS = 7;
+  const AXIS_FONT = 15; // px
+  const [EDGE, FOOT] = [8, 48]; // px above and below the panels
   const PAUSE = 120; // ms between figures drawn ahead of being seen
 
   // --- plotly.js, unpacked once and only when the first figure is needed
@@ -79,12 +81,25 @@
       panel.series.map((curve) => trace(curve, panel, index, picture.panels.length > 1)),
     );
 
-  function layout(picture) {
+  // The name of an axis in lines that are no longer than the axis, pixels.
+  function wrapped(label, room) {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = `${AXIS_FONT}px ${css("--font")}`;
+    const lines = [];
+    for (const word of label.split(" ")) {
+      const longer = [...lines.slice(-1), word].join(" ");
+      if (lines.length && pen.measureText(longer).width <= room) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines.map(plain).join("<br>");
+  }
+
+  function layout(picture, plot) {
     const count = picture.panels.length;
     const gap = count > 1 ? 0.05 : 0;
     const height = (1 - gap * (count - 1)) / count;
-    const axis = (scaled) => ({
-      title: { text: plain(scaled.label), standoff: 8 },
+    const axis = (scaled, room) => ({
+      title: { text: wrapped(scaled.label, room), standoff: 8, font: { size: AXIS_FONT } },
       type: scaled.log ? "log" : "linear",
       gridcolor: css("--grid"),
       linecolor: css("--axis"),
@@ -96,7 +111,7 @@
     });
     const result = {
       autosize: true,
-      margin: { l: 64, r: 16, t: 8, b: 48 },
+      margin: { l: 64, r: 16, t: EDGE, b: FOOT },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: css("--font"), size: 12.5, color: css("--ink") },
@@ -107,7 +122,7 @@
       hoverlabel: { bgcolor: css("--card"), bordercolor: css("--axis") },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--axis"), activecolor: css("--ink") },
       xaxis: {
-        ...axis(picture.x),
+        ...axis(picture.x, Infinity),
         anchor: nth("y", count - 1),
         hoverformat: ".6~g",
         showspikes: true,
@@ -120,7 +135,7 @@
     picture.panels.forEach((panel, index) => {
       const top = 1 - index * (height + gap);
       result[nth("yaxis", index)] = {
-        ...axis(panel.y),
+        ...axis(panel.y, height * (parseFloat(plot.style.height) - EDGE - FOOT)),
         domain: [Math.max(0, top - height), top],
         rangemode: "tozero",
         ...(panel.top && { range: [0, panel.top * 1.05] }),
@@ -142,7 +157,7 @@
     const picture = JSON.parse(plot.parentElement.querySelector("script").textContent);
     pictures.set(plot, picture);
     const Plotly = await plotly();
-    await Plotly.newPlot(plot, traces(picture), layout(picture), config);
+    await Plotly.newPlot(plot, traces(picture), layout(picture, plot), config);
     legend(plot, picture);
     plot.addEventListener("keydown", (event) => steer(Plotly, plot, event));
     plot.dataset.drawn = "yes";
@@ -213,7 +228,8 @@
 
   function redraw() {
     for (const [plot, picture] of pictures) {
-      if (plot.dataset.drawn) window.Plotly.react(plot, traces(picture), layout(picture), config);
+      if (!plot.dataset.drawn) continue;
+      window.Plotly.react(plot, traces(picture), layout(picture, plot), config);
     }
   }
 

@@ -31,7 +31,17 @@ fn hostile() -> Section {
     Section::new("hostile", HOSTILE)
         .text(HOSTILE)
         .figure(figure.panel(panel).caption(HOSTILE).command(HOSTILE))
+        .figure(stacked())
         .table(table)
+}
+
+/// Panels with names that are longer than they are high.
+fn stacked() -> Figure {
+    let figure = Figure::new("stacked", "Stacked", Axis::new("time", "s"));
+    (0..4).fold(figure, |figure, _| {
+        let name = Axis::new("time until the first 100000 bytes were acknowledged", "times");
+        figure.panel(Panel::new(name).with(Series::line("a", vec![(0.0, 1.0), (1.0, 2.0)])))
+    })
 }
 
 #[test]
@@ -66,9 +76,11 @@ fn a_browser_draws_zooms_hovers_and_filters() {
 
     assert_eq!(seen["violations"], Value::Array(vec![]), "{seen:#}");
     assert_eq!(seen["loaded"], Value::Array(vec![]), "{seen:#}");
-    assert_eq!(seen["drawn"], 4, "{seen:#}");
-    // 9 curves and 2 limits; 3 curves and 2 published ones; 2 curves, the points have no line; 1.
-    assert_eq!(seen["curves"], 11 + 5 + 2 + 1, "{seen:#}");
+    assert_eq!(seen["drawn"], 5, "{seen:#}");
+    // 9 curves, 2 limits; 3 curves and 2 published ones; 2 curves, the points have no line; 1; 4.
+    assert_eq!(seen["curves"], 11 + 5 + 2 + 1 + 4, "{seen:#}");
+    assert_eq!(seen["names"], 4, "{seen:#}");
+    assert!(seen["apart"].as_f64() > Some(0.0), "names of axes meet or are cut off: {seen:#}");
     assert_eq!((&seen["panels"], &seen["x_axes"]), (&3.into(), &1.into()), "{seen:#}");
     assert_eq!(seen["hovered"].as_array().map(Vec::len), Some(9), "{seen:#}");
     assert!((seen["zoomed"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-6, "{seen:#}");

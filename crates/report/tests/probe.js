@@ -44,6 +44,17 @@ addEventListener("load", () =>
     search.dispatchEvent(new Event("input"));
     seen.refuted = shown();
 
+    // How far the names of stacked axes stay apart, from one end of the plot to the other.
+    const names = all("#stacked text").filter((text) => /^y\d*title$/.test(text.classList[0]));
+    const spans = [...names, document.querySelector("#stacked .plot")].map((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return [top, bottom];
+    });
+    const [from, to] = spans.pop();
+    const ends = [from, ...spans.flat(), to];
+    seen.names = names.length;
+    seen.apart = Math.min(...ends.slice(1).map((end, at) => end - ends[at]));
+
     const text = (selector) => document.querySelector(selector).textContent;
     seen.hostile = {
       alive: all(".alive").length,
