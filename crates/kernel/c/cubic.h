@@ -51,6 +51,7 @@ struct cubic {
     u32 waited;
     u32 ratio;
     u32 stage;
+    u32 rested;
 };
 
 FF_NEW_POLICY(cubic)
@@ -259,10 +260,25 @@ FF_INLINE u64 cubic_reno(struct cubic *c, ff_knobs *k, u64 acked, const struct f
     return c->w_est >> FRACTION;
 }
 
+/* RFC 9438 section 5.8: time in which the source limits does not count. Linux leaves out rests,
+ * CUBIC 2.1 nothing.
+ */
+#define FF_RESTS
+FF_INLINE void cubic_on_rest(struct cubic *c, ff_knobs *k, u64 idle, const struct ff_view *v)
+{
+    c->rested = c->stage >= STAGE_RUNNING;
+    if (!is_21(k))
+        c->t_epoch = min_of(plus(c->t_epoch, idle), v->now);
+    c->last = v->now;
+}
+
 FF_INLINE void cubic_enter(struct cubic *c, const struct ff_view *v)
 {
-    if (c->stage != STAGE_CUT)
+    if (c->stage == STAGE_CUT)
+        return;
+    if (!c->rested)
         c->stage = STAGE_UNKNOWN;
+    c->rested = 0;
 }
 
 FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct ff_ack *ack,
@@ -277,8 +293,9 @@ FF_INLINE struct ff_step cubic_step(struct cubic *c, ff_knobs *k, const struct f
     if (c->stage < STAGE_RUNNING)
         cubic_begin(c, k, v);
     if (ack->app_limited) {
-        /* RFC 9438 section 5.8: time in which the source limits does not count. */
-        c->t_epoch = plus(c->t_epoch, minus(v->now, c->last));
+        /* RFC 9438 section 5.8. */
+        if (!is_21(k) && !is_linux(k))
+            c->t_epoch = plus(c->t_epoch, minus(v->now, c->last));
         c->last = v->now;
         return hold(v->window);
     }

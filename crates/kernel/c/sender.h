@@ -254,6 +254,18 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
 
 #endif
 
+/* Data leaves again after the source had none for `idle`, and all was acknowledged. What the kernel
+ * leaves of the window is told apart.
+ */
+FF_INLINE void ff_on_rest(struct ff_sender *s, ff_knobs *k, u64 now, u64 idle)
+{
+#ifdef FF_RESTS
+    s->view.now = now;
+    if (idle)
+        avoidance(on_rest)(&s->avoidance, k, idle, &s->view);
+#endif
+}
+
 /* A sender that does not use its window does not open it. */
 FF_INLINE void apply(struct ff_sender *s, struct ff_step step, const struct ff_ack *ack)
 {

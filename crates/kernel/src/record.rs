@@ -76,9 +76,11 @@ pub enum Kind {
     Wake,
     /// Whether the socket paces from now on.
     Paced,
+    /// Time, how long the source had nothing to send.
+    Rest,
 }
 
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     Kind::New,
     Kind::Handshake,
     Kind::Begin,
@@ -92,6 +94,7 @@ const KINDS: [Kind; 13] = [
     Kind::Hint,
     Kind::Wake,
     Kind::Paced,
+    Kind::Rest,
 ];
 
 impl Record {

@@ -20,6 +20,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use firstflight_control::Control;
 use firstflight_core::knob::KnobKind;
@@ -34,7 +35,7 @@ use firstflight_kernel::trial::dealing;
 use firstflight_kernel::watch::{Connection, End, Watch, default_cgroup};
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
-use running::flow::{Flow, Given, send_full_segments};
+use running::flow::{Flow, Given, rest_once, send_full_segments};
 use running::network::{Network, has_tools};
 use running::replay::{LARGEST_SSTHRESH, Replay};
 use running::watching::{told_of, traced};
@@ -145,6 +146,25 @@ fn a_fin_with_the_last_full_segment_is_delivered_with_it() {
     let mut replay = Replay::new("slow-start+westwood");
     control.records().unwrap().iter().for_each(|record| replay.take(record));
     assert_eq!(replay.check(), 1);
+}
+
+/// CUBIC's clock stands still while the source rests.
+#[test]
+fn a_control_that_wants_to_know_of_a_rest_hears_how_long_it_was() {
+    if !able() {
+        return;
+    }
+    let name = Some(format!("ff_r_{}", std::process::id() % 10_000));
+    let options = Options { name, recording: true, ..Options::default() };
+    let control = load_with("slow-start+cubic", options).unwrap();
+    rest_once(&Network::new(202), control.name(), Duration::from_millis(300));
+    let records = control.records().unwrap();
+    let mut replay = Replay::new("slow-start+cubic");
+    records.iter().for_each(|record| replay.take(record));
+    assert_eq!(replay.check(), 1);
+    let rests = records.iter().filter(|record| record.kind == Kind::Rest);
+    let longest = rests.map(|record| record.numbers[1]).max().unwrap();
+    assert!((250_000_000..60_000_000_000).contains(&longest), "{longest} ns");
 }
 
 /// A program may choose its control while the connection opens, and its SYN may carry data: the

@@ -27,6 +27,7 @@ struct ff_ops {
     u64 (*wake)(const struct ff_sender *s);
     void (*endpoint_paces)(struct ff_sender *s, u32 paces);
     u64 (*paced)(const struct ff_sender *s);
+    void (*on_rest)(struct ff_sender *s, ff_knobs *k, u64 now, u64 idle);
 };
 
 static void host_new(struct ff_sender *s, ff_knobs *k, const struct ff_config *config)
@@ -127,6 +128,11 @@ static u64 host_wake(const struct ff_sender *s)
 #endif
 }
 
+static void host_on_rest(struct ff_sender *s, ff_knobs *k, u64 now, u64 idle)
+{
+    ff_on_rest(s, k, now, idle);
+}
+
 static void host_endpoint_paces(struct ff_sender *s, u32 paces) { ff_endpoint_paces(s, paces); }
 
 static u64 host_paced(const struct ff_sender *s)
@@ -163,6 +169,7 @@ const struct ff_ops *FF_NATIVE(void)
         .wake = host_wake,
         .endpoint_paces = host_endpoint_paces,
         .paced = host_paced,
+        .on_rest = host_on_rest,
     };
 
     return &ops;

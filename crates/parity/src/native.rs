@@ -33,6 +33,7 @@ struct Ops {
     wake: unsafe extern "C" fn(*const State) -> u64,
     endpoint_paces: unsafe extern "C" fn(*mut State, u32),
     paced: unsafe extern "C" fn(*const State) -> u64,
+    on_rest: unsafe extern "C" fn(*mut State, *const Knobs, u64, u64),
 }
 
 /// `struct ff_sender`, of which only C knows the size: 64-bit words, all zero at first.
@@ -232,6 +233,12 @@ impl Native {
     pub fn endpoint_paces(&mut self, paces: bool) {
         // SAFETY: as in `new`.
         unsafe { (self.ops.endpoint_paces)(self.state.as_mut_ptr(), u32::from(paces)) }
+    }
+
+    /// [`firstflight_core::sender::Sender::on_rest`], which leaves the window as it is.
+    pub fn on_rest(&mut self, now: Instant, idle: Span) {
+        // SAFETY: as in `new`.
+        unsafe { (self.ops.on_rest)(self.state.as_mut_ptr(), self.knobs(), now.0, idle.0) }
     }
 
     /// [`firstflight_core::sender::Sender::on_wake`].

@@ -152,10 +152,13 @@ impl Listed for Cubic {
 }
 
 impl Observer for Cubic {
-    /// RFC 9438 section 5.8: time in which the source limits does not count.
+    /// RFC 9438 section 5.8: time in which the source limits does not count. Linux leaves out rests
+    /// (`cubictcp_cwnd_event`), CUBIC 2.1 nothing.
     fn on_rest(&mut self, idle: Span, view: &View) {
         self.rested = self.stage == Stage::Running;
-        self.epoch.t_epoch = (self.epoch.t_epoch + idle).min(view.now);
+        if !matches!(self.source, Source::Version21(_)) {
+            self.epoch.t_epoch = (self.epoch.t_epoch + idle).min(view.now);
+        }
         self.epoch.last = view.now;
     }
 
@@ -189,8 +192,10 @@ impl Avoidance for Cubic {
         }
         let Self { form, epoch, .. } = self;
         if ack.app_limited {
-            // RFC 9438 section 5.8: time in which the source limits does not count.
-            epoch.t_epoch = epoch.t_epoch + view.now.since(epoch.last);
+            // RFC 9438 section 5.8.
+            if let Source::Rfc9438(_) = self.source {
+                epoch.t_epoch = epoch.t_epoch + view.now.since(epoch.last);
+            }
             epoch.last = view.now;
             return window.hold();
         }

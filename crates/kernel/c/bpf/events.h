@@ -237,4 +237,19 @@ FF_INLINE u8 is_due(const struct connection *c, const struct tcp_sock *tp)
 
 #endif
 
+#ifdef FF_RESTS
+
+/* All is acknowledged, and the source had nothing to send since the last event. */
+FF_INLINE void rest(struct connection *c, struct tcp_sock *tp)
+{
+    u64 numbers[] = { tp->tcp_clock_cache, 0 };
+
+    catch_up(c, tp);
+    numbers[1] = minus(numbers[0], c->sender.view.now);
+    ff_on_rest(&c->sender, &ff_loaded.knobs, numbers[0], numbers[1]);
+    report(c, tp, RECORD_REST, numbers, 2);
+}
+
+#endif
+
 #endif

@@ -22,6 +22,7 @@ enum record_kind {
     RECORD_HINT,
     RECORD_WAKE,
     RECORD_PACED,
+    RECORD_REST,
 };
 
 #define RECORD_NUMBERS 7

@@ -321,14 +321,23 @@ u32 BPF_PROG(ff_ssthresh, struct sock *sk)
     return ((struct tcp_sock *)sk)->snd_ssthresh;
 }
 
-/* Data is about to leave, and nothing is in flight. Linux 7.1 and later call this instead of
- * ff_cwnd_event with CA_EVENT_TX_START.
- */
+/* Data is about to leave, and nothing is in flight. */
+FF_INLINE void start_to_send(struct sock *sk, struct connection *c)
+{
+    if (!c)
+        begin(sk);
+#ifdef FF_RESTS
+    else if (!((struct tcp_sock *)sk)->packets_out)
+        rest(c, (struct tcp_sock *)sk);
+#endif
+}
+
+/* Linux 7.1 and later call this instead of ff_cwnd_event with CA_EVENT_TX_START. */
 SEC("struct_ops")
 void BPF_PROG(ff_cwnd_event_tx_start, struct sock *sk)
 {
-    if (!ff_loaded.leaving_out && !connection_of(sk))
-        begin(sk);
+    if (!ff_loaded.leaving_out)
+        start_to_send(sk, connection_of(sk));
 }
 
 SEC("struct_ops")
@@ -339,11 +348,8 @@ void BPF_PROG(ff_cwnd_event, struct sock *sk, u32 event)
     if (ff_loaded.leaving_out || (event != CA_EVENT_LOSS && event != CA_EVENT_TX_START))
         return;
     c = connection_of(sk);
-    if (event == CA_EVENT_TX_START) {
-        if (!c)
-            begin(sk);
-        return;
-    }
+    if (event == CA_EVENT_TX_START)
+        return start_to_send(sk, c);
     if (!c)
         return;
     catch_up(c, (struct tcp_sock *)sk);

@@ -5,6 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use nix::libc::{EINPROGRESS, MSG_FASTOPEN};
 use socket2::{Domain, Socket, Type};
@@ -86,12 +87,35 @@ impl Flow {
     }
 }
 
-/// A connection that sends so many full segments at once, the last with its FIN.
-pub(crate) fn send_full_segments(network: &Network, control: &str, segments: u64) {
+/// A connection under that control, and its receiver's end.
+fn open(network: &Network, control: &str) -> (Socket, TcpStream) {
     let listener = network.within("b", || TcpListener::bind("0.0.0.0:0")).unwrap();
     let socket = network.within("a", || Socket::new(Domain::IPV4, Type::STREAM, None)).unwrap();
     socket.set_tcp_congestion(control.as_bytes()).unwrap();
     let receiver = connect(network, &socket, &listener);
+    (socket, receiver)
+}
+
+/// A connection that sends something twice, with a rest in between.
+pub(crate) fn rest_once(network: &Network, control: &str, rest: Duration) {
+    let (socket, receiver) = open(network, control);
+    let arrived = Arc::<AtomicU64>::default();
+    let reader = thread::spawn({
+        let arrived = arrived.clone();
+        move || read(receiver, &arrived)
+    });
+    let (mut socket, data) = (TcpStream::from(socket), vec![0; 200_000]);
+    socket.write_all(&data).unwrap();
+    wait_until("the data before the rest", || arrived.load(Relaxed) == 200_000);
+    thread::sleep(rest);
+    socket.write_all(&data).unwrap();
+    finish(&mut socket);
+    reader.join().unwrap();
+}
+
+/// A connection that sends so many full segments at once, the last with its FIN.
+pub(crate) fn send_full_segments(network: &Network, control: &str, segments: u64) {
+    let (socket, receiver) = open(network, control);
     let size = segments * u64::from(socket.tcp_mss().unwrap());
     // Everything waits in the socket when the FIN comes.
     socket.set_send_buffer_size(2 * usize::try_from(size).unwrap()).unwrap();

@@ -207,6 +207,7 @@ fn tell(sender: &mut CoreSender, record: &Record) {
         Kind::Wake => sender.on_wake(Instant(numbers[0])),
         Kind::Paced => sender.endpoint_paces(if numbers[0] == 0 { 0 } else { LINUX_PERCENT }),
         Kind::Spurious => sender.on_spurious_loss(),
+        Kind::Rest => sender.on_rest(Instant(numbers[0]), Span(numbers[1]), None),
         Kind::Mss => sender.set_mss(Bytes(numbers[0])),
         Kind::Hint => {
             let [now, cwnd, ssthresh, rtt, min_rtt, per_round, age] = numbers;

@@ -179,6 +179,13 @@ impl Both {
         self.compare(&"spurious");
     }
 
+    /// The source had nothing to send for so long.
+    pub(crate) fn rest(&mut self, now: u64, idle: u64) {
+        self.rust.on_rest(Instant(now), Span(idle), None);
+        self.native.on_rest(Instant(now), Span(idle));
+        self.compare(&("rest", now, idle));
+    }
+
     pub(crate) fn set_mss(&mut self, mss: u64) {
         self.rust.set_mss(Bytes(mss));
         self.native.set_mss(Bytes(mss));

@@ -206,7 +206,11 @@ impl Path {
             }
         }
         if !self.clean && draw.once_in(300) {
-            self.now += self.rtt.saturating_mul(1 << draw.between(0, 12));
+            let idle = self.rtt.saturating_mul(1 << draw.between(0, 12));
+            self.now += idle;
+            if self.flight() == 0 {
+                both.rest(self.now, idle);
+            }
         }
         if draw.once_in(40) {
             self.cross = draw.between(0, 20_000_000);

@@ -49,7 +49,10 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
                 both.recovered(cwnd.filter(|cwnd| *cwnd != u64::MAX));
             }
             8 => both.spurious(),
-            10 => both.wake(now),
+            10 => {
+                both.wake(now);
+                both.rest(now, now >> 8);
+            }
             11 => both.endpoint_paces(draw.once_in(2)),
             9 => both.set_mss(if draw.once_in(5) { draw.any_size() } else { draw.any() >> 51 }),
             _ => both.ack(&ack(now, draw)),

@@ -93,12 +93,19 @@ fn without_a_loss_to_go_by_the_curve_starts_flat() {
 
 #[test]
 fn time_in_which_the_source_limits_does_not_count() {
-    let mut cubic = Cubic::default();
-    let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
-    let _ = cubic.step(&ack(), &view(70, 70, 0));
-    let limited = Ack { app_limited: true, ..ack() };
-    assert_eq!(cubic.step(&limited, &view(70, 70, 5_000)).window.cwnd, Bytes(70_000));
-    assert_eq!(cubic.epoch.t_epoch, Instant(5_000_000_000));
+    // In Linux it does, but for rests, and in CUBIC 2.1 all of it.
+    for (preset, limited, rested) in [("rfc9438", 5, 7), ("linux", 0, 2), ("ns2", 0, 0)] {
+        let mut cubic = Cubic::default();
+        assert!(cubic.set("preset", KnobValue::Word(preset)));
+        let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+        let _ = cubic.step(&ack(), &view(70, 60, 0));
+        let window = view(70, 60, 5_000);
+        let ack = Ack { app_limited: true, ..ack() };
+        assert_eq!(cubic.step(&ack, &window).window.cwnd, Bytes(70_000));
+        assert_eq!(cubic.epoch.t_epoch, Instant(limited * 1_000_000_000), "{preset}");
+        cubic.on_rest(Span::from_secs(2), &view(70, 60, 9_000));
+        assert_eq!(cubic.epoch.t_epoch, Instant(rested * 1_000_000_000), "{preset}");
+    }
 }
 
 /// RFC 9438 section 5.8; slow start after a rest leads back to the curve, once.
