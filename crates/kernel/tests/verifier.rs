@@ -23,14 +23,16 @@ fn the_verifier_never_contradicts_itself() {
     let apart = ["tcpw-a(preset=ns2)", "dbc(wth=ere)+westwood"].map(str::to_owned);
     let all = PAIRS.iter().map(|pair| format!("{}+{}", pair.startup, pair.avoidance));
     for (number, text) in all.chain(apart).enumerate() {
-        let (plain, strict) = (prepare(&text, number, false), prepare(&text, number, true));
-        assert!(plain.is_ok(), "{text}: {plain:?}");
-        match strict {
+        match prepare(&text, number, true) {
+            // Without the flag it loads too: the verifier then looks at the same, and allows more.
             Ok(_) => println!("{text}: bounds kept"),
             Err(LoadError::Refused { reason, .. }) if number == 0 && reason.contains("nvalid") => {
                 return skip("the kernel has no BPF_F_TEST_REG_INVARIANTS (Linux 6.8)");
             }
-            Err(error) => panic!("{text}: {error}"),
+            Err(error) => {
+                let plain = prepare(&text, number, false).map(drop);
+                panic!("{text}: {error}; without the flag: {plain:?}");
+            }
         }
     }
 }
