@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use firstflight_judge::REFERENCES;
-use firstflight_judge::findings::{Found, Seen, findings};
+use firstflight_judge::findings::{Evidence, Found, findings};
 use firstflight_outside::digits;
 use firstflight_qlog::{Curve, Summary};
 use firstflight_record::{Form, Recorded};
@@ -161,7 +161,7 @@ fn holds(complete: &Complete) -> (u64, u64) {
 }
 
 /// What the log tells, with its windows up to the end of start-up.
-fn seen(recorded: &Recorded, complete: &Complete, references: &[StartUp]) -> Seen {
+fn seen(recorded: &Recorded, complete: &Complete, references: &[StartUp]) -> Evidence {
     let (connection, summary) = (&recorded.connection, &recorded.connection.summary);
     let (bdp, buffer) = holds(complete);
     let exit = summary.exit.as_ref();
@@ -169,7 +169,7 @@ fn seen(recorded: &Recorded, complete: &Complete, references: &[StartUp]) -> See
     let largest = |curve: &Curve| curve.points().iter().map(|(_, it)| *it).reduce(f64::max);
     let slow_start = references.first().and_then(|slow_start| slow_start.lost_packets);
     let ends: Option<Vec<f64>> = references.iter().map(|reference| reference.exit_time_s).collect();
-    Seen {
+    Evidence {
         hidden: connection.hidden.clone(),
         bdp: bdp as f64,
         buffer: buffer as f64,

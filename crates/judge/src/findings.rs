@@ -68,7 +68,7 @@ pub struct Found {
 /// What a log tells, and what is known of its path. Windows are in bytes, times in seconds after
 /// the first event.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct Evidence {
     /// Why the log cannot show the start-up; `None` if it can.
     pub hidden: Option<String>,
     /// The bandwidth-delay product of the path.
@@ -98,7 +98,7 @@ pub struct Seen {
 }
 
 /// All that is found, or that nothing is.
-pub fn findings(seen: &Seen) -> Vec<Found> {
+pub fn findings(seen: &Evidence) -> Vec<Found> {
     let found = |finding, why| Found { finding, why };
     if let Some(why) = &seen.hidden {
         return vec![found(Finding::NotInRecord, why.clone())];
@@ -158,7 +158,7 @@ pub fn findings(seen: &Seen) -> Vec<Found> {
 
 /// What else than the window held the sender back: for most of its start-up, or when it ended
 /// before the path was full.
-fn limited(seen: &Seen) -> Option<Found> {
+fn limited(seen: &Evidence) -> Option<Found> {
     let until_s = seen.exit_s.unwrap_or(seen.duration_s);
     let share = |limit: Limit| seen.limits.held_s(limit, 0.0, until_s) / until_s.max(1e-9);
     let all = [Limit::Receiver, Limit::SendBuffer, Limit::Application];
@@ -193,7 +193,7 @@ fn limited(seen: &Seen) -> Option<Found> {
 }
 
 /// Start-up that took, or had taken when the log ended, far longer than that of every reference.
-fn slow(seen: &Seen) -> Option<Found> {
+fn slow(seen: &Evidence) -> Option<Found> {
     let slowest_s = seen.slowest_reference_s?;
     let took_s = seen.exit_s.unwrap_or(seen.duration_s);
     // A start-up without an end in the log is slow only if the path was never full.
@@ -228,8 +228,8 @@ mod tests {
     use super::*;
 
     /// A path of 100 kB and a buffer of 50, and a log of a start-up that fitted.
-    fn fits() -> Seen {
-        Seen {
+    fn fits() -> Evidence {
+        Evidence {
             bdp: 100e3,
             buffer: 50e3,
             rtt_s: 0.1,
@@ -241,53 +241,53 @@ mod tests {
             lost: Some(3.0),
             slow_start_lost: Some(40.0),
             slowest_reference_s: Some(0.9),
-            ..Seen::default()
+            ..Evidence::default()
         }
     }
 
-    fn found(seen: &Seen) -> Vec<Finding> {
+    fn found(seen: &Evidence) -> Vec<Finding> {
         findings(seen).iter().map(|found| found.finding).collect()
     }
 
     /// A log that something else limited for a time.
-    fn held(by: Limit, from_s: f64, to_s: f64) -> Seen {
+    fn held(by: Limit, from_s: f64, to_s: f64) -> Evidence {
         let mut limits = Limits::default();
         limits.add(by, from_s * 1e3, to_s * 1e3, 0.0, "numbers".to_owned());
-        Seen { limits, ..fits() }
+        Evidence { limits, ..fits() }
     }
 
     #[test]
     fn what_fits_and_loses_no_more_than_slow_start_is_fine() {
         assert_eq!(found(&fits()), [Finding::Fine]);
-        let edge = Seen { exit_window: Some(90e3), ..fits() };
+        let edge = Evidence { exit_window: Some(90e3), ..fits() };
         assert_eq!(found(&edge), [Finding::Fine]);
-        let edge = Seen { exit_window: Some(150e3), lost: Some(40.0), ..fits() };
+        let edge = Evidence { exit_window: Some(150e3), lost: Some(40.0), ..fits() };
         assert_eq!(found(&edge), [Finding::Fine]);
     }
 
     #[test]
     fn a_window_below_the_bdp_is_early_and_one_beyond_the_buffer_late() {
-        assert_eq!(found(&Seen { exit_window: Some(89e3), ..fits() }), [Finding::Early]);
-        assert_eq!(found(&Seen { exit_window: Some(151e3), ..fits() }), [Finding::Late]);
-        let both = Seen { exit_window: Some(200e3), lost: Some(41.0), ..fits() };
+        assert_eq!(found(&Evidence { exit_window: Some(89e3), ..fits() }), [Finding::Early]);
+        assert_eq!(found(&Evidence { exit_window: Some(151e3), ..fits() }), [Finding::Late]);
+        let both = Evidence { exit_window: Some(200e3), lost: Some(41.0), ..fits() };
         assert_eq!(found(&both), [Finding::Late, Finding::Lossy]);
     }
 
     #[test]
     fn a_window_that_nobody_used_says_nothing_else() {
-        let idle = Seen { most_in_flight: Some(20e3), exit_window: Some(50e3), ..fits() };
+        let idle = Evidence { most_in_flight: Some(20e3), exit_window: Some(50e3), ..fits() };
         assert_eq!(found(&idle), [Finding::LimitedByApplication]);
         // A full path is no application's doing, however large the window grew.
-        let full = Seen { most_in_flight: Some(95e3), largest_window: Some(400e3), ..fits() };
+        let full = Evidence { most_in_flight: Some(95e3), largest_window: Some(400e3), ..fits() };
         assert_eq!(found(&full), [Finding::Fine]);
     }
 
     #[test]
     fn what_a_log_does_not_tell_is_not_found() {
-        let bare = Seen { bdp: 100e3, buffer: 50e3, ..Seen::default() };
+        let bare = Evidence { bdp: 100e3, buffer: 50e3, ..Evidence::default() };
         assert_eq!(found(&bare), [Finding::Fine]);
-        assert_eq!(found(&Seen { lost: None, ..fits() }), [Finding::Fine]);
-        let hidden = Seen { hidden: Some("it begins later".to_owned()), ..fits() };
+        assert_eq!(found(&Evidence { lost: None, ..fits() }), [Finding::Fine]);
+        let hidden = Evidence { hidden: Some("it begins later".to_owned()), ..fits() };
         assert_eq!(found(&hidden), [Finding::NotInRecord]);
         assert_eq!(findings(&hidden)[0].why, "it begins later");
     }
@@ -309,21 +309,22 @@ mod tests {
 
     #[test]
     fn early_is_said_only_where_the_sender_could_have_sent_more() {
-        let early = |seen: Seen| Seen { exit_window: Some(50e3), ..seen };
+        let early = |seen: Evidence| Evidence { exit_window: Some(50e3), ..seen };
         assert_eq!(found(&early(held(Limit::Receiver, 0.9, 1.2))), [Finding::LimitedByReceiver]);
         assert_eq!(found(&early(held(Limit::Receiver, 0.1, 0.3))), [Finding::Early]);
     }
 
     #[test]
     fn twice_the_time_of_every_reference_is_slow() {
-        let exit = |exit_s: f64| Seen { exit_s: Some(exit_s), ..fits() };
+        let exit = |exit_s: f64| Evidence { exit_s: Some(exit_s), ..fits() };
         assert_eq!(found(&exit(1.9)), [Finding::Fine]);
         assert_eq!(found(&exit(2.0)), [Finding::Slow]);
-        let lossy = Seen { lost: Some(50.0), ..exit(4.0) };
+        let lossy = Evidence { lost: Some(50.0), ..exit(4.0) };
         assert_eq!(found(&lossy), [Finding::Slow, Finding::Lossy]);
-        let unfinished = Seen { exit_s: None, exit_window: None, ..fits() };
+        let unfinished = Evidence { exit_s: None, exit_window: None, ..fits() };
         assert_eq!(found(&unfinished), [Finding::Fine], "the path was full");
-        let small = Seen { most_in_flight: Some(60e3), largest_window: Some(80e3), ..unfinished };
+        let small =
+            Evidence { most_in_flight: Some(60e3), largest_window: Some(80e3), ..unfinished };
         assert_eq!(found(&small), [Finding::Slow]);
     }
 }

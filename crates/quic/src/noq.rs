@@ -44,7 +44,7 @@ pub use crate::{Constants, ControlProblem, FlowControl, Named, PathMemory, Remem
 pub use congestion::{Event, Noq};
 pub use noq_proto::congestion::ControllerFactory;
 pub use own::{OfStack, any};
-pub use watched::{Build, Built, Seen, Watch, Watched};
+pub use watched::{Build, Built, Watch, Watched, WatchedController};
 
 /// A congestion controller of firstflight for noq.
 pub type Controller<P = Named> = crate::Controller<P, Noq>;

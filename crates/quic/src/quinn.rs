@@ -58,7 +58,7 @@ pub use congestion::Event;
 pub use own::{OfStack, any};
 pub use pace::Quinn;
 pub use quinn_proto::congestion::ControllerFactory;
-pub use watched::{Build, Built, Seen, Watch, Watched};
+pub use watched::{Build, Built, Watch, Watched, WatchedController};
 
 /// A congestion controller of firstflight for quinn.
 pub type Controller<P = Named> = crate::Controller<P, Quinn>;

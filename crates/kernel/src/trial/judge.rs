@@ -50,7 +50,7 @@ pub type Values = [Option<f64>; MEASURES.len()];
 
 /// What is seen of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct ConnectionRecord {
     /// Until a number of bytes was acknowledged, in seconds.
     pub time_to_bytes: Option<f64>,
     /// Bytes acknowledged by an age.
@@ -67,7 +67,7 @@ pub struct Seen {
     pub broken: bool,
 }
 
-impl Seen {
+impl ConnectionRecord {
     /// The values of [`MEASURES`].
     pub fn values(&self) -> Values {
         let is = |holds: bool| Some(f64::from(u8::from(holds)));

@@ -38,10 +38,10 @@ pub trait Watch: Clone + Send + 'static {
 
 /// A controller with its callback, behind a handle that can be copied: the stack holds one copy,
 /// and the program that wants to read the controller another.
-pub struct Watched<W>(Arc<Mutex<Seen<W>>>);
+pub struct Watched<W>(Arc<Mutex<WatchedController<W>>>);
 
 /// What a handle of [`Watched`] leads to.
-pub struct Seen<W> {
+pub struct WatchedController<W> {
     /// The controller.
     pub controller: Built,
     /// The callback.
@@ -127,7 +127,7 @@ impl Clone for Built {
 impl<W: Watch> Watched<W> {
     /// Wraps a controller: `watch` is told every event that the controller is told from now on.
     pub fn new(controller: Built, watch: W) -> Self {
-        Self(Arc::new(Mutex::new(Seen { controller, watch })))
+        Self(Arc::new(Mutex::new(WatchedController { controller, watch })))
     }
 
     /// Another handle to the same controller.
@@ -136,7 +136,7 @@ impl<W: Watch> Watched<W> {
     }
 
     /// Locks the controller and its callback; the stack waits until the guard is dropped.
-    pub fn look(&self) -> MutexGuard<'_, Seen<W>> {
+    pub fn look(&self) -> MutexGuard<'_, WatchedController<W>> {
         // A panic while it was locked leaves the counts valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

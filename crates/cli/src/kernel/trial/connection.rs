@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::path::Path;
 
-use firstflight_kernel::trial::judge::{By, Judge, Outcome, Seen, prefix_of};
+use firstflight_kernel::trial::judge::{By, ConnectionRecord, Judge, Outcome, prefix_of};
 use serde::{Deserialize, Serialize};
 
 /// A connection.
@@ -34,7 +34,7 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn outcome(&self) -> Outcome {
-        let seen = Seen {
+        let seen = ConnectionRecord {
             time_to_bytes: self.time_to_bytes_s,
             bytes_at_age: self.bytes_at_age,
             rtt: self.srtt_s,
