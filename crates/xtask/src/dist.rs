@@ -4,6 +4,8 @@
 //!
 //! The Debian package is `cargo xtask deb`'s.
 
+mod materials;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,9 +13,7 @@ use std::process::Command;
 use crate::Stop;
 use crate::deb::{licences, stage};
 use crate::notes::VERSION;
-use crate::step::{
-    announce, cargo, has_target, has_tools, output, run, succeed, target, unable, which,
-};
+use crate::step::{announce, cargo, has_target, has_tools, run, succeed, target, unable, which};
 use crate::steps::user_is_root;
 use crate::{example, python, web};
 
@@ -186,20 +186,11 @@ fn wheel(root: &Path, folder: &Path, tools: &Path, triple: &str) -> Result<PathB
         .ok_or_else(|| Stop::failed("maturin made no wheel"))
 }
 
-/// The libraries inside, as CycloneDX has them.
+/// The libraries inside the program, as CycloneDX has them.
 fn contents(root: &Path, folder: &Path) -> Result<(), Stop> {
-    if output("cargo-cyclonedx", &mut cargo(root, &["cyclonedx", "--version"])).is_err() {
-        println!("skipped: the bill of materials takes `cargo install --locked cargo-cyclonedx`");
-        return Ok(());
-    }
-    let manifest = root.join("crates/cli/Cargo.toml");
-    let mut list = cargo(root, &["cyclonedx", "--format", "json", "--manifest-path"]);
-    let name = format!("firstflight-{VERSION}");
-    list.arg(manifest).args(["--target", TARGET, "--override-filename", &name, "--quiet"]);
-    run("the bill of materials", &mut list)?;
-    let made = root.join("crates/cli").join(format!("{name}.json"));
-    let kept = folder.join(format!("{name}.cdx.json"));
-    fs::rename(made, kept).map_err(|error| unable("cyclonedx", &error))
+    let bill = materials::bill(root, &INSIDE)?;
+    fs::write(folder.join(format!("firstflight-{VERSION}.cdx.json")), format!("{bill:#}\n"))
+        .map_err(|error| unable("the bill of materials", &error))
 }
 
 /// Debian 12 and the one after it.
@@ -207,6 +198,8 @@ const RELEASES: [&str; 2] = ["bookworm", "trixie"];
 /// What cargo builds as the static program.
 const STATIC: [&str; 6] =
     ["--locked", "--profile", "dist", "--package", "firstflight-cli", "--quiet"];
+/// The same, in the words of `cargo tree`.
+const INSIDE: [&str; 2] = ["--package=firstflight-cli", "--target=x86_64-unknown-linux-musl"];
 /// Without a C library of the system's.
 const TARGET: &str = "x86_64-unknown-linux-musl";
 /// What the wheel is of.

@@ -47,20 +47,11 @@ pub(crate) const PAGE: [&str; 2] = ["--package=firstflight-web", "--target=wasm3
 /// The name and licence of every library that is linked into what is built, then the licence texts
 /// that these libraries bring along, equal texts once.
 pub(crate) fn of_others(root: &Path, built: &[&str]) -> Result<String, Stop> {
-    let inside = inside(root, built)?;
-    let metadata = ["metadata", "--format-version=1", "--locked", "--all-features"];
-    let metadata = output("licences", &mut cargo(root, &metadata))?;
-    let metadata: Value =
-        serde_json::from_str(&metadata).map_err(|error| Stop::failed(&error.to_string()))?;
     let mut list = String::from("The program contains these libraries:\n\n");
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for package in metadata["packages"].as_array().into_iter().flatten() {
+    for package in libraries(root, built)? {
         let said = |key: &str| package[key].as_str().unwrap_or_default();
         let name = format!("{} {}", said("name"), said("version"));
-        // Without a source it is one of ours.
-        if package["source"].is_null() || !inside.contains(&name) {
-            continue;
-        }
         // Writing to a string cannot fail.
         let _ = writeln!(list, "{name}: {}, {}", said("license"), said("repository"));
         let folder = Path::new(said("manifest_path")).parent().unwrap_or(root);
@@ -74,6 +65,23 @@ pub(crate) fn of_others(root: &Path, built: &[&str]) -> Result<String, Stop> {
         let _ = write!(list, "\n\n==== {}\n\n{}\n", names.join(", "), text.trim_end());
     }
     Ok(list)
+}
+
+/// What cargo says of each library of others that is linked into what is built.
+pub(crate) fn libraries(root: &Path, built: &[&str]) -> Result<Vec<Value>, Stop> {
+    let inside = inside(root, built)?;
+    let metadata = ["metadata", "--format-version=1", "--locked", "--all-features"];
+    let metadata = output("licences", &mut cargo(root, &metadata))?;
+    let mut metadata: Value =
+        serde_json::from_str(&metadata).map_err(|error| Stop::failed(&error.to_string()))?;
+    let Value::Array(mut packages) = metadata["packages"].take() else { return Ok(Vec::new()) };
+    packages.retain(|package| {
+        let said = |key: &str| package[key].as_str().unwrap_or_default();
+        // Without a source it is one of ours.
+        let others = !package["source"].is_null();
+        others && inside.contains(&format!("{} {}", said("name"), said("version")))
+    });
+    Ok(packages)
 }
 
 /// Name and version of everything that is linked into what is built.
