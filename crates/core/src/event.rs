@@ -56,9 +56,13 @@ pub struct Ack {
     /// Whether this is a further part of the acknowledgement reported just before. QUIC
     /// acknowledges many packets by one frame and lets the window grow by all of them (RFC 9002
     /// section 7.3.1), so that its transport reports a frame packet by packet: the first part
-    /// carries what the frame credits, its RTT and its samples, the others only [`Ack::acked`]. A
-    /// limit per acknowledgement, as RFC 9406's L, counts over all parts.
+    /// carries what the frame credits, its RTT and its samples, the others only [`Ack::acked`] and
+    /// [`Ack::to_come`]. A limit per acknowledgement, as RFC 9406's L, counts over all parts.
     pub continues: bool,
+    /// What the further parts of this acknowledgement are still to tell of. A policy that takes a
+    /// frame for one cumulative ACK adds it to [`crate::view::View::acked`] at the first part, to
+    /// which the RTT of the newest packet belongs.
+    pub to_come: Bytes,
 }
 
 /// How fast data was delivered between the sending and the acknowledgement of one segment.

@@ -95,8 +95,8 @@ pub trait Reports<T> {
     /// with marks does, [`Reports::period`] has been told when this returns.
     fn report(&mut self, ack: &Ack);
 
-    /// Reports `frame` packet by packet; `ack` tells everything but [`Ack::acked`], and is changed
-    /// from one packet to the next.
+    /// Reports `frame` packet by packet; `ack` tells everything but [`Ack::acked`] and
+    /// [`Ack::to_come`], and is changed from one packet to the next.
     ///
     /// The frame counts as delivered, and is a sample, with the first packet; the others continue
     /// it ([`Ack::continues`]). What left before the period comes first, then what left after,
@@ -108,6 +108,7 @@ pub trait Reports<T> {
         T: Copy + PartialOrd,
     {
         let began = self.period().began;
+        ack.to_come = Bytes(frame.before.bytes) + Bytes(frame.after.bytes);
         if frame.before.packets > 0 {
             report_before(self, ack, frame.before, began);
         }
@@ -133,10 +134,11 @@ fn report_before<T: Copy + PartialOrd>(
     began: Option<T>,
 ) {
     let period = to.period();
-    match period.withholds {
-        true => period.withheld += Bytes(before.bytes),
-        false => report_packets(to, ack, before, began),
+    if !period.withholds {
+        return report_packets(to, ack, before, began);
     }
+    period.withheld += Bytes(before.bytes);
+    ack.to_come -= Bytes(before.bytes);
 }
 
 /// Reports packets of a frame that came in the period that `began` then.
@@ -156,7 +158,9 @@ fn report_packets<T: Copy + PartialOrd>(
         if ack.continues {
             (ack.credited, ack.rtt, ack.sample, ack.packet) = (Bytes(0), None, None, None);
         }
-        ack.acked = Bytes(left.take_one()) + core::mem::take(&mut period.withheld);
+        let packet = Bytes(left.take_one());
+        ack.to_come -= packet;
+        ack.acked = packet + core::mem::take(&mut period.withheld);
         to.report(ack);
         ack.continues = true;
     }

@@ -237,9 +237,9 @@ impl<S: Startup + Clone> Model<S> {
                     delivered: Bytes(acked),
                     in_flight: Bytes(in_flight),
                 }),
-                continues: false,
                 marked: Bytes(sent % 2),
-                app_limited: false,
+                to_come: Bytes(acked % 3),
+                ..Ack::default()
             }),
             Event::Loss { again } => self.lose(LossKind::Recovery, again),
             Event::Timeout { again } => self.lose(LossKind::Timeout, again),

@@ -82,6 +82,8 @@ pub struct Report {
     /// Start-up wanted a packet sent again at the last ACK: what had been sent by then, and the
     /// position of the next new payload.
     repeats: Option<(Bytes, Bytes)>,
+    /// What the last part of an ACK left to tell.
+    to_come: Bytes,
 }
 
 impl Report {
@@ -300,7 +302,8 @@ impl Observer for Report {
         self.acked += ack.acked;
         self.credited += ack.credited;
         self.marked += ack.marked;
-        let before = self.now;
+        let (before, to_come) = (self.now, self.to_come);
+        self.to_come = ack.to_come;
         if let Some((sent, snd_nxt)) = self.repeats.take()
             && view.sent - sent > view.snd_nxt - snd_nxt
         {
@@ -315,6 +318,8 @@ impl Observer for Report {
             let bare = (ack.credited, ack.rtt, ack.sample, ack.packet, ack.marked);
             let bare = bare == (Bytes(0), None, None, None, Bytes(0)) && ack.acked > Bytes(0);
             self.expect(bare, || "a further part of an ACK says more than acked".into());
+            let told = ack.to_come < to_come;
+            self.expect(told, || "an ACK did not say what its further parts tell of".into());
             self.expect(before == ack.now, || "the parts of an ACK came at two times".into());
         } else {
             self.check_samples(ack, view);

@@ -371,8 +371,8 @@ impl Scout {
     /// Counts an ACK to the train or to the spread.
     fn note(&mut self, ack: &Ack, point: Option<RttSample>) {
         // Ours, for the judgement of trains and of what is spread between them.
-        self.spread.acks += u64::from(!ack.continues);
-        self.spread.acked += ack.acked;
+        self.spread.acks += 1;
+        self.spread.acked += ack.acked + ack.to_come;
         let Some(point) = point else { return };
         if point.acked <= self.train.begin {
             self.spread.note(point.rtt);
@@ -464,6 +464,11 @@ impl Startup for Scout {
         if window.cwnd >= window.ssthresh {
             return double(ack, view);
         }
+        if ack.continues {
+            return self.go_on_with_round(view);
+        }
+        // A frame of QUIC's is one ACK: the RTT that comes with its first packet is of its newest.
+        let view = &View { acked: view.acked + ack.to_come, ..*view };
         if self.train.end == Bytes::MAX {
             // QUIC acknowledges the end of its handshake before the first window has left.
             let few = view.mss * 3;

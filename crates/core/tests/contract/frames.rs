@@ -65,6 +65,11 @@ impl Line {
         self.report_frame(&mut ack, &frame);
         self.told.iter().map(|ack| ack.acked.0).collect()
     }
+
+    /// What each of them left to tell.
+    fn to_come(&self) -> Vec<u64> {
+        self.told.iter().map(|ack| ack.to_come.0).collect()
+    }
 }
 
 /// RFC 9002 section 7.3.1: the window grows by what was acknowledged, so that each packet is an
@@ -81,6 +86,7 @@ fn a_frame_is_an_ack_for_each_packet_and_one_sample() {
     let rest = line.told.iter().map(|ack| (ack.credited.0, ack.rtt, ack.continues));
     let (first, more) = ((2_501, Some(Span(7)), false), (0, None, true));
     assert_eq!(rest.collect::<Vec<_>>(), [first, more, more]);
+    assert_eq!(line.to_come(), [1_668, 834, 0]);
     assert_eq!(line.frame([0, 0], [0, 0]), [0], "an ACK that acknowledges nothing");
 }
 
@@ -95,6 +101,7 @@ fn what_left_before_a_recovery_counts_with_the_packet_that_ends_it() {
     assert_eq!(line.frame([1, 1_000], [0, 0]), [0]);
     assert!(line.period.has_withheld() && line.sender.view().recovering);
     assert_eq!(line.frame([1, 500], [2, 2_000]), [4_500, 1_000]);
+    assert_eq!(line.to_come(), [1_000, 0], "without what counted before");
     assert!(!line.period.has_withheld() && !line.sender.view().recovering);
     let delivered = line.sender.view().delivered;
     assert_eq!((line.sender.view().acked, delivered), (Bytes(5_500), Bytes(5_500)));

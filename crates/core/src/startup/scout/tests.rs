@@ -1,6 +1,7 @@
 //! Scout on ACKs worked by hand.
 
 mod after_train;
+mod frames;
 mod law;
 mod resume;
 mod spread;
