@@ -16,7 +16,8 @@ use crate::step::unable;
 pub(super) fn bill(root: &Path, built: &[&str]) -> Result<Value, Stop> {
     let sums = checksums(root)?;
     let libraries = licences::libraries(root, built)?;
-    let components: Vec<Value> = libraries.iter().map(|one| component(one, &sums)).collect();
+    let mut components: Vec<Value> = libraries.iter().map(|one| component(one, &sums)).collect();
+    components.push(plotly(root)?);
     Ok(json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
@@ -55,6 +56,28 @@ fn component(package: &Value, sums: &BTreeMap<String, String>) -> Value {
     component
 }
 
+/// The text that reports hold, whole or its basic bundle, which is in no crate that is linked.
+fn plotly(root: &Path) -> Result<Value, Stop> {
+    let lock = fs::read_to_string(root.join("web/package-lock.json"));
+    let lock = lock.map_err(|error| unable("web/package-lock.json", &error))?;
+    let lock: Value = serde_json::from_str(&lock)
+        .map_err(|error| Stop::failed(&format!("web/package-lock.json: {error}")))?;
+    let package = &lock["packages"]["node_modules/plotly.js-basic-dist-min"];
+    let (Some(version), Some(licence)) = (package["version"].as_str(), package["license"].as_str())
+    else {
+        return Err(Stop::failed("web/package-lock.json: plotly.js-basic-dist-min is missing"));
+    };
+    let purl = format!("pkg:npm/plotly.js@{version}");
+    Ok(json!({
+        "type": "library",
+        "bom-ref": purl,
+        "name": "plotly.js",
+        "version": version,
+        "licenses": [{ "expression": licence }],
+        "purl": purl,
+    }))
+}
+
 /// What the lock file has of every package from a registry.
 fn checksums(root: &Path) -> Result<BTreeMap<String, String>, Stop> {
     let lock = fs::read_to_string(root.join("Cargo.lock"));
@@ -82,10 +105,13 @@ mod tests {
         let named = |name: &str| components.iter().any(|one| one["name"] == name);
         assert!(named("clap") && named("quinn-proto"), "{bill}");
         assert!(!named("libbpf-sys") && !named("serde_derive") && !named("firstflight-core"));
-        for one in components {
+        assert!(named("plotly.js") && !named("plotly"), "{bill}");
+        for one in components.iter().filter(|one| one["hashes"].is_array()) {
             let licence = one["licenses"][0]["expression"].as_str().unwrap();
             assert!(!licence.is_empty() && !licence.contains('/'), "{one}");
             assert_eq!(one["hashes"][0]["content"].as_str().unwrap().len(), 64, "{one}");
         }
+        let without = components.iter().filter(|one| one["hashes"].is_null()).count();
+        assert_eq!(without, 1, "plotly.js alone is no crate: {bill}");
     }
 }
