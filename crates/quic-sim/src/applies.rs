@@ -69,7 +69,6 @@ mod tests {
             ("ack_compression = false", "ack_compression: "),
             ("ecn = true\necn_feedback = 'dctcp'", "ecn_feedback: found dctcp"),
             ("tso = true", "tso: found true"),
-            ("slow_start_after_idle = false", "slow_start_after_idle: "),
             ("pacing = true", "pacing: found true"),
         ] {
             let problem = judged(text).unwrap_err();
@@ -88,6 +87,7 @@ mod tests {
             "iw = '4pkt'",
             "delayed_ack = 2",
             "delayed_ack = 10\nquick_acks = false",
+            "slow_start_after_idle = false",
             "ecn = true",
             "ecn = true\necn_feedback = 'accecn'",
             "[[flow]]\nfiles = { size = '1MB' }",

@@ -53,5 +53,5 @@ fn an_application_that_rests_between_writes_keeps_its_window_where_it_is_told_to
     };
     checked("[[flow]]\nwrites = [{ size = '1KB' }, { at = '5s', size = '1KB' }]").unwrap();
     let refused = checked("").unwrap_err().to_string();
-    assert!(refused.ends_with("where there are writes, or files with keep_alive"), "{refused}");
+    assert!(refused.ends_with("files with keep_alive, or as false with quinn's QUIC"), "{refused}");
 }

@@ -255,9 +255,9 @@ keys! {
     /// Whether a window that an application-limited sender leaves unused decays (RFC 2861).
     ///
     /// As Linux has it: the window is halved for every timeout without data, down to `iw`, and
-    /// falls halfway to the part that was used.
-    slow_start_after_idle: bool = [true, true, true, true], hidden true;
-        Support::TCP.and(Kernel).only(Rest);
+    /// falls halfway to the part that was used. QUIC keeps it, and paces (RFC 9002 section 7.8).
+    slow_start_after_idle: bool = [true, true, true, false], usual hidden;
+        Support::TCP.and(Kernel).only(Rest).quinn_does("false");
 
     /// Whether packets are paced where the control does not pace them.
     ///
