@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::{Stop, root, step};
 
-mod beside;
+mod background;
 mod c;
 mod check;
 mod deb;
@@ -51,7 +51,7 @@ enum Task {
     },
     /// What of `test` computes while its tests wait for guests and transfers: documentation,
     /// packages, readings, other workspaces
-    Beside,
+    Background,
     /// rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if it is installed
     Check,
     /// The style rules of CONTRIBUTING.md that a program can see
@@ -129,7 +129,7 @@ fn main() -> ExitCode {
     xtask::ended(match Xtask::parse().task {
         Task::Test { quick: false } => test::whole(root),
         Task::Test { quick: true } => test::quick(root),
-        Task::Beside => beside::beside(root),
+        Task::Background => background::run(root),
         Task::Check => check::check(root),
         Task::Tidy => tidy::run(root),
         Task::Fuzz(asked) => fuzz::fuzz(root, &asked),

@@ -17,7 +17,7 @@ pub(crate) enum Task {
     /// What CI runs.
     Test,
     /// What of it computes while its tests wait.
-    Beside,
+    Background,
     /// Tests of core, simulator, scenarios and command, which need nothing of a machine.
     Quick,
 }
@@ -27,7 +27,7 @@ impl Task {
         match self {
             Self::Check => "check",
             Self::Test => "test",
-            Self::Beside => "beside",
+            Self::Background => "background",
             Self::Quick => "quick",
         }
     }
@@ -46,11 +46,11 @@ impl Task {
             Self::Check => [sources(), outcome.to_vec()].concat(),
             Self::Test => [
                 sources(),
-                vec!["build of the tests", "tests", "the rest of what goes on beside them"],
+                vec!["build of the tests", "tests", "the rest of the background"],
                 vec!["page in a browser", "tests of the Python package"],
             ]
             .concat(),
-            Self::Beside => [
+            Self::Background => [
                 &outcome[..],
                 &["tests of examples/own-startup", "readings"],
                 &["tests of the adapter for s2n-quic", "build of the page"],
@@ -65,7 +65,7 @@ impl Task {
         match self {
             Self::Check => "the first time everything is built: about ten minutes on two cores",
             Self::Test => "the first time everything is built: about half an hour on two cores",
-            Self::Beside => "the first time all of it is built: about five minutes of CPU",
+            Self::Background => "the first time all of it is built: about five minutes of CPU",
             Self::Quick => "three minutes of CPU, and the first time five more to build",
         }
     }
@@ -88,7 +88,7 @@ impl Steps {
         print!("{}", told(task, &names, &kept));
         if matches!(task, Task::Check | Task::Test) {
             if task == Task::Test {
-                println!("beside the tests: {}", Task::Beside.steps(kernel).join("; "));
+                println!("meanwhile: {}", Task::Background.steps(kernel).join("; "));
             }
             let skipped = skipped(root, kernel, task == Task::Test);
             if skipped.is_empty() {
@@ -242,7 +242,7 @@ mod tests {
         let place = |name: &str| steps.iter().position(|step| *step == name).unwrap();
         assert!(["rustfmt", "tidy", "cargo-deny"].iter().all(|name| place(name) < place("clippy")));
         assert!(place("build of the tests") < place("tests"));
-        let both = [steps, Task::Beside.steps(true)].concat();
+        let both = [steps, Task::Background.steps(true)].concat();
         assert!(Task::Check.steps(true).iter().all(|step| both.contains(step)));
     }
 

@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed, unable};
 use crate::steps::{Steps, Task};
-use crate::{Stop, beside, check, python, web};
+use crate::{Stop, background, check, python, web};
 
 /// How many tests all test binaries had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,10 +34,10 @@ pub(crate) fn whole(root: &Path) -> Result<(), Stop> {
     };
     succeed(steps.begin(), &mut tests("--no-run"))?;
     steps.begin();
-    let beside = beside::start(root)?;
+    let background = background::start(root)?;
     let mut count = counted(&mut tests("--no-fail-fast"))?;
     steps.begin();
-    count.add(beside.wait()?);
+    count.add(background.wait()?);
     steps.begin();
     count.add(of_page(root)?);
     steps.begin();

@@ -12,9 +12,9 @@ use crate::test::{Count, counted};
 use crate::{Stop, check, example, python, readings, s2n, web};
 
 /// Runs all of it; the last line is that of `test`.
-pub(crate) fn beside(root: &Path) -> Result<(), Stop> {
+pub(crate) fn run(root: &Path) -> Result<(), Stop> {
     let features = kernel_features()?;
-    let mut steps = Steps::announce(Task::Beside, root, !features.is_empty());
+    let mut steps = Steps::announce(Task::Background, root, !features.is_empty());
     check::outcome(root, features, &mut steps)?;
     steps.begin();
     let mut count = counted(example::command_in_a_copy(root, "test")?.arg("--no-fail-fast"))?;
@@ -33,15 +33,15 @@ pub(crate) fn beside(root: &Path) -> Result<(), Stop> {
     count.verdict()
 }
 
-/// It, while it goes on.
-pub(crate) struct Beside {
+/// The background run, while it goes on.
+pub(crate) struct Background {
     program: Child,
     said: PathBuf,
 }
 
 /// Begins it, with a processor's time that nobody else wants where the system can say so.
-pub(crate) fn start(root: &Path) -> Result<Beside, Stop> {
-    let said = target(root).join("xtask-beside.log");
+pub(crate) fn start(root: &Path) -> Result<Background, Stop> {
+    let said = target(root).join("xtask-background.log");
     let begin = || {
         let log = File::create(&said)?;
         let itself = bound(&std::env::current_exe()?);
@@ -53,25 +53,25 @@ pub(crate) fn start(root: &Path) -> Result<Beside, Stop> {
             }
             None => itself,
         };
-        program.arg("beside").stdin(Stdio::null());
+        program.arg("background").stdin(Stdio::null());
         program.stdout(log.try_clone()?).stderr(log).spawn()
     };
-    let program = begin().map_err(|error| unable("beside", &error))?;
-    Ok(Beside { program, said })
+    let program = begin().map_err(|error| unable("background", &error))?;
+    Ok(Background { program, said })
 }
 
-impl Beside {
+impl Background {
     /// Waits for its end, shows what it said, and counts its tests.
     pub(crate) fn wait(mut self) -> Result<Count, Stop> {
-        let status = self.program.wait().map_err(|error| unable("beside", &error))?;
-        let said = std::fs::read(&self.said).map_err(|error| unable("beside", &error))?;
+        let status = self.program.wait().map_err(|error| unable("background", &error))?;
+        let said = std::fs::read(&self.said).map_err(|error| unable("background", &error))?;
         // Nobody may be listening any more.
         let _ = stdout().write_all(&said);
         let said = String::from_utf8_lossy(&said);
         let count = Count::of_line(said.lines().next_back().unwrap_or_default());
         match status.success() || count != Count::default() {
             true => Ok(count.ended(status)),
-            false => Err(Stop::failed(&format!("beside: failed, {status}"))),
+            false => Err(Stop::failed(&format!("background: failed, {status}"))),
         }
     }
 }
