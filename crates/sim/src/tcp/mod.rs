@@ -271,3 +271,29 @@ impl Default for Gaps {
 
 /// The duplicate ACKs that mean a loss (RFC 5681 section 3.2).
 const DUP_THRESHOLD: u32 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoint::Recovery;
+    use crate::tcp::testing::{Air, MSS, endpoint, flow};
+
+    /// Packet 1 overtakes packet 0, and the ACK of both overtakes that of packet 1.
+    #[test]
+    fn an_ack_that_comes_late_makes_no_room_in_the_window() {
+        for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+            let mut endpoint = endpoint();
+            endpoint.recovery = recovery;
+            endpoint.initial_window = Bytes(MSS * 4);
+            let mut tcp = Tcp::new(&flow("slow-start", "newreno", endpoint), true);
+            let mut sent = Vec::new();
+            tcp.start(Instant(0), &mut Air(&mut sent));
+            sent.clear();
+            tcp.on_ack(Instant(100_000_000), 2, 0, &mut Air(&mut sent));
+            assert_eq!(sent, [4, 5, 6], "{recovery:?}");
+            sent.clear();
+            tcp.on_ack(Instant(101_000_000), 0, 1, &mut Air(&mut sent));
+            assert!(sent.is_empty(), "{recovery:?}: {sent:?}");
+        }
+    }
+}

@@ -53,7 +53,7 @@ impl Sack {
     /// An ACK for all below `next` tells of packet `seq`: how many packets that is news of, 1 or 0.
     #[inline]
     fn take_sacked(&mut self, tcb: &mut Tcb, next: u32, seq: u32) -> u32 {
-        let is_news = seq > next && seq < tcb.max && !tcb.log.has(seq, Mark::SACKED);
+        let is_news = tcb.is_first_sacked(next, seq);
         if is_news {
             self.note_sacked(seq, &mut tcb.log);
         }

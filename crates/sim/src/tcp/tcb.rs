@@ -257,6 +257,13 @@ impl Tcb {
         (!again).then(|| now.since(self.log.sent_at(newest)))
     }
 
+    /// Whether an ACK for all below `next` is the first to tell that packet `seq` has arrived. One
+    /// that others have overtaken may tell of what they have acknowledged.
+    #[inline]
+    pub(super) fn is_first_sacked(&self, next: u32, seq: u32) -> bool {
+        seq > next.max(self.una) && seq < self.max && !self.log.has(seq, Mark::SACKED)
+    }
+
     /// Restarts the timer while anything is outstanding (RFC 6298 sections 5.2, 5.3).
     pub(super) fn rearm(&mut self, now: Instant) {
         if self.nxt > self.una || self.una < self.max {

@@ -28,7 +28,7 @@ impl Rack {
         news: &mut News,
         sample: &mut Option<Span>,
     ) {
-        if seq <= next || seq >= tcb.max || tcb.log.has(seq, Mark::SACKED) {
+        if !tcb.is_first_sacked(next, seq) {
             return;
         }
         news.sacks = true;
