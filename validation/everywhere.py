@@ -7,8 +7,8 @@ stacks/everywhere.csv, and the tables of docs/every-stack.md are made of what is
 takes its program, which `cargo build` makes in stacks/s2n-quic/in-time, ns-3 the folder where
 `cargo xtask c FOLDER` installed the C library, Linux qemu, and aioquic that the Python which runs
 this has the package `firstflight[aioquic]`. Beside each stack the simulator runs with that stack's
-endpoints. The script fails where the two differ by more than 5 % and explained.toml has no reason
-for it (`?` in the table), and where a reason has nothing left to explain.
+endpoints. The script fails where the two differ by more than 5 % and stacks/explained.toml has no
+reason for it (`?` in the table), and where a reason has nothing left to explain.
 """
 
 import argparse
@@ -47,7 +47,6 @@ STACKS = {
 # What the table shows as the simulator's: that of quinn's endpoints.
 SIMULATOR = "quinn"
 HEAD = "stack,control,path,seconds,drops,simulated_seconds,simulated_drops"
-SOURCE = "on ten paths"
 
 
 def compared(command, flags, path):
@@ -120,14 +119,13 @@ def keep(rows):
 
 def reasons():
     """The letters by stack, control and path, and their sentences."""
-    told = tomllib.loads((HERE / "explained.toml").read_text())["differs"]
+    told = tomllib.loads((HERE / "stacks/explained.toml").read_text())["differs"]
     found, sentences = {}, {}
     for reason in told:
-        if reason["from"] == SOURCE:
-            sentences[reason["name"]] = " ".join(reason["why"].split())
-            for at in reason["at"]:
-                who, path = at.split(": ")
-                found[*who.split(", "), path] = reason["name"]
+        sentences[reason["name"]] = " ".join(reason["why"].split())
+        for at in reason["at"]:
+            who, path = at.split(": ")
+            found[*who.split(", "), path] = reason["name"]
     return found, sentences
 
 
