@@ -1,10 +1,10 @@
-//! Packs the text of plotly.js, so that a page can hold it. Every browser since 2023 can unpack it
-//! (`DecompressionStream`).
+//! Compresses the script plotly.js, which every report embeds. Browsers decompress it
+//! (`DecompressionStream`, in all of them since 2023).
 //!
-//! The basic bundle has all that a page draws and is 0.5 MB of base64, but it is a package of npm,
-//! in no crate: `FIRSTFLIGHT_PLOTLY` names its file, and `cargo xtask dist` sets that. Elsewhere
-//! the whole library is taken, 1.9 MB, which the `plotly` crate carries: its text alone, neither
-//! its Rust code nor its `MathJax`.
+//! If `FIRSTFLIGHT_PLOTLY` is set, it names the script. `cargo xtask dist` names plotly.js's basic
+//! bundle there, which has all that a report draws and adds 0.5 MB to it; the bundle is on npm and
+//! in no crate. Otherwise the script is the whole library out of the `plotly` crate, 1.9 MB; the
+//! crate's Rust code and its `MathJax` are not used.
 
 use std::{env, error::Error, fs, io::Write, path::Path};
 
@@ -32,10 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The file of a bundle of plotly.js.
+/// The variable that names a file of plotly.js.
 const BUNDLE: &str = "FIRSTFLIGHT_PLOTLY";
 
-/// The text inside the first `<script>` element of what the crate carries.
+/// The whole library: the text of the first `<script>` element that the crate has.
 fn whole() -> Option<String> {
     let html = plotly::Plot::offline_js_sources();
     let tag = html.find("<script")?;

@@ -496,8 +496,8 @@ impl<P: pair::Policies> Reports<Instant> for Adapter<P> {
     }
 }
 
-/// What a call answers that is refused: cold and not seen through, so that one that is not sets no
-/// code aside.
+/// The answer of a call that is refused. `#[cold]` and `black_box` keep the compiler from mixing
+/// this path with that of calls that are accepted.
 #[cold]
 #[inline(never)]
 fn refused(error: Error) -> Answer {

@@ -14,7 +14,8 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Begins `connections.csv`, and `connections.parquet` in a build with the feature `parquet`.
+    /// Creates `connections.csv`. A build with the feature `parquet` creates `connections.parquet`
+    /// too.
     pub(crate) fn begin(folder: &Path, columns: Vec<Column>) -> Result<Self, Failure> {
         let formats = [Some(Format::Csv), Format::named("parquet").ok()].into_iter().flatten();
         let begin = |format: Format| {

@@ -10,9 +10,9 @@ use crate::units::{Bytes, Instant, Span};
 /// Declares [`Chosen`] with the pairs that are known to the compiler, `Name: start-up, avoidance`.
 macro_rules! known {
     ($($name:ident: $startup:ident, $avoidance:ident;)*) => {
-        /// The policies of a connection. The pairs with which speed is measured are known to the
-        /// compiler, so that what a sender does with an ACK is compiled as one; each costs its code
-        /// once more, which a page in a browser would have to load. All others are a `P`.
+        /// The policies of a connection. The compiler knows the pairs of the benchmark and inlines
+        /// their calls into the sender. Each such pair adds a copy of the sender's code, so the
+        /// WebAssembly build has none. Every other pair is a `P`.
         #[allow(clippy::large_enum_variant, reason = "what every ACK touches stays in one place")]
         #[derive(Clone, Debug)]
         pub enum Chosen<P> {
@@ -28,7 +28,8 @@ macro_rules! known {
         pub const KNOWN: usize = <[&str]>::len(&[$(stringify!($name)),*]);
 
         impl<P> Chosen<P> {
-            /// These two of the core's; `any` makes of them what is no pair of its own.
+            /// A start-up and an avoidance of the core; `any` makes the `P` of a pair that has no
+            /// variant.
             #[allow(clippy::match_single_binding, reason = "where no pair is known")]
             pub fn of(
                 startup: AnyStartup,
@@ -45,7 +46,7 @@ macro_rules! known {
                 }
             }
 
-            /// A copy; `any` makes it of what is no pair of its own.
+            /// A copy; `any` copies a `P`.
             pub fn copied<Q>(&self, any: impl FnOnce(&P) -> Q) -> Chosen<Q> {
                 match self {
                     $(Self::$name(pair) => Chosen::$name(pair.clone()),)*

@@ -59,9 +59,9 @@ pub struct Ack {
     /// carries what the frame credits, its RTT and its samples, the others only [`Ack::acked`] and
     /// [`Ack::to_come`]. A limit per acknowledgement, as RFC 9406's L, counts over all parts.
     pub continues: bool,
-    /// What the further parts of this acknowledgement are still to tell of. A policy that takes a
-    /// frame for one cumulative ACK adds it to [`crate::view::View::acked`] at the first part, to
-    /// which the RTT of the newest packet belongs.
+    /// How many bytes the further parts of this acknowledgement will acknowledge; 0 at the last
+    /// part, and for TCP. At the first part, which carries the RTT of the frame's newest packet,
+    /// [`crate::view::View::acked`] plus this is what the whole frame acknowledges.
     pub to_come: Bytes,
 }
 

@@ -248,7 +248,7 @@ fn rules_steer_new_connections_and_are_undone() {
     let options = Options { name, recording: true, ..Options::default() };
     let control = load_with("liw", options).unwrap();
     let network = Network::new(599);
-    let _undone = Undone;
+    let _undone = ClearedOnDrop;
     let rule = |length: u8, per_mille, control: &str| Rule {
         to: format!("{}/{length}", network.address(2, 0)).parse().unwrap(),
         port: None,
@@ -300,7 +300,7 @@ fn a_rule_may_be_for_a_cgroup_and_those_below() {
     fs::create_dir_all(&below).unwrap();
     let enter = |folder: &Path| fs::write(folder.join("cgroup.procs"), "0").unwrap();
     let network = Network::new(598);
-    let _undone = Undone;
+    let _undone = ClearedOnDrop;
     let matched = |folder: &Path| {
         let cgroup = Cgroup::of(folder).unwrap();
         assert_eq!(cgroup.folder().as_deref(), Some(folder));
@@ -324,17 +324,17 @@ fn a_rule_may_be_for_a_cgroup_and_those_below() {
 /// One test at a time sets rules, floods the host, or counts on being told of all connections.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The root of the cgroups, and the turn of the test that asks; `None` where BPF cannot be used,
-/// which has been said then.
+/// Waits for [`TURN`], and returns the root cgroup with the lock. Where BPF cannot be used it
+/// prints that the test is skipped, and returns `None`.
 fn turn() -> Option<(PathBuf, MutexGuard<'static, ()>)> {
     let root = able().then(cgroup).flatten()?;
     Some((root, TURN.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// Clears the rules of `steer` and the trial when it is dropped, after a panic too.
-struct Undone;
+struct ClearedOnDrop;
 
-impl Drop for Undone {
+impl Drop for ClearedOnDrop {
     fn drop(&mut self) {
         let _ = (steer::clear(), dealing::clear());
     }

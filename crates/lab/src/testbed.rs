@@ -39,7 +39,7 @@ impl FromStr for LinkKind {
     }
 }
 
-/// A testbed that stands until it is dropped.
+/// The network namespaces of both ends, and the bottleneck between them. Dropping it removes them.
 #[derive(Debug)]
 pub(crate) enum Testbed {
     Tun(Path),
@@ -47,7 +47,7 @@ pub(crate) enum Testbed {
 }
 
 impl Testbed {
-    /// Puts it up.
+    /// Creates the namespaces and the bottleneck.
     ///
     /// # Errors
     /// The machine lacks something, or the link cannot do what the scenario says.

@@ -1,5 +1,5 @@
-//! `beside`: what of `test` only computes. It goes on beside the tests, on what these leave idle of
-//! the processors: they wait for guests, transfers and a kernel's timers.
+//! `background`: the steps of `test` that only need a processor. `test` runs them at idle priority
+//! while its tests run, because these often wait: for guests, transfers and timers.
 
 use std::fs::File;
 use std::io::{Write as _, stdout};
@@ -11,7 +11,7 @@ use crate::steps::{Steps, Task};
 use crate::test::{Count, counted};
 use crate::{Stop, check, example, python, readings, s2n, web};
 
-/// Runs all of it; the last line is that of `test`.
+/// Runs these steps. The last line that it prints counts their tests, as that of `test` does.
 pub(crate) fn run(root: &Path) -> Result<(), Stop> {
     let features = kernel_features()?;
     let mut steps = Steps::announce(Task::Background, root, !features.is_empty());
@@ -33,13 +33,13 @@ pub(crate) fn run(root: &Path) -> Result<(), Stop> {
     count.verdict()
 }
 
-/// The background run, while it goes on.
+/// The process that runs these steps, and the file that has what it prints.
 pub(crate) struct Background {
     program: Child,
     said: PathBuf,
 }
 
-/// Begins it, with a processor's time that nobody else wants where the system can say so.
+/// Starts the process, at idle priority where `chrt` is installed.
 pub(crate) fn start(root: &Path) -> Result<Background, Stop> {
     let said = target(root).join("xtask-background.log");
     let begin = || {
@@ -61,7 +61,7 @@ pub(crate) fn start(root: &Path) -> Result<Background, Stop> {
 }
 
 impl Background {
-    /// Waits for its end, shows what it said, and counts its tests.
+    /// Waits until the process ends, prints its output, and returns the count of its tests.
     pub(crate) fn wait(mut self) -> Result<Count, Stop> {
         let status = self.program.wait().map_err(|error| unable("background", &error))?;
         let said = std::fs::read(&self.said).map_err(|error| unable("background", &error))?;

@@ -49,8 +49,8 @@ enum Task {
         #[arg(long)]
         quick: bool,
     },
-    /// What of `test` computes while its tests wait for guests and transfers: documentation,
-    /// packages, readings, other workspaces
+    /// The steps of `test` that only need a processor, which `test` runs while its tests wait:
+    /// documentation, packages, readings, other workspaces
     Background,
     /// rustfmt, clippy, rustdoc, tidy, package, and cargo-deny if it is installed
     Check,

@@ -16,7 +16,7 @@ pub(crate) enum Task {
     Check,
     /// What CI runs.
     Test,
-    /// What of it computes while its tests wait.
+    /// The steps of `test` that only need a processor.
     Background,
     /// Tests of core, simulator, scenarios and command, which need nothing of a machine.
     Quick,
@@ -129,8 +129,8 @@ impl Steps {
     }
 }
 
-/// The CPU time of this program and of all that it has waited for, seconds; 0 where the system has
-/// no such file (proc(5): user, system, and both of children, in hundredths of a second).
+/// The CPU time of this process and of its ended children, seconds; 0 without `/proc`. The four
+/// fields are utime, stime, cutime and cstime of proc(5), in hundredths of a second.
 fn cpu() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name in brackets may have spaces.

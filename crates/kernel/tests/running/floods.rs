@@ -7,7 +7,7 @@ use firstflight_kernel::trial::Dealing;
 use firstflight_kernel::watch::Watch;
 
 use super::dealt::{half_of_a_service, trial_of};
-use crate::{Undone, turn};
+use crate::{ClearedOnDrop, turn};
 
 /// A flood of connections that nobody takes fills the ring: what does not fit is counted, and the
 /// connections go on.
@@ -39,7 +39,7 @@ const FLOOD: u64 = 4_000;
 fn a_trial_that_nobody_reads_counts_what_it_has_no_room_for() {
     let Some((cgroup, _turn)) = turn() else { return };
     let (listener, half) = half_of_a_service();
-    let _undone = Undone;
+    let _undone = ClearedOnDrop;
     let (dealing, _) = Dealing::begin(&cgroup, &trial_of(half)).unwrap();
     let connect = || {
         let sent = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -33,7 +33,7 @@ fn of_many_connections_none_is_lost_whatever_becomes_of_the_command() {
     let paths = Paths::new();
     let all = connections();
     let record = std::env::temp_dir().join(format!("trial{}.jsonl", std::process::id()));
-    let undone = Undone(Some(record.clone()));
+    let undone = ClearedOnDrop(Some(record.clone()));
     load();
     steer();
     let mut trial = begin(Some(&record));
@@ -129,7 +129,7 @@ fn a_short_connection_costs_little() {
     let setting = "/proc/sys/kernel/bpf_stats_enabled";
     let before = fs::read(setting).unwrap();
     fs::write(setting, "1").unwrap();
-    let undone = Undone(None);
+    let undone = ClearedOnDrop(None);
     load();
     let paths = Paths::new();
     steer();
@@ -269,9 +269,9 @@ fn is_guest() -> bool {
 const CONNECTIONS: &str = "FIRSTFLIGHT_CONNECTIONS";
 
 /// Takes away what is there, however a test ends.
-struct Undone(Option<PathBuf>);
+struct ClearedOnDrop(Option<PathBuf>);
 
-impl Drop for Undone {
+impl Drop for ClearedOnDrop {
     fn drop(&mut self) {
         for words in [&["steer", "--clear"][..], &["trial", "--clear"], &["unload", CONTROL]] {
             let _ = command(words).output();

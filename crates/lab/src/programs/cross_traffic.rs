@@ -1,10 +1,9 @@
-//! Programs with cross traffic on their path: connections of the guest's kernel, with the controls
-//! that a scenario names, and datagrams at a constant rate, all in the direction of the programs'
-//! data.
+//! Cross traffic on the path of two programs, in the direction of their data: TCP connections of
+//! the guest's kernel, with the controls that the scenario names, and UDP at a constant rate.
 //!
-//! What a program does before its first packet takes time that is its own. The times of the cross
-//! traffic count from the packet with which the transfer begins, where that is to begin at once;
-//! where it is to begin later, the run goes on for as much longer as it was late.
+//! A program needs some time before it sends its first packet. If the scenario starts the transfer
+//! at time 0, the start times of the cross traffic count from that packet. If it starts the
+//! transfer later, the run is prolonged by the program's delay.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -278,7 +278,8 @@ mod tests {
     use crate::endpoint::Recovery;
     use crate::tcp::testing::{Air, MSS, endpoint, flow};
 
-    /// Packet 1 overtakes packet 0, and the ACK of both overtakes that of packet 1.
+    /// Packet 1 arrives before packet 0, and the cumulative ACK of both arrives before the
+    /// selective ACK of packet 1.
     #[test]
     fn an_ack_that_comes_late_makes_no_room_in_the_window() {
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {

@@ -257,8 +257,9 @@ impl Tcb {
         (!again).then(|| now.since(self.log.sent_at(newest)))
     }
 
-    /// Whether an ACK for all below `next` is the first to tell that packet `seq` has arrived. One
-    /// that others have overtaken may tell of what they have acknowledged.
+    /// Whether an ACK for all packets below `next` is the first that acknowledges packet `seq`
+    /// selectively. An old ACK that arrives late may name packets below SND.UNA, which count no
+    /// more.
     #[inline]
     pub(super) fn is_first_sacked(&self, next: u32, seq: u32) -> bool {
         seq > next.max(self.una) && seq < self.max && !self.log.has(seq, Mark::SACKED)

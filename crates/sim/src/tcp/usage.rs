@@ -238,7 +238,7 @@ mod tests {
         assert!(!usage.judge(at(500), &seen(65, (160, 190), false)));
     }
 
-    /// Three quarters of 94 packets are 47 and 23.
+    /// Linux adds a half and a quarter, each rounded down: of 94 packets these are 47 and 23.
     #[test]
     fn the_threshold_is_three_quarters_of_the_window_in_whole_packets() {
         assert_eq!(kept(&seen(94, (0, 1), false)), Bytes(70 * MSS));

@@ -1,9 +1,10 @@
-//! ACK frames of QUIC, which are told packet by packet.
+//! ACK frames of QUIC, which the transport reports packet by packet.
 
 use super::*;
 
 impl Drive {
-    /// One ACK of so many segments after 4 ms, told in so many parts of equal length.
+    /// Gives Scout, 4 ms after the last, a frame that acknowledges `segments`, reported in `parts`
+    /// of equal length.
     fn frame(&mut self, segments: u64, parts: u64, rtt: Span) {
         let (length, end) = (MSS * segments / parts, self.view.acked + MSS * segments);
         self.view.now = self.view.now + Span::from_millis(4);
@@ -29,8 +30,8 @@ impl Drive {
     }
 }
 
-/// What it decides and shows after so many frames of so many segments each, a frame every 4 ms,
-/// their RTTs not alike, and each told in so many parts.
+/// Scout's decision on the last of `frames`, and its gauges after it. A frame arrives every 4 ms,
+/// acknowledges `segments`, and is reported in `parts`; RTTs vary.
 fn after_frames(frames: u64, segments: u64, parts: u64) -> (Option<Step>, [u64; 8]) {
     let mut drive = Drive::with(Scout::default());
     for number in 0..frames {
