@@ -1,4 +1,7 @@
 //! The bill of materials: what is inside a program, as CycloneDX 1.6 writes it.
+//!
+//! Not cargo-cyclonedx (0.5.9): its list names folders of the machine that builds, lists macros and
+//! our own crates, differs with every run, and it leaves a file beside the manifest of every crate.
 
 use std::collections::BTreeMap;
 use std::fs;
