@@ -72,6 +72,8 @@ pub(crate) struct Sender {
     shaken: bool,
     /// The newest packet of the ACK frame of which aioquic is telling.
     newest: Option<(u64, Packet)>,
+    /// When the last packet in flight was acknowledged, if nothing has left since.
+    rests: Option<u64>,
     /// The newest time that was told, in nanoseconds.
     now: u64,
 }
@@ -114,6 +116,7 @@ impl Sender {
             begun: false,
             shaken: false,
             newest: None,
+            rests: None,
             now: 0,
         })
     }
@@ -135,6 +138,10 @@ impl Sender {
         if !std::mem::replace(&mut self.begun, true) {
             let begun = self.adapter.begin(now);
             self.done(begun)?;
+        }
+        if let Some(idle) = self.rests.take().map(|since| now - since).filter(|idle| *idle > 0) {
+            let told = self.adapter.on_rest(now, idle, None);
+            self.done(told)?;
         }
         self.in_flight += bytes;
         let sent = Sent { now, bytes, in_flight: self.in_flight, ..Sent::default() };
@@ -177,6 +184,8 @@ impl Sender {
             sample_app_limited: 0,
             app_limited: 0,
         };
+        // aioquic does not tell whether there is more to send. If there is, it leaves at once.
+        self.rests = (self.in_flight == 0).then_some(now);
         let told = self.adapter.on_frame(&ack, Some(&state));
         self.done(told)
     }

@@ -1,6 +1,7 @@
 """Controls of firstflight in aioquic: what its adapter promises, on a path and over sockets."""
 
 import asyncio
+import itertools
 import re
 import socket
 import subprocess
@@ -97,6 +98,37 @@ def test_a_packet_that_aioquic_gives_up_is_neither_in_flight_nor_lost():
     assert control.bytes_in_flight == control.sender.in_flight == 0
     assert control.sender.report()["lost"] == 0
     assert control.congestion_window == 12_000
+
+
+def test_a_rest_does_not_count_on_cubics_curve():
+    """RFC 9438 section 5.8; aioquic's own CUBIC begins anew after two seconds of rest."""
+    number = itertools.count()
+    flags = {"in_flight": True, "is_ack_eliciting": True, "is_crypto_packet": False}
+    kind = {"epoch": Epoch.ONE_RTT, "packet_type": QuicPacketType.ONE_RTT, **flags}
+
+    def grown(rest):
+        control = adapter.Control("cubic", max_datagram_size=1200)
+
+        def go_round(begins, loses):
+            packets = [
+                QuicSentPacket(
+                    packet_number=next(number), sent_time=begins, sent_bytes=1200, **kind
+                )
+                for _ in range(control.congestion_window // 1200)
+            ]
+            for packet in packets:
+                control.on_packet_sent(packet=packet)
+            if loses:
+                control.on_packets_lost(now=begins + 0.1, packets=[packets.pop()])
+            for packet in packets:
+                control.on_packet_acked(now=begins + 0.1, packet=packet)
+            control.on_rtt_measurement(now=begins + 0.1, rtt=0.1)
+            return control.congestion_window / 1200
+
+        before = [go_round(1 + turn / 10, turn == 4) for turn in range(10)][-1]
+        return [go_round(2 + rest + turn / 10, False) for turn in range(10)][-1] - before
+
+    assert grown(0.0) == pytest.approx(grown(3.0), abs=1)
 
 
 def test_a_start_up_that_lands_decides_in_its_recovery():

@@ -10,4 +10,5 @@ mod on_noq;
 mod on_quinn;
 mod pair;
 mod profile;
+mod rests;
 mod scenarios;

@@ -1,6 +1,7 @@
 //! QUIC's events become the core's. Nothing is decided here.
 
 mod frame;
+mod rest;
 
 use std::fmt;
 use std::time::{Duration, Instant as Clock};
@@ -16,6 +17,7 @@ use firstflight_core::view::Phase;
 
 use crate::departures::Departures;
 use crate::stack::Stack;
+use rest::Rest;
 
 /// A congestion controller of firstflight for a QUIC stack, whose trait it implements.
 ///
@@ -43,6 +45,9 @@ use crate::stack::Stack;
 ///   holds ([`Stack::PACER`]).
 /// - The window never falls below two packets (RFC 9002 section 7.2).
 /// - A loss halves the window, not the flight (RFC 9002 section 7.3.2).
+/// - A source rests from its newest data on, once all of that is acknowledged and the stack has
+///   nothing more to send. [`Sender::on_rest`] is told with the next data, as over TCP; the window
+///   stays (RFC 9002 section 7.8).
 #[derive(Clone)]
 pub struct Controller<P, S> {
     sender: Sender<P>,
@@ -55,8 +60,8 @@ pub struct Controller<P, S> {
     in_flight: u64,
     /// Sent, and not told yet.
     unreported: u64,
-    /// A packet that leaves is more than bytes: the first, one that the control wants to hear of,
-    /// or one whose state is kept.
+    /// A packet that leaves is more than bytes: the first, or the first after a rest, one that the
+    /// control wants to hear of, or one whose state is kept.
     notes_sending: bool,
     /// [`Sender::begin`] was called.
     begun: bool,
@@ -77,6 +82,8 @@ pub struct Controller<P, S> {
     frame: Frame,
     /// The newest packet of all acknowledged so far is among them.
     frame_has_newest: bool,
+    /// Whether the source has nothing to send.
+    rest: Rest,
     /// Told as marked since the last frame, bytes.
     marked: u64,
     /// Kept where the control needs rate samples or the state in which packets left.
@@ -111,6 +118,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
             calm: false,
             frame: Frame::default(),
             frame_has_newest: false,
+            rest: Rest::None,
             marked: 0,
             departures: samples.then(Departures::default),
             follows: needs.has(Facilities::PACING),
@@ -305,17 +313,23 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     fn begin(&mut self, now: Instant) {
         self.begun = true;
         self.sender.begin(now);
-        self.notes_sending = self.tells_each || self.departures.is_some() || self.follows;
+        self.notes_sending = self.notes_each();
         self.update_window();
+    }
+
+    /// Every packet that leaves is more than bytes.
+    fn notes_each(&self) -> bool {
+        self.tells_each || self.departures.is_some() || self.follows
     }
 
     /// A packet leaves that is the first, or that the control wants to know of.
     #[cold]
-    fn note_sending(&mut self, now: Clock, bytes: u64, packet: u64) {
-        let now = self.now(now);
+    fn note_sending(&mut self, at: Clock, bytes: u64, packet: u64) {
+        let now = self.now(at);
         if !self.begun {
             self.begin(now);
         }
+        self.end_rest(at);
         self.stack.told();
         if self.follows {
             self.sender.on_paced(Bytes(bytes));

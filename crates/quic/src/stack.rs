@@ -20,6 +20,9 @@ pub trait Stack: Clone + Debug + Default + Send + Sync + 'static {
     /// control sets no rate (RFC 9002 section 7.7).
     const PACER: u16 = 125;
 
+    /// What the stack tells of as it leaves may be nothing but acknowledgements.
+    const TELLS_OF_ACKS: bool = false;
+
     /// The control's rate from now on; `None` where the stack's own pace holds. The adapter may
     /// ask the [`Sender`](firstflight_core::sender::Sender) instead.
     fn set_pace(&mut self, _pacing: Option<Pacing>, _mtu: u64) {}

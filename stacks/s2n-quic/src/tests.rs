@@ -12,7 +12,7 @@ use s2n_quic_core::packet::number::PacketNumberSpace;
 use s2n_quic_core::random::Generator;
 use s2n_quic_core::recovery::bandwidth::{Bandwidth, RateSample};
 use s2n_quic_core::recovery::congestion_controller::Publisher;
-use s2n_quic_core::recovery::{CongestionController as _, RttEstimator};
+use s2n_quic_core::recovery::{CongestionController as _, CubicCongestionController, RttEstimator};
 use s2n_quic_core::time::{Clock as _, NoopClock, Timestamp};
 
 use super::*;
@@ -246,6 +246,49 @@ fn what_a_connection_learned_is_the_next_ones_when_it_is_over() {
     assert_eq!(remembered, remote().ip());
     assert!(known.learned.window.cwnd > Bytes(100 * PACKET), "{known:?}");
     assert!(memory.visit(remembered).hint().is_some());
+}
+
+/// By how many packets the window grows in ten rounds after a rest of so many milliseconds, of
+/// which a round is 100. Start-up has ended with a loss.
+fn grown_after<C: s2n_quic_core::recovery::CongestionController>(mut of: C, rest: u64) -> u32 {
+    let (zero, mut told) = (NoopClock.get_time(), Told::default());
+    let mut rtt = RttEstimator::new(RTT);
+    rtt.update_rtt(Duration::ZERO, RTT, zero + RTT, true, PacketNumberSpace::ApplicationData);
+    let mut round = |at: u64, share: u32, loses: bool| {
+        let [sent, now] = [at, at + 100].map(|ms| zero + Duration::from_millis(ms));
+        let packets = of.congestion_window() / u32::from(MTU) / share;
+        let infos: Vec<_> = (1..=packets)
+            .map(|packet| {
+                let is_last = Some(share > 1 && packet == packets);
+                of.on_packet_sent(sent, MTU.into(), is_last, &rtt, &mut told)
+            })
+            .collect();
+        for (number, info) in infos.into_iter().enumerate() {
+            if loses && number == 0 {
+                of.on_packet_lost(MTU.into(), info, false, true, &mut NoChance, now, &mut told);
+                continue;
+            }
+            of.on_rtt_update(sent, now, &rtt, &mut told);
+            of.on_ack(sent, MTU.into(), info, &rtt, &mut NoChance, now, &mut told);
+        }
+        of.congestion_window() / u32::from(MTU)
+    };
+    (0..10).for_each(|number| _ = round(number * 100, 1, number == 4));
+    let before = round(1_000, 2, false);
+    let mut after = before;
+    (0..10).for_each(|number| after = round(1_100 + rest + number * 100, 1, false));
+    after - before
+}
+
+/// RFC 9438 section 5.8. s2n-quic's own CUBIC leaves out the time up to the last ACK before a rest
+/// and counts what follows.
+#[test]
+fn a_rest_does_not_count_on_cubics_curve() {
+    let ours = |rest| grown_after(control("cubic").unwrap().controller(remote(), MTU), rest);
+    let s2ns = |rest| grown_after(CubicCongestionController::new(MTU, Default::default()), rest);
+    assert!(ours(0).abs_diff(s2ns(0)) <= 1, "{} and {}", ours(0), s2ns(0));
+    assert_eq!(ours(3_000), ours(0));
+    assert!(s2ns(3_000) > s2ns(0) * 3 / 2, "{} and {}", s2ns(3_000), s2ns(0));
 }
 
 #[test]

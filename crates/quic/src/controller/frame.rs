@@ -8,6 +8,7 @@ use firstflight_core::pair::Policies;
 use firstflight_core::sender::Sender;
 use firstflight_core::units::{Bytes, Instant, Span};
 
+use super::rest::Rest;
 use super::{Controller, elapsed};
 use crate::stack::Stack;
 
@@ -46,6 +47,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
             self.in_flight = in_flight.saturating_sub(self.unreported);
             return;
         }
+        self.note_rest(in_flight, app_limited);
         let times = self.takes_times();
         let at = if times { self.now(now) } else { self.sender.view().now };
         let position = self.catch_up(at, total, in_flight);
@@ -67,7 +69,8 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.report_frame(&mut ack, &frame);
         self.update_window();
         let repairs = self.period.has_withheld() || self.sender.view().recovering;
-        self.calm = self.heard && !repairs && self.departures.is_none();
+        let is_steady = !repairs && matches!(self.rest, Rest::None);
+        self.calm = self.heard && is_steady && self.departures.is_none();
     }
 
     /// Tells the core what has left before a frame acknowledges so much more, an MTU probe too, of

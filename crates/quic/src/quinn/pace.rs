@@ -71,6 +71,8 @@ impl Stack for Quinn {
 
     const PROVIDES: Facilities = super::PROVIDES;
 
+    const TELLS_OF_ACKS: bool = true;
+
     fn set_pace(&mut self, pacing: Option<Pacing>, mtu: u64) {
         self.window = match pacing {
             Some(pacing) if self.srtt > Span(0) => {

@@ -23,14 +23,15 @@ struct Canary {
     losses: Vec<Loss>,
     further: Vec<Loss>,
     recovering: Vec<Bytes>,
+    rests: Vec<u64>,
 }
 
 impl Canary {
     fn new(facilities: Facilities, answer: Answer) -> Self {
         let needs = Needs::required(facilities);
         let (acks, losses) = (Vec::new(), Vec::new());
-        let (further, recovering) = (Vec::new(), Vec::new());
-        Self { needs, answer, begun: 0, acks, losses, further, recovering }
+        let (further, recovering, rests) = (Vec::new(), Vec::new(), Vec::new());
+        Self { needs, answer, begun: 0, acks, losses, further, recovering, rests }
     }
 }
 
@@ -54,6 +55,10 @@ impl Observer for Canary {
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
         self.further.push(*loss);
+    }
+
+    fn on_rest(&mut self, idle: Span, _view: &View) {
+        self.rests.push(idle.0 / 1_000_000);
     }
 }
 
@@ -232,6 +237,42 @@ fn the_clock_of_the_core_does_not_go_back_where_an_ack_is_handled_late() {
     let acks = &canary(&path).acks;
     assert_eq!(acks[1].now, Instant(105_000_000));
     assert_eq!(acks[1].rtt, Some(Span::from_millis(103)), "the RTT is the one measured");
+}
+
+/// RFC 9438 section 5.8 does not count it. quinn tells of what leaves, acknowledgements or data.
+#[test]
+fn a_rest_is_told_as_something_leaves_and_the_remainder_of_it_with_the_ack_of_what_was_data() {
+    for needs in [Facilities::TIMES, Facilities::SENT, Facilities::RATES] {
+        let mut path = path(needs, Answer::Leave);
+        path.send(0, 2);
+        path.send(1, 8);
+        path.ack(100, 0, 2);
+        path.in_flight = 0;
+        (0..8).for_each(|_| path.controller.acknowledged(path.at(1), PACKET));
+        path.controller.on_end_acks(path.at(101), 0, true, None);
+        assert!(canary(&path).rests.is_empty());
+        path.controller.on_sent(path.at(151), 40, 0);
+        path.controller.on_sent(path.at(2_000), 40, 0);
+        assert_eq!(canary(&path).rests, [150], "up to the first that leaves");
+        path.send(3_001, 4);
+        path.send(3_002, 4);
+        path.ack(3_101, 3_001, 4);
+        path.ack(3_102, 3_002, 4);
+        assert_eq!(canary(&path).rests, [150, 2_850]);
+        path.send(3_200, 1);
+        assert_eq!(canary(&path).rests.len(), 2, "it had more to send");
+    }
+}
+
+#[test]
+fn a_source_whose_last_packets_are_lost_does_not_rest() {
+    let mut path = path(Facilities::TIMES, Answer::Leave);
+    path.send(0, 10);
+    path.ack(100, 0, 9);
+    path.lose(200, 0, 1);
+    path.send(200, 1);
+    path.ack(300, 200, 1);
+    assert!(canary(&path).rests.is_empty());
 }
 
 #[test]
