@@ -9,7 +9,7 @@ use firstflight_control::policy::{Own, OwnStartup};
 use firstflight_control::put_startup;
 use firstflight_core::card::Card;
 use firstflight_core::event::{Ack, Loss, LossKind};
-use firstflight_core::knob::KnobValue;
+use firstflight_core::knob::{AnyKnobs, KnobValue};
 use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::policy::{Answer, Exit, Observer, Startup, Step};
 use firstflight_core::view::View as Seen;
@@ -232,15 +232,15 @@ impl Own for Written {
     fn card(&self) -> &'static Card {
         self.fixed.card
     }
+}
 
+impl AnyKnobs for Written {
     fn set_knob(&mut self, _name: &str, _value: KnobValue) -> bool {
         false
     }
-}
 
-impl OwnStartup for Written {
-    fn boxed_clone(&self) -> Box<dyn OwnStartup> {
-        Box::new(self.clone())
+    fn knob(&self, _name: &str) -> Option<KnobValue> {
+        None
     }
 }
 

@@ -3,39 +3,30 @@
 use std::fmt::Debug;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use dyn_clone::DynClone;
 use firstflight_core::card::{Card, Listed, is_writable};
 use firstflight_core::delivery_exit::DeliveryExit;
-use firstflight_core::knob::{KnobValue, Knobs};
+use firstflight_core::knob::{AnyKnobs, KnobValue};
 use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS, alias};
 
 use crate::spec::LANDED;
 
-/// What a control asks of a policy from outside this repository. Every policy with a card has it.
-pub trait Own: Debug + Send + Sync {
+/// What a control asks of a policy from outside this repository, beside its knobs. Every policy
+/// with a card has it.
+pub trait Own: AnyKnobs + DynClone + Debug + Send + Sync {
     /// Its card.
     fn card(&self) -> &'static Card;
-
-    /// Sets one of its knobs; false if it has none of that name and kind.
-    fn set_knob(&mut self, name: &str, value: KnobValue) -> bool;
-
-    /// The value of one of its knobs ([`Knobs::value`]); `None` for all if it does not tell.
-    fn knob(&self, _name: &str) -> Option<KnobValue> {
-        None
-    }
 }
 
 /// A start-up from outside this repository. Every [`Startup`] with a card is one.
-pub trait OwnStartup: Startup + Own {
-    /// A copy in the state it is in.
-    fn boxed_clone(&self) -> Box<dyn OwnStartup>;
-}
+pub trait OwnStartup: Startup + Own {}
 
 /// An avoidance from outside this repository. Every [`Avoidance`] with a card is one.
-pub trait OwnAvoidance: Avoidance + Own {
-    /// A copy in the state it is in.
-    fn boxed_clone(&self) -> Box<dyn OwnAvoidance>;
-}
+pub trait OwnAvoidance: Avoidance + Own {}
+
+dyn_clone::clone_trait_object!(OwnStartup);
+dyn_clone::clone_trait_object!(OwnAvoidance);
 
 /// Why a policy could not be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -178,39 +169,11 @@ impl<P: Listed + Debug + Send + Sync> Own for P {
     fn card(&self) -> &'static Card {
         const { &P::CARD }
     }
-
-    fn set_knob(&mut self, name: &str, value: KnobValue) -> bool {
-        Knobs::set(self, name, value)
-    }
-
-    fn knob(&self, name: &str) -> Option<KnobValue> {
-        Knobs::value(self, name)
-    }
 }
 
-impl<S: Startup + Listed + Clone + Debug + Send + Sync + 'static> OwnStartup for S {
-    fn boxed_clone(&self) -> Box<dyn OwnStartup> {
-        Box::new(self.clone())
-    }
-}
+impl<S: Startup + Own> OwnStartup for S {}
 
-impl<A: Avoidance + Listed + Clone + Debug + Send + Sync + 'static> OwnAvoidance for A {
-    fn boxed_clone(&self) -> Box<dyn OwnAvoidance> {
-        Box::new(self.clone())
-    }
-}
-
-impl Clone for Box<dyn OwnStartup> {
-    fn clone(&self) -> Self {
-        (**self).boxed_clone()
-    }
-}
-
-impl Clone for Box<dyn OwnAvoidance> {
-    fn clone(&self) -> Self {
-        (**self).boxed_clone()
-    }
-}
+impl<A: Avoidance + Own> OwnAvoidance for A {}
 
 /// The start-up of a control.
 #[derive(Clone, Debug)]
@@ -282,7 +245,8 @@ macro_rules! chosen {
                 }
             }
 
-            /// The value of one of its knobs ([`Knobs::value`]).
+            /// The value of one of its knobs
+            /// ([`Knobs::value`](firstflight_core::knob::Knobs::value)).
             pub fn value(&self, name: &str) -> Option<KnobValue> {
                 match self {
                     Self::Core(policy) => policy.value(name),

@@ -126,21 +126,21 @@ pub trait Knobs: Clone + 'static {
     }
 }
 
-/// A part of a policy with knobs of its own. All that has [`Knobs`] can be one.
-pub trait KnobGroup {
+/// [`Knobs`] of a type that is not known: a part of a policy, or a policy of another crate.
+pub trait AnyKnobs {
     /// [`Knobs::set`].
-    fn set_knob_of_part(&mut self, name: &str, value: KnobValue) -> bool;
+    fn set_knob(&mut self, name: &str, value: KnobValue) -> bool;
 
     /// [`Knobs::value`].
-    fn knob_of_part(&self, name: &str) -> Option<KnobValue>;
+    fn knob(&self, name: &str) -> Option<KnobValue>;
 }
 
-impl<P: Knobs> KnobGroup for P {
-    fn set_knob_of_part(&mut self, name: &str, value: KnobValue) -> bool {
+impl<P: Knobs> AnyKnobs for P {
+    fn set_knob(&mut self, name: &str, value: KnobValue) -> bool {
         self.set(name, value)
     }
 
-    fn knob_of_part(&self, name: &str) -> Option<KnobValue> {
+    fn knob(&self, name: &str) -> Option<KnobValue> {
         self.value(name)
     }
 }
@@ -150,7 +150,7 @@ pub struct KnobOf<P>(Row<P>);
 
 enum Row<P> {
     Own(Knob, Field<P>),
-    OfGroup(&'static [Knob], fn(&mut P) -> &mut dyn KnobGroup),
+    OfGroup(&'static [Knob], fn(&mut P) -> &mut dyn AnyKnobs),
 }
 
 /// Where a policy keeps the value of a knob.
@@ -306,7 +306,7 @@ macro_rules! presets {
 
 impl<P> KnobOf<P> {
     /// Knobs of a part of the policy, which has rows for them.
-    pub const fn part(knobs: &'static [Knob], at: fn(&mut P) -> &mut dyn KnobGroup) -> Self {
+    pub const fn part(knobs: &'static [Knob], at: fn(&mut P) -> &mut dyn AnyKnobs) -> Self {
         Self(Row::OfGroup(knobs, at))
     }
 
@@ -315,7 +315,7 @@ impl<P> KnobOf<P> {
             Row::Own(knob, field) => (knob, field),
             Row::OfGroup(knobs, at) => {
                 return knobs.iter().any(|knob| knob.name == name)
-                    && at(policy).set_knob_of_part(name, value);
+                    && at(policy).set_knob(name, value);
             }
         };
         let Some(value) = knob.kind.nearest(value).filter(|_| knob.name == name) else {
@@ -339,7 +339,7 @@ impl<P> KnobOf<P> {
         match &self.0 {
             Row::OfGroup(knobs, at) => {
                 knobs.iter().find(|knob| knob.name == name)?;
-                at(policy).knob_of_part(name)
+                at(policy).knob(name)
             }
             Row::Own(knob, _) if knob.name != name => None,
             Row::Own(knob, Field::Number(at)) => Some(match knob.kind {

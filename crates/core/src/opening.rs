@@ -1,7 +1,7 @@
 //! How a connection begins: the first window and the first ssthresh, as far as the user sets them
 //! for a policy; otherwise they are the endpoint's.
 
-use crate::knob::{Amount, Knob, KnobGroup, KnobKind, KnobOf, Knobs};
+use crate::knob::{Amount, AnyKnobs, Knob, KnobKind, KnobOf, Knobs};
 use crate::units::Bytes;
 use crate::view::Window;
 
@@ -37,12 +37,12 @@ impl Knobs for Opening {
 }
 
 /// The rows of both knobs.
-pub(crate) const fn opening<P>(at: fn(&mut P) -> &mut dyn KnobGroup) -> KnobOf<P> {
+pub(crate) const fn opening<P>(at: fn(&mut P) -> &mut dyn AnyKnobs) -> KnobOf<P> {
     KnobOf::part(Opening::KNOBS, at)
 }
 
 /// The rows of both knobs of a start-up that finds its own end ([`crate::card::Card::own_end`]).
-pub(crate) const fn opening_of_own_end<P>(at: fn(&mut P) -> &mut dyn KnobGroup) -> KnobOf<P> {
+pub(crate) const fn opening_of_own_end<P>(at: fn(&mut P) -> &mut dyn AnyKnobs) -> KnobOf<P> {
     KnobOf::part(&[IW, OWN_END_SSTHRESH], at)
 }
 

@@ -3,6 +3,7 @@
 
 use std::fmt::Debug;
 
+use dyn_clone::DynClone;
 use rand_pcg::Pcg64Mcg;
 
 /// The ECN field of an IP packet (RFC 3168 section 5, RFC 9331).
@@ -76,7 +77,7 @@ pub enum Next {
 ///
 /// Timers of a discipline are caught up with at the next call: between two calls nothing changes
 /// that they could see.
-pub trait Queue: Copied + Debug + Send + Sync {
+pub trait Queue: DynClone + Debug + Send + Sync {
     /// A packet arrives. It is kept, or it or others are dropped for it.
     fn enqueue(&mut self, packet: Packet, moment: &mut Moment<'_>);
 
@@ -90,20 +91,4 @@ pub trait Queue: Copied + Debug + Send + Sync {
     fn bytes(&self) -> u64;
 }
 
-/// What copies a queue. Whatever can be cloned has it.
-pub trait Copied {
-    /// A copy.
-    fn copy(&self) -> Box<dyn Queue>;
-}
-
-impl<Q: Queue + Clone + 'static> Copied for Q {
-    fn copy(&self) -> Box<dyn Queue> {
-        Box::new(self.clone())
-    }
-}
-
-impl Clone for Box<dyn Queue> {
-    fn clone(&self) -> Self {
-        (**self).copy()
-    }
-}
+dyn_clone::clone_trait_object!(Queue);

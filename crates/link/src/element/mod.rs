@@ -19,6 +19,7 @@ pub(crate) mod wifi;
 
 use std::fmt::Debug;
 
+use dyn_clone::DynClone;
 use firstflight_core::units::{Instant, Span};
 use rand_pcg::Pcg64Mcg;
 
@@ -40,7 +41,7 @@ pub const ELEMENTS: &[Entry] = &[
 /// What a link does with packets beside sending them. Every run begins with a copy of it.
 ///
 /// What an element need not decide it leaves to the default, which changes nothing.
-pub trait Element: Copied + Debug + Send + Sync {
+pub trait Element: DynClone + Debug + Send + Sync {
     /// What a packet of so many bytes takes on the link. What follows sees that size alone.
     fn frames(&self, bytes: u64) -> u64 {
         bytes
@@ -116,23 +117,7 @@ pub enum Fate {
     Drop,
 }
 
-/// What copies an element. Whatever can be cloned has it.
-pub trait Copied {
-    /// A copy.
-    fn copy(&self) -> Box<dyn Element>;
-}
-
-impl<E: Element + Clone + 'static> Copied for E {
-    fn copy(&self) -> Box<dyn Element> {
-        Box::new(self.clone())
-    }
-}
-
-impl Clone for Box<dyn Element> {
-    fn clone(&self) -> Self {
-        (**self).copy()
-    }
-}
+dyn_clone::clone_trait_object!(Element);
 
 /// The elements of a link while it runs, each with its stream of random numbers: the simulator's
 /// link, and any other that packets cross in order of time.
