@@ -27,6 +27,7 @@ macro_rules! start {
     };
 }
 
+firstflight_core::pass_on_observer! { Start, start! {} }
 firstflight_core::pass_on_startup! { Start, start! {} }
 
 /// The policies of every sender.

@@ -259,6 +259,7 @@ macro_rules! chosen {
 }
 
 chosen!(ChosenStartup, AnyStartup, ALL_STARTUPS, DeliveryExit);
+firstflight_core::pass_on_observer! { ChosenStartup, any_startup! {} }
 firstflight_core::pass_on_startup! { ChosenStartup, any_startup! {} }
 
 impl ChosenStartup {
@@ -274,6 +275,7 @@ impl ChosenStartup {
 }
 
 chosen!(ChosenAvoidance, AnyAvoidance, ALL_AVOIDANCES,);
+firstflight_core::pass_on_observer! { ChosenAvoidance, either! {} }
 firstflight_core::pass_on_avoidance! { ChosenAvoidance, either! {} }
 
 #[cfg(test)]

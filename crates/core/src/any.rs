@@ -68,6 +68,7 @@ macro_rules! policies {
 macro_rules! startups {
     ($($module:ident::$policy:ident,)*) => {
         policies! { AnyStartup, "start-up", STARTUPS: $($module::$policy,)* }
+        crate::pass_on_observer! { AnyStartup, delegate! { $($policy)* } }
         crate::pass_on_startup! { AnyStartup, delegate! { $($policy)* } }
     };
 }
@@ -76,6 +77,7 @@ macro_rules! startups {
 macro_rules! avoidances {
     ($($module:ident::$policy:ident,)*) => {
         policies! { AnyAvoidance, "avoidance", AVOIDANCES: $($module::$policy,)* }
+        crate::pass_on_observer! { AnyAvoidance, delegate! { $($policy)* } }
         crate::pass_on_avoidance! { AnyAvoidance, delegate! { $($policy)* } }
     };
 }

@@ -27,11 +27,10 @@
 
 use crate::estimate::ack_history::AckHistory;
 use crate::event::{Ack, Loss, LossKind};
-use crate::hint::PathHint;
 use crate::landing::{BETA, LEAST_SEGMENTS, Landing};
 use crate::needs::Facilities;
-use crate::policy::{Answer, Entry, Exit, Found, Startup, Step};
-use crate::units::{Bytes, Rate, Span};
+use crate::policy::{Answer, Exit, Found, Startup, Step};
+use crate::units::{Bytes, Span};
 use crate::view::{Phase, View, Window};
 
 /// A start-up with another landing.
@@ -91,6 +90,42 @@ impl<S> DeliveryExit<S> {
         let cwnd = step.window.cwnd.min(most);
         Step { window: Window { cwnd, ssthresh: cwnd }, ..step }
     }
+
+    /// What is known of the path in the place of what the start-up inside has found.
+    fn found_instead(&self, found: Found, view: &View) -> Found {
+        match (self.landing, self.pipe) {
+            (Some(landing), _) => {
+                Found { peak: landing.peak(view.window.cwnd), ..Found::default() }
+            }
+            (None, Some(_)) => Found { pipe: self.pipe, peak: None, ..found },
+            (None, None) => found,
+        }
+    }
+}
+
+impl<S: Startup> DeliveryExit<S> {
+    /// A loss or a mark at which the start-up inside leaves or lands begins a landing.
+    fn answer_loss(&mut self, loss: &Loss, view: &View) -> Answer {
+        let answer = self.startup.answer(loss, view);
+        let ends = matches!(answer, Answer::Leave | Answer::Land(_));
+        let in_first = self.first && view.phase == Phase::Startup;
+        if !ends || !in_first || loss.kind == LossKind::Timeout {
+            return answer;
+        }
+        let landing = Landing::from_outstanding(loss, view, BETA);
+        self.landing = Some(landing);
+        Answer::Land(landing.window(view.window))
+    }
+
+    /// An ACK of a recovery in which it, or the start-up inside, sets the window.
+    fn recover(&mut self, ack: &Ack, view: &View) -> Step {
+        let Some(landing) = &mut self.landing else {
+            let step = self.startup.recovering(ack, view);
+            return self.land(step, view);
+        };
+        landing.on_ack(ack);
+        landing.window(view.window).hold()
+    }
 }
 
 /// The calls of the contract in which `landed` does something besides passing the call on to the
@@ -114,6 +149,40 @@ macro_rules! around_the_start_up {
         $report("landed_pipe", $self.pipe.unwrap_or_default().0);
         $report("landed_acked", $self.landing.map_or(0, |landing| landing.acked.0));
     }};
+    ({} $self:ident.enter($why:ident, $view:ident)) => {{
+        $self.first = $why == Entry::Connect;
+        ($self.landing, $self.pipe) = (None, None);
+        $self.startup.enter($why, $view);
+    }};
+    ({} $self:ident.step($ack:ident, $view:ident)) => {{
+        let step = $self.startup.step($ack, $view);
+        $self.land(step, $view)
+    }};
+    ({} $self:ident.on_wake($view:ident)) => {{
+        let step = $self.startup.on_wake($view);
+        $self.land(step, $view)
+    }};
+    ({} $self:ident.answer($loss:ident, $view:ident)) => {
+        $self.answer_loss($loss, $view)
+    };
+    ({} $self:ident.recovering($ack:ident, $view:ident)) => {
+        $self.recover($ack, $view)
+    };
+    ({} $self:ident.land_further($loss:ident, $view:ident)) => {
+        match $self.landing {
+            Some(_) => $view.window,
+            None => $self.startup.land_further($loss, $view),
+        }
+    };
+    ({} $self:ident.landed_at($view:ident)) => {
+        match $self.landing {
+            Some(_) => $view.window.cwnd,
+            None => $self.startup.landed_at($view),
+        }
+    };
+    ({} $self:ident.found($view:ident)) => {
+        $self.found_instead($self.startup.found($view), $view)
+    };
     ({} $self:ident.$call:ident($($argument:ident),*)) => {
         $self.startup.$call($($argument),*)
     };
@@ -121,108 +190,16 @@ macro_rules! around_the_start_up {
 
 crate::pass_on_observer! { DeliveryExit<S: Observer>, around_the_start_up! {} }
 
-impl<S: Startup> Startup for DeliveryExit<S> {
-    fn once(&self) -> bool {
-        self.startup.once()
-    }
-
-    fn open(&self, default: Window, mss: Bytes) -> Window {
-        self.startup.open(default, mss)
-    }
-
-    fn restart_window(&self, mss: Bytes) -> Bytes {
-        self.startup.restart_window(mss)
-    }
-
-    fn asks(&self) -> Option<Rate> {
-        self.startup.asks()
-    }
-
-    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
-        self.startup.inform(hint, view)
-    }
-
-    fn begin(&mut self, view: &View) -> Step {
-        self.startup.begin(view)
-    }
-
-    fn enter(&mut self, why: Entry, view: &View) {
-        self.first = why == Entry::Connect;
-        (self.landing, self.pipe) = (None, None);
-        self.startup.enter(why, view);
-    }
-
-    fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        let step = self.startup.step(ack, view);
-        self.land(step, view)
-    }
-
-    fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
-        let answer = self.startup.answer(loss, view);
-        let ends = matches!(answer, Answer::Leave | Answer::Land(_));
-        let in_first = self.first && view.phase == Phase::Startup;
-        if !ends || !in_first || loss.kind == LossKind::Timeout {
-            return answer;
-        }
-        let landing = Landing::from_outstanding(loss, view, BETA);
-        self.landing = Some(landing);
-        Answer::Land(landing.window(view.window))
-    }
-
-    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
-        let Some(landing) = &mut self.landing else {
-            let step = self.startup.recovering(ack, view);
-            return self.land(step, view);
-        };
-        landing.on_ack(ack);
-        landing.window(view.window).hold()
-    }
-
-    fn land_further(&mut self, loss: &Loss, view: &View) -> Window {
-        if self.landing.is_some() { view.window } else { self.startup.land_further(loss, view) }
-    }
-
-    fn landed_at(&mut self, view: &View) -> Bytes {
-        if self.landing.is_some() { view.window.cwnd } else { self.startup.landed_at(view) }
-    }
-
-    fn on_wake(&mut self, view: &View) -> Step {
-        let step = self.startup.on_wake(view);
-        self.land(step, view)
-    }
-
-    fn growth(&self) -> u64 {
-        self.startup.growth()
-    }
-
-    fn repeats(&self, view: &View) -> bool {
-        self.startup.repeats(view)
-    }
-
-    fn found(&self, view: &View) -> Found {
-        let found = self.startup.found(view);
-        match (self.landing, self.pipe) {
-            (Some(landing), _) => {
-                Found { peak: landing.peak(view.window.cwnd), ..Found::default() }
-            }
-            (None, Some(_)) => Found { pipe: self.pipe, peak: None, ..found },
-            (None, None) => found,
-        }
-    }
-
-    fn refutes_hint(&self) -> bool {
-        self.startup.refutes_hint()
-    }
-}
+crate::pass_on_startup! { DeliveryExit<S: Startup>, around_the_start_up! {} }
 
 #[cfg(test)]
 #[allow(clippy::panic, reason = "it fails the test")]
 mod tests {
     use super::*;
-    use crate::policy::Observer;
+    use crate::policy::{Entry, Observer};
     use crate::startup::{RapidStart, SlowStart};
     use crate::testing::{MSS, ack, gauge, view};
-    use crate::units::Instant;
+    use crate::units::{Instant, Rate};
 
     /// Slow start that leaves by what it sees where it is told to.
     #[derive(Clone, Debug, Default)]

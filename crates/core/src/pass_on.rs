@@ -60,13 +60,11 @@ macro_rules! pass_on_observer {
     };
 }
 
-/// [`Startup`](crate::policy::Startup) of what holds a start-up.
+/// [`Startup`](crate::policy::Startup) of what holds a start-up, or of what is around one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on_startup {
-    ($holder:ident, $to:ident! $among:tt) => {
-        $crate::pass_on_observer! { $holder, $to! $among }
-
+    ($holder:ident $(<$inside:ident: $bound:path>)?, $to:ident! $among:tt) => {
         const _: () = {
             use $crate::event::{Ack, Loss};
             use $crate::hint::PathHint;
@@ -74,7 +72,7 @@ macro_rules! pass_on_startup {
             use $crate::units::{Bytes, Rate};
             use $crate::view::{View, Window};
 
-            impl Startup for $holder {
+            impl$(<$inside: $bound>)? Startup for $holder$(<$inside>)? {
                 $crate::pass_on! { self, $to! $among;
                     fn once(&self) -> bool;
                     fn open(&self, default: Window, mss: Bytes) -> Window;
@@ -106,8 +104,6 @@ macro_rules! pass_on_startup {
 #[macro_export]
 macro_rules! pass_on_avoidance {
     ($holder:ident, $to:ident! $among:tt) => {
-        $crate::pass_on_observer! { $holder, $to! $among }
-
         const _: () = {
             use $crate::event::{Ack, Loss};
             use $crate::policy::{Avoidance, Found, Step};

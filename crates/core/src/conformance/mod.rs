@@ -11,13 +11,11 @@ extern crate std;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::event::{Ack, Loss};
-use crate::hint::PathHint;
 use crate::needs::Facilities;
-use crate::policy::{Answer, Entry, Found, Startup, Step};
+use crate::policy::{Answer, Startup, Step};
 use crate::startup::SlowStart;
 use crate::units::{Bytes, Rate, Span};
-use crate::view::{View, Window};
+use crate::view::View;
 
 pub use report::Report;
 
@@ -123,90 +121,51 @@ macro_rules! report_and_start_up {
 
 crate::pass_on_observer! { Recorder<S: Startup>, report_and_start_up! {} }
 
-impl<S: Startup> Startup for Recorder<S> {
-    fn once(&self) -> bool {
-        self.inner.once()
-    }
-
-    fn open(&self, default: Window, mss: Bytes) -> Window {
-        self.inner.open(default, mss)
-    }
-
-    fn restart_window(&self, mss: Bytes) -> Bytes {
-        self.inner.restart_window(mss)
-    }
-
-    fn asks(&self) -> Option<Rate> {
-        self.inner.asks()
-    }
-
-    fn inform(&mut self, hint: &PathHint, view: &View) -> Step {
-        self.book().on_hint(hint);
-        self.inner.inform(hint, view)
-    }
-
-    fn begin(&mut self, view: &View) -> Step {
-        let step = self.inner.begin(view);
-        self.with_wishes(step, view)
-    }
-
-    fn enter(&mut self, why: Entry, view: &View) {
-        self.inner.enter(why, view);
-    }
-
-    fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        self.book().on_step(ack, view);
-        let step = self.inner.step(ack, view);
-        let step = self.with_wishes(step, view);
+/// What the report hears of what start-ups are asked. A question that is not named here goes to the
+/// start-up inside alone.
+macro_rules! reported {
+    ({} $self:ident.inform($hint:ident, $view:ident)) => {{
+        $self.book().on_hint($hint);
+        $self.inner.inform($hint, $view)
+    }};
+    ({} $self:ident.begin($view:ident)) => {{
+        let step = $self.inner.begin($view);
+        $self.with_wishes(step, $view)
+    }};
+    ({} $self:ident.step($ack:ident, $view:ident)) => {{
+        $self.book().on_step($ack, $view);
+        let step = $self.inner.step($ack, $view);
+        let step = $self.with_wishes(step, $view);
         if step.exit.is_some() {
-            self.book().on_exit();
+            $self.book().on_exit();
         }
         step
-    }
-
-    fn answer(&mut self, loss: &Loss, view: &View) -> Answer {
-        let answer = self.answer.unwrap_or_else(|| self.inner.answer(loss, view));
-        self.book().on_answer(answer, loss);
+    }};
+    ({} $self:ident.answer($loss:ident, $view:ident)) => {{
+        let answer = $self.answer.unwrap_or_else(|| $self.inner.answer($loss, $view));
+        $self.book().on_answer(answer, $loss);
         answer
-    }
-
-    fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
-        self.book().on_recovering(view);
-        let step = self.inner.recovering(ack, view);
-        self.with_wishes(step, view)
-    }
-
-    fn land_further(&mut self, loss: &Loss, view: &View) -> Window {
-        self.inner.land_further(loss, view)
-    }
-
-    fn landed_at(&mut self, view: &View) -> Bytes {
-        self.inner.landed_at(view)
-    }
-
-    fn on_wake(&mut self, view: &View) -> Step {
-        self.book().on_wake(view);
-        self.inner.on_wake(view)
-    }
-
-    fn growth(&self) -> u64 {
-        self.inner.growth()
-    }
-
-    fn repeats(&self, view: &View) -> bool {
-        let repeats = self.inner.repeats(view);
-        self.book().on_asked_to_repeat(repeats, view);
+    }};
+    ({} $self:ident.recovering($ack:ident, $view:ident)) => {{
+        $self.book().on_recovering($view);
+        let step = $self.inner.recovering($ack, $view);
+        $self.with_wishes(step, $view)
+    }};
+    ({} $self:ident.on_wake($view:ident)) => {{
+        $self.book().on_wake($view);
+        $self.inner.on_wake($view)
+    }};
+    ({} $self:ident.repeats($view:ident)) => {{
+        let repeats = $self.inner.repeats($view);
+        $self.book().on_asked_to_repeat(repeats, $view);
         repeats
-    }
-
-    fn found(&self, view: &View) -> Found {
-        self.inner.found(view)
-    }
-
-    fn refutes_hint(&self) -> bool {
-        self.inner.refutes_hint()
-    }
+    }};
+    ({} $self:ident.$question:ident($($argument:ident),*)) => {
+        $self.inner.$question($($argument),*)
+    };
 }
+
+crate::pass_on_startup! { Recorder<S: Startup>, reported! {} }
 
 /// When a recorder asks to be woken after a decision.
 const WAKE_AFTER: Span = Span::from_millis(10);
