@@ -7,7 +7,7 @@ use firstflight_core::estimate::ere::PER_PACKET;
 use firstflight_core::knob::{Knob, KnobKind, KnobValue};
 use firstflight_core::needs::{Facilities, Fit, Needs};
 use firstflight_core::policy::Observer as _;
-use firstflight_core::registry::{ALIAS_DUPLICATE_ACKS, ALIAS_RECOVERY, Alias, alias};
+use firstflight_core::registry::alias;
 
 use crate::axis::Axis;
 use crate::nearest::hint;
@@ -30,10 +30,10 @@ pub struct Control {
     pub startup: ChosenStartup,
     /// The avoidance with its knobs set.
     pub avoidance: ChosenAvoidance,
-    /// The loss recovery that the name implies, as `reno` implies Reno's; one of the words in
-    /// [`ALIAS_RECOVERY`].
+    /// The loss recovery that the name implies, as `reno` implies Reno's; a word of
+    /// [`Alias::recovery`](firstflight_core::registry::Alias::recovery).
     pub recovery: Option<&'static str>,
-    /// How many duplicate ACKs mean a loss, where the name says so ([`ALIAS_DUPLICATE_ACKS`]).
+    /// How many duplicate ACKs mean a loss, where the name says so.
     pub duplicate_acks: Option<u32>,
     /// Name of the start-up policy.
     pub startup_name: &'static str,
@@ -170,8 +170,8 @@ impl Control {
             preset: knobs.preset,
             startup,
             avoidance,
-            recovery: alias.and_then(recovery_of),
-            duplicate_acks: alias.and_then(duplicate_acks_of),
+            recovery: alias.and_then(|alias| alias.recovery),
+            duplicate_acks: alias.and_then(|alias| alias.duplicate_acks),
             startup_name: startup_card.name,
             avoidance_name: avoidance_card.name,
             settings: knobs.settings,
@@ -360,16 +360,6 @@ impl Setter<'_> {
             about: knob.doc,
         })
     }
-}
-
-/// The recovery that belongs to an alias, if one does.
-fn recovery_of(alias: &Alias) -> Option<&'static str> {
-    ALIAS_RECOVERY.iter().find(|(name, _)| *name == alias.name).map(|(_, recovery)| *recovery)
-}
-
-/// How many duplicate ACKs mean a loss under an alias, if it says so.
-fn duplicate_acks_of(alias: &Alias) -> Option<u32> {
-    ALIAS_DUPLICATE_ACKS.iter().find(|(name, _)| *name == alias.name).map(|(_, count)| *count)
 }
 
 /// The preset of slow start that sets nothing.

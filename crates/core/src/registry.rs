@@ -18,89 +18,87 @@ pub struct Alias {
     pub control: &'static str,
     /// Who calls it so.
     pub source: &'static str,
+    /// The loss recovery that it names with the policies, as a profile calls it.
+    pub recovery: Option<&'static str>,
+    /// How many duplicate ACKs mean a loss, where it is not three.
+    pub duplicate_acks: Option<u32>,
 }
 
-/// Every alias.
+impl Alias {
+    const fn new(name: &'static str, control: &'static str, source: &'static str) -> Self {
+        Self { name, control, source, recovery: None, duplicate_acks: None }
+    }
+
+    const fn recovering(self, recovery: &'static str) -> Self {
+        Self { recovery: Some(recovery), ..self }
+    }
+
+    const fn on_duplicate_acks(self, count: u32) -> Self {
+        Self { duplicate_acks: Some(count), ..self }
+    }
+}
+
+/// Every alias. `tahoe`, `reno` and `newreno` are the same policies with another loss recovery, and
+/// the short-transfers paper ran Reno throughout (section 2).
 pub const ALIASES: &[Alias] = &[
-    Alias { name: "tahoe", control: "slow-start+newreno", source: "Jacobson, SIGCOMM 1988" },
-    Alias { name: "reno", control: "slow-start+newreno", source: "RFC 5681, Reno recovery" },
-    Alias { name: "newreno", control: "slow-start+newreno", source: "RFC 6582" },
-    Alias { name: "hoe", control: "hoe+newreno", source: "Hoe, SIGCOMM 1996" },
-    Alias { name: "vegas", control: "vegas+vegas", source: "Brakmo and others, SIGCOMM 1994" },
-    Alias { name: "tcpw", control: "slow-start+westwood", source: "TCP Westwood" },
-    Alias { name: "astart", control: "astart+westwood", source: "Astart paper" },
-    Alias { name: "tcpw-a", control: "astart+westwood(lg=on)", source: "Agile Probing paper" },
-    Alias { name: "bbr", control: "bbr+bbr", source: "draft-ietf-ccwg-bbr, BBRv3" },
-    Alias { name: "abba", control: "slow-start+abba", source: "draft-kazuho-ccwg-abba" },
-    Alias { name: "cubic", control: "slow-start+cubic", source: "RFC 9438" },
-    Alias {
-        name: "cdn",
-        control: "paced(first=paced,iw=30pkt)+cubic",
-        source: "paced slow start from 30 packets, with which quicly compares Rapid Start",
-    },
-    Alias { name: "dctcp", control: "slow-start+dctcp", source: "RFC 8257" },
-    Alias { name: "mstart", control: "mstart+cubic", source: "M-Start paper" },
-    Alias { name: "liw", control: "liw+newreno", source: "Astart paper, section V.D" },
-    Alias { name: "stcp", control: "slow-start+newreno", source: "Short-transfers paper" },
-    Alias { name: "bc", control: "bc+newreno", source: "RFC 3465, in the short-transfers paper" },
-    Alias {
-        name: "p-tcp",
-        control: "two-phase+newreno",
-        source: "P-TCP; M-Start paper, reference 9",
-    },
-    Alias {
-        name: "ack-counting",
-        control: "slow-start(count=acks)+newreno",
-        source: "RFC 2581; what ACK splitting abuses",
-    },
-    Alias {
-        name: "hoe-early",
-        control: "hoe+newreno",
-        source: "M-Start paper, reference 15: Hoe, retransmission on the second duplicate ACK",
-    },
-    Alias { name: "iw4k", control: "slow-start(preset=rfc3390)+newreno", source: "RFC 3390" },
-    Alias { name: "iw10", control: "slow-start(preset=rfc6928)+newreno", source: "RFC 6928" },
-    Alias {
-        name: "westwood-plus",
-        control: "slow-start+westwood-plus",
-        source: "Linux tcp_westwood.c",
-    },
-    Alias { name: "dbc", control: "dbc+newreno", source: "Short-transfers paper, section 4.3" },
-    Alias {
-        name: "scalable-tcp",
-        control: "slow-start+scalable",
-        source: "Kelly, 2003; Agile Probing paper, reference 15",
-    },
-    Alias {
-        name: "highspeed-tcp",
-        control: "slow-start+highspeed",
-        source: "RFC 3649; Agile Probing paper, reference 10",
-    },
-    Alias {
-        name: "stabilized-vegas",
-        control: "vegas+stabilized-vegas",
-        source: "Choe and Low, 2003; Agile Probing paper, reference 7",
-    },
-    Alias {
-        name: "fast-tcp",
-        control: "slow-start+fast",
-        source: "Wei and others, 2006; Agile Probing and M-Start papers",
-    },
+    Alias::new("tahoe", "slow-start+newreno", "Jacobson, SIGCOMM 1988").recovering("tahoe"),
+    Alias::new("reno", "slow-start+newreno", "RFC 5681, Reno recovery").recovering("reno"),
+    Alias::new("newreno", "slow-start+newreno", "RFC 6582").recovering("newreno"),
+    Alias::new("hoe", "hoe+newreno", "Hoe, SIGCOMM 1996"),
+    Alias::new("vegas", "vegas+vegas", "Brakmo and others, SIGCOMM 1994"),
+    Alias::new("tcpw", "slow-start+westwood", "TCP Westwood"),
+    Alias::new("astart", "astart+westwood", "Astart paper"),
+    Alias::new("tcpw-a", "astart+westwood(lg=on)", "Agile Probing paper"),
+    Alias::new("bbr", "bbr+bbr", "draft-ietf-ccwg-bbr, BBRv3"),
+    Alias::new("abba", "slow-start+abba", "draft-kazuho-ccwg-abba"),
+    Alias::new("cubic", "slow-start+cubic", "RFC 9438"),
+    Alias::new(
+        "cdn",
+        "paced(first=paced,iw=30pkt)+cubic",
+        "paced slow start from 30 packets, with which quicly compares Rapid Start",
+    ),
+    Alias::new("dctcp", "slow-start+dctcp", "RFC 8257"),
+    Alias::new("mstart", "mstart+cubic", "M-Start paper"),
+    Alias::new("liw", "liw+newreno", "Astart paper, section V.D"),
+    Alias::new("stcp", "slow-start+newreno", "Short-transfers paper").recovering("reno"),
+    Alias::new("bc", "bc+newreno", "RFC 3465, in the short-transfers paper").recovering("reno"),
+    Alias::new("p-tcp", "two-phase+newreno", "P-TCP; M-Start paper, reference 9"),
+    Alias::new(
+        "ack-counting",
+        "slow-start(count=acks)+newreno",
+        "RFC 2581; what ACK splitting abuses",
+    ),
+    Alias::new(
+        "hoe-early",
+        "hoe+newreno",
+        "M-Start paper, reference 15: Hoe, retransmission on the second duplicate ACK",
+    )
+    .on_duplicate_acks(2),
+    Alias::new("iw4k", "slow-start(preset=rfc3390)+newreno", "RFC 3390"),
+    Alias::new("iw10", "slow-start(preset=rfc6928)+newreno", "RFC 6928"),
+    Alias::new("westwood-plus", "slow-start+westwood-plus", "Linux tcp_westwood.c"),
+    Alias::new("dbc", "dbc+newreno", "Short-transfers paper, section 4.3").recovering("reno"),
+    Alias::new(
+        "scalable-tcp",
+        "slow-start+scalable",
+        "Kelly, 2003; Agile Probing paper, reference 15",
+    ),
+    Alias::new(
+        "highspeed-tcp",
+        "slow-start+highspeed",
+        "RFC 3649; Agile Probing paper, reference 10",
+    ),
+    Alias::new(
+        "stabilized-vegas",
+        "vegas+stabilized-vegas",
+        "Choe and Low, 2003; Agile Probing paper, reference 7",
+    ),
+    Alias::new(
+        "fast-tcp",
+        "slow-start+fast",
+        "Wei and others, 2006; Agile Probing and M-Start papers",
+    ),
 ];
-
-/// Aliases that name a loss recovery with the policies, as a profile calls it: `tahoe`, `reno` and
-/// `newreno` are the same policies, and the short-transfers paper ran Reno throughout (section 2).
-pub const ALIAS_RECOVERY: &[(&str, &str)] = &[
-    ("tahoe", "tahoe"),
-    ("reno", "reno"),
-    ("newreno", "newreno"),
-    ("stcp", "reno"),
-    ("bc", "reno"),
-    ("dbc", "reno"),
-];
-
-/// Aliases that name how many duplicate ACKs mean a loss, where it is not three.
-pub const ALIAS_DUPLICATE_ACKS: &[(&str, u32)] = &[("hoe-early", 2)];
 
 /// What the start-up of that name needs of a transport.
 pub fn startup_needs(name: &str) -> Option<Needs> {
