@@ -12,6 +12,7 @@
 
 #![warn(missing_docs)]
 
+mod bucket;
 mod discipline;
 mod distributions;
 mod drop_tail;

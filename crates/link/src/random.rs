@@ -27,9 +27,13 @@ pub fn stream(seed: u64, element: u64) -> Pcg64Mcg {
     Pcg64Mcg::from_seed(state.to_le_bytes())
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) after one step of its counter.
+/// [`spread`] after one step of SplitMix64's counter.
 fn mix(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    spread(number.wrapping_add(0x9e37_79b9_7f4a_7c15))
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+pub(crate) fn spread(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ number >> 31

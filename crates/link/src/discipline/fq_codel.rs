@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use super::codel::{CodelRules, Law, Source, State};
 use super::{Kind, Knob, Rules};
+use crate::random::spread;
 use crate::tc::{Counted, Words};
 use crate::{Buffer, DropTail, Moment, Next, Packet, Queue};
 
@@ -135,7 +136,8 @@ impl FqCodel {
 
     /// `fq_codel_classify`.
     fn place_of(&self, flow: u64) -> usize {
-        (hash(flow) % self.flows.len() as u64) as usize
+        // In place of the kernel's keyed hash.
+        (spread(flow) % self.flows.len() as u64) as usize
     }
 
     /// `fq_codel_drop`; RFC 8290 section 4.1.
@@ -213,13 +215,6 @@ impl Queue for FqCodel {
     }
 }
 
-/// The finaliser of SplitMix64, in place of the kernel's keyed hash.
-fn hash(flow: u64) -> u64 {
-    let hash = (flow ^ flow >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ hash >> 31
-}
-
 /// `drop_batch_size`.
 const DROP_BATCH_SIZE: u32 = 64;
 
@@ -253,7 +248,7 @@ mod tests {
     /// The first numbers of SplitMix64 from the seed 1234567, as its author's program prints them.
     #[test]
     fn flows_are_spread_by_splitmix64() {
-        let number = |n: u64| hash(1_234_567 + n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let number = |n: u64| spread(1_234_567 + n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         assert_eq!([number(1), number(2)], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
     }
 

@@ -6,6 +6,7 @@
 //! never hold is dropped (`max_size` of `tbf_enqueue`).
 
 use super::{Kind, Knob, Rules, Sizes, UNSET, or};
+use crate::bucket::Bucket;
 use crate::tc::{Counted, Words};
 use crate::{Buffer, DropTail, Moment, Next, Packet, Queue};
 
@@ -74,31 +75,23 @@ impl Rules for TbfRules {
 /// A bucket and what waits for it.
 #[derive(Clone, Debug)]
 pub struct Tbf {
-    rate_bps: u64,
-    burst_bytes: u64,
+    bucket: Bucket,
     waiting: DropTail,
-    /// What is in the bucket, in bits times 10^9, the unit of a rate in bit/s times ns.
-    tokens: u128,
-    /// When that was so (`t_c`).
-    at: u64,
 }
 
 impl Tbf {
     /// One with these rules, at time 0.
     pub fn new(rules: TbfRules) -> Self {
         Self {
-            rate_bps: rules.rate_bps.max(1),
-            burst_bytes: rules.burst_bytes,
+            bucket: Bucket::new(rules.rate_bps.max(1), rules.burst_bytes),
             waiting: DropTail::of_bytes(rules.limit_bytes),
-            tokens: tokens_of(rules.burst_bytes),
-            at: 0,
         }
     }
 }
 
 impl Queue for Tbf {
     fn enqueue(&mut self, packet: Packet, moment: &mut Moment<'_>) {
-        if packet.bytes > self.burst_bytes {
+        if packet.bytes > self.bucket.size().1 {
             return moment.dropped.push(packet);
         }
         // What is in service has left: a shaper keeps a packet until it may go.
@@ -113,16 +106,10 @@ impl Queue for Tbf {
 
     fn dequeue(&mut self, moment: &mut Moment<'_>) -> Next {
         let Some(first) = self.waiting.first() else { return Next::Empty };
-        let since = u128::from(moment.now.saturating_sub(self.at));
-        let filled = self.tokens + u128::from(self.rate_bps) * since;
-        let held = filled.min(tokens_of(self.burst_bytes));
-        let needed = tokens_of(first.bytes);
-        let Some(left) = held.checked_sub(needed) else {
-            let wait = (needed - held).div_ceil(u128::from(self.rate_bps));
-            return Next::Wait(moment.now.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX)));
-        };
-        (self.tokens, self.at) = (left, moment.now);
-        self.waiting.dequeue(moment)
+        match self.bucket.take(first.bytes, moment.now) {
+            Ok(()) => self.waiting.dequeue(moment),
+            Err(wait) => Next::Wait(moment.now.saturating_add(wait)),
+        }
     }
 
     fn packets(&self) -> u64 {
@@ -132,11 +119,6 @@ impl Queue for Tbf {
     fn bytes(&self) -> u64 {
         self.waiting.bytes()
     }
-}
-
-/// Exact: a bit per second times a nanosecond is the unit.
-fn tokens_of(bytes: u64) -> u128 {
-    u128::from(bytes) * 8_000_000_000
 }
 
 #[cfg(test)]

@@ -2,47 +2,33 @@
 //! queued, as at the edge of a network that sells a part of a faster line (RFC 2475 section
 //! 2.3.3.4; Linux's `tc-police`). The bucket fills at the rate; a packet takes its size out of it.
 
-use firstflight_core::units::Instant;
 use rand_pcg::Pcg64Mcg;
 
 use super::card::{Card, Value, ValueKind};
 use super::{Crossing, Element, Fate};
+use crate::bucket::Bucket;
 
 /// A token bucket that drops what finds too little in it.
 #[derive(Clone, Debug)]
-pub struct Policer {
-    rate_bps: u64,
-    bucket_bytes: u64,
-    /// What is in the bucket, in bytes times 8e9: bits of a second in nanoseconds.
-    tokens: u128,
-    /// When that was so.
-    at: Instant,
-}
+pub struct Policer(Bucket);
 
 impl Policer {
     /// A bucket of `bucket_bytes`, full at first, that fills at `rate_bps` bits per second.
     pub fn new(rate_bps: u64, bucket_bytes: u64) -> Self {
-        Self { rate_bps, bucket_bytes, tokens: tokens_of(bucket_bytes), at: Instant(0) }
+        Self(Bucket::new(rate_bps, bucket_bytes))
     }
 }
 
 impl Element for Policer {
     fn arrive(&mut self, packet: &Crossing, _random: &mut Pcg64Mcg) -> Fate {
-        let since = packet.at.since(self.at).0;
-        let filled = self.tokens + u128::from(self.rate_bps) * u128::from(since);
-        self.tokens = filled.min(tokens_of(self.bucket_bytes));
-        self.at = packet.at;
-        match self.tokens.checked_sub(tokens_of(packet.bytes)) {
-            Some(left) => {
-                self.tokens = left;
-                Fate::Pass
-            }
-            None => Fate::Drop,
+        match self.0.take(packet.bytes, packet.at.0) {
+            Ok(()) => Fate::Pass,
+            Err(_) => Fate::Drop,
         }
     }
 
     fn bucket(&self) -> Option<(u64, u64)> {
-        Some((self.rate_bps, self.bucket_bytes))
+        Some(self.0.size())
     }
 }
 
@@ -65,14 +51,9 @@ pub(super) const CARD: Card = Card {
     },
 };
 
-/// Exact: a bit per second times a nanosecond is the unit.
-fn tokens_of(bytes: u64) -> u128 {
-    u128::from(bytes) * 8_000_000_000
-}
-
 #[cfg(test)]
 mod tests {
-    use firstflight_core::units::Span;
+    use firstflight_core::units::{Instant, Span};
 
     use super::*;
     use crate::random::stream;
