@@ -9,7 +9,6 @@ use firstflight_scenario::complete::{self, Capacity};
 use firstflight_scenario::scenario::Files;
 use firstflight_scenario::{Bursts, Complete, Loss, Profile, Recovery, Time, Timer};
 use firstflight_sim::{FilesSpec, FlowSpec, LinkSpec, Network, Pattern, UdpSpec};
-use rand_pcg::rand_core::Rng;
 
 use crate::endpoint::{endpoint, own_recovery, syn_bytes};
 use crate::{RunError, ns2, ns2_clocks};
@@ -253,17 +252,13 @@ fn udp(source: &complete::Udp) -> UdpSpec {
 pub fn start(seed: u64, group: &complete::Flow, id: u64) -> u64 {
     let mut rng = stream(seed, START_STREAM + id);
     let span = group.start_until.ns().saturating_sub(group.start_from.ns());
-    let spread = below(&mut rng, span);
-    group.start_from.ns() + spread + below(&mut rng, group.start_jitter.ns())
+    let mut below = |end: u64| Uniform { from: 0, until: end.saturating_sub(1) }.draw(&mut rng);
+    let spread = below(span);
+    group.start_from.ns() + spread + below(group.start_jitter.ns())
 }
 
 fn span(time: Time) -> Span {
     Span(time.ns())
-}
-
-/// Uniform from 0 to `limit`, `limit` excluded unless it is 0.
-fn below(rng: &mut impl Rng, limit: u64) -> u64 {
-    ((u128::from(rng.next_u64()) * u128::from(limit)) >> 64) as u64
 }
 
 /// Streams of flow starts begin here; below are the links'.

@@ -1,6 +1,6 @@
 //! The packet simulator as a transport, alone or with another stack's flows in its network.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use firstflight_control::Control;
@@ -44,13 +44,12 @@ impl Simulator<'_> {
         let network = network::build(complete, controls, sample_every);
         let (ends, transport) =
             other_stack::all_ends(complete, plan, &network, *self, options.logs)?;
-        let never = AtomicBool::new(false);
         // A page in a browser has no clock of the machine.
         let before = (!cfg!(target_family = "wasm")).then(Instant::now);
-        let stop = options.stop.unwrap_or(&never);
+        let go_on = &mut || options.stop.is_none_or(|stop| !stop.load(Ordering::Relaxed));
         let ran = match options.on_packets {
-            None => run_with(&network, ends, FastPaths::On, stop).map(|ran| (ran, Vec::new())),
-            Some(_) => run_recorded(&network, ends, stop),
+            None => run_with(&network, ends, FastPaths::On, go_on).map(|ran| (ran, Vec::new())),
+            Some(_) => run_recorded(&network, ends, go_on),
         };
         let (outcome, passed) = ran.map_err(|Interrupted| RunError::Interrupted)?;
         let wall = before.map_or(Duration::ZERO, |before| before.elapsed());

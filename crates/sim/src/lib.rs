@@ -46,5 +46,5 @@ pub use other_stack::{Datagram, Ends};
 pub use outcome::{LinkOutcome, LinkSample, Outcome};
 pub use packet::Way;
 pub use passed::{Passed, Segment};
-pub use run::{Interrupted, run, run_recorded, run_until, run_watched, run_with};
+pub use run::{Interrupted, run, run_recorded, run_watched, run_with};
 pub use watch::SenderState;

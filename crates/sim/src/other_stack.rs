@@ -18,6 +18,7 @@ use firstflight_results::{FileOutcome, FlowOutcome};
 use crate::end::End;
 use crate::event::{self, Event};
 use crate::flow::access::Access;
+use crate::flow::route::return_delay;
 use crate::net::{Net, Path, Wait};
 use crate::network::{FlowSpec, Network};
 use crate::packet::{HOME, Kind, Label, Packet, Way};
@@ -204,10 +205,7 @@ impl<'a> OtherFlow<'a> {
     /// When a datagram that leaves the receiver now reaches the sender, where the reverse path has
     /// no link. None overtakes another.
     fn arrives_back(&mut self, now: Instant, bytes: u64) -> Instant {
-        let spec = self.spec;
-        let sending = self.access_time(bytes) * 2 + serialisation(bytes, spec.return_rate_bps);
-        let at = now + spec.return_delay + spec.access_delay * 2 + sending;
-        self.last_back = self.last_back.max(at);
+        self.last_back = self.last_back.max(now + return_delay(self.spec, bytes));
         self.last_back
     }
 

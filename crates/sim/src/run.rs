@@ -2,8 +2,6 @@
 //!
 //! A flow takes a fast path where the outcome is the same as on the general path ([`FastPaths`]).
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use firstflight_core::units::Instant;
 use firstflight_results::FlowOutcome;
 
@@ -27,42 +25,13 @@ pub struct Interrupted;
 
 /// Runs `network` to its end.
 pub fn run(network: &Network) -> Outcome {
-    match run_until(network, FastPaths::On, &AtomicBool::new(false)) {
+    match run_watched(network, FastPaths::On, &mut || true) {
         Ok(outcome) => outcome,
-        Err(Interrupted) => unreachable!("nobody else holds the flag"),
+        Err(Interrupted) => unreachable!("nobody stops it"),
     }
 }
 
-/// Runs `network` to its end, or until `stop` becomes true.
-///
-/// # Errors
-/// [`Interrupted`] if `stop` became true first.
-pub fn run_until(
-    network: &Network,
-    fast_paths: FastPaths,
-    stop: &AtomicBool,
-) -> Result<Outcome, Interrupted> {
-    run_with(network, Vec::new(), fast_paths, stop)
-}
-
-/// Runs `network` with flows of another protocol, like [`run_until`] otherwise: each names a flow
-/// of the network by index, whose path and times it takes. An index that is none, or is there
-/// twice, has no effect.
-///
-/// # Errors
-/// As of [`run_until`].
-pub fn run_with<'a>(
-    network: &'a Network,
-    others: Vec<(usize, Box<dyn Ends + 'a>)>,
-    fast_paths: FastPaths,
-    stop: &AtomicBool,
-) -> Result<Outcome, Interrupted> {
-    let mut engine = Engine::new(network, others, fast_paths);
-    engine.run(&mut |_| !stop.load(Ordering::Relaxed))?;
-    Ok(engine.outcome())
-}
-
-/// Runs `network` to its end, and asks before the first event and again after every 2^18 events
+/// Runs `network` to its end, and asks before the first event and again after every 2^14 events
 /// whether to go on.
 ///
 /// # Errors
@@ -72,7 +41,22 @@ pub fn run_watched(
     fast_paths: FastPaths,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, Interrupted> {
-    let mut engine = Engine::new(network, Vec::new(), fast_paths);
+    run_with(network, Vec::new(), fast_paths, go_on)
+}
+
+/// Runs `network` with flows of another protocol, like [`run_watched`] otherwise: each names a flow
+/// of the network by index, whose path and times it takes. An index that is none, or is there
+/// twice, has no effect.
+///
+/// # Errors
+/// As of [`run_watched`].
+pub fn run_with<'a>(
+    network: &'a Network,
+    others: Vec<(usize, Box<dyn Ends + 'a>)>,
+    fast_paths: FastPaths,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, Interrupted> {
+    let mut engine = Engine::new(network, others, fast_paths);
     engine.run(&mut |_| go_on())?;
     Ok(engine.outcome())
 }
@@ -81,15 +65,15 @@ pub fn run_watched(
 /// flow takes a fast path.
 ///
 /// # Errors
-/// As of [`run_until`].
+/// As of [`run_watched`].
 pub fn run_recorded<'a>(
     network: &'a Network,
     others: Vec<(usize, Box<dyn Ends + 'a>)>,
-    stop: &AtomicBool,
+    go_on: &mut dyn FnMut() -> bool,
 ) -> Result<(Outcome, Vec<Vec<Passed>>), Interrupted> {
     let mut engine = Engine::new(network, others, FastPaths::Off);
     engine.flows.iter_mut().for_each(|flow| flow.path.record = Some(Box::default()));
-    engine.run(&mut |_| !stop.load(Ordering::Relaxed))?;
+    engine.run(&mut |_| go_on())?;
     let passed = engine.passed();
     Ok((engine.outcome(), passed))
 }

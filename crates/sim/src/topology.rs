@@ -59,7 +59,7 @@ impl Route {
         }
         let last = hops.last().map_or(0, |hop: &Hop| hop.link);
         let exit = crosses_element(network, spec).then(|| arrivals.of(source, lead));
-        let return_delay = return_delay(spec);
+        let return_delay = return_delay(spec, spec.endpoint.ack_bytes);
         let reverse = spec.return_path.first().map(|link| {
             let ack = serialisation(spec.endpoint.ack_bytes, spec.access_rate_bps);
             let lead = ack + spec.access_delay;

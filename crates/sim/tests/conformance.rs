@@ -1,8 +1,6 @@
 //! What the simulator's TCP promises arrives, once, in order, with the simulator's own totals, at
 //! both paces and under every recovery: a start-up that checks what it is told.
 
-use std::sync::atomic::AtomicBool;
-
 use crate::common::{flow, link, network};
 use firstflight_core::avoidance::NewReno;
 use firstflight_core::conformance::{Recorder, Report};
@@ -11,7 +9,7 @@ use firstflight_core::policy::Answer;
 use firstflight_core::units::{Bytes, Rate};
 use firstflight_core::view::Window;
 use firstflight_sim::{
-    FastPaths, FlowOutcome, LinkSpec, LossSpec, PROVIDES, Recovery, control, run_until,
+    FastPaths, FlowOutcome, LinkSpec, LossSpec, PROVIDES, Recovery, control, run_watched,
 };
 
 const BOTH: [FastPaths; 2] = [FastPaths::On, FastPaths::Off];
@@ -51,7 +49,7 @@ fn run(
     let mut path = link(10, 50, buffer);
     path.loss = LossSpec { in_good_ppb: lost_per_mille * 1_000_000, ..LossSpec::NONE };
     let network = network(vec![path], vec![spec], 200_000);
-    let outcome = run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
+    let outcome = run_watched(&network, fast_paths, &mut || true).unwrap();
     let flow = outcome.flows.into_iter().next().unwrap();
     assert_eq!(flow.delivered_packets, u64::from(PACKETS), "{recovery:?}");
     (recorder.report(), flow)
@@ -96,7 +94,7 @@ fn a_sender_that_paces_says_so() {
         spec.packets = Some(PACKETS);
         (spec.endpoint.syn, spec.endpoint.paces) = (true, true);
         let network = network(vec![link(10, 50, 5_000)], vec![spec], 200_000);
-        run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
+        run_watched(&network, fast_paths, &mut || true).unwrap();
         let report = recorder.report();
         assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {fast_paths:?}");
         assert_eq!(report.paced_ack_parts, report.ack_parts, "{recovery:?}");
@@ -119,7 +117,7 @@ fn marks_are_told_to_every_sender() {
         spec.endpoint.ecn = true;
         let path = LinkSpec { ecn_threshold: Some(5), ..link(10, 50, 5_000) };
         let network = network(vec![path], vec![spec], 200_000);
-        let outcome = run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
+        let outcome = run_watched(&network, fast_paths, &mut || true).unwrap();
         let report = recorder.report();
         assert_eq!(report.check(QUIET | Facilities::MARKS), Ok(()), "{recovery:?} {fast_paths:?}");
         assert!(report.marked >= Bytes(1_000), "{recovery:?}: {:?}", report.marked);

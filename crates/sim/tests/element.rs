@@ -1,7 +1,5 @@
 //! Elements act on the packets of a link, as a stranger writes them.
 
-use std::sync::atomic::AtomicBool;
-
 use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_link::{
@@ -9,7 +7,7 @@ use firstflight_link::{
     Wifi,
 };
 use firstflight_sim::{
-    Buffer, Element, FastPaths, LinkSpec, LossSpec, Network, Outcome, Recovery, run, run_until,
+    Buffer, Element, FastPaths, LinkSpec, LossSpec, Network, Outcome, Recovery, run, run_watched,
 };
 use rand_pcg::Pcg64Mcg;
 
@@ -152,7 +150,7 @@ fn an_element_may_say_when_the_link_sends() {
 fn a_flow_that_crosses_an_element_takes_no_fast_path() {
     let of = |network: &Network| {
         let ran = [FastPaths::On, FastPaths::Off]
-            .map(|paths| run_until(network, paths, &AtomicBool::new(false)).unwrap());
+            .map(|paths| run_watched(network, paths, &mut || true).unwrap());
         assert_eq!(
             Outcome { events: 0, ..ran[0].clone() },
             Outcome { events: 0, ..ran[1].clone() }

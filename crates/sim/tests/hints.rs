@@ -7,7 +7,7 @@ use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     FastPaths, FileOutcome, FilesSpec, FlowOutcome, FlowSpec, LinkSpec, Network, Pattern, Recovery,
-    UdpSpec, Uniform, control, named, run, run_until,
+    UdpSpec, Uniform, control, named, run, run_watched,
 };
 
 fn path() -> LinkSpec {
@@ -173,7 +173,7 @@ fn memories_and_grants_do_not_depend_on_what_is_computed_ahead() {
     let flows = vec![spec, files("fast-start", 63), files("spand", 30), with("slow-start")];
     let network = network(vec![path()], flows, 20_000);
     let outcome = |fast_paths| {
-        let outcome = run_until(&network, fast_paths, &false.into()).unwrap();
+        let outcome = run_watched(&network, fast_paths, &mut || true).unwrap();
         outcome.flows.iter().map(times_ms).collect::<Vec<_>>()
     };
     assert_eq!(outcome(FastPaths::On), outcome(FastPaths::Off));

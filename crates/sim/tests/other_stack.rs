@@ -1,14 +1,13 @@
 //! Flows of another protocol share links with TCP, packet by packet.
 
 use std::cell::RefCell;
-use std::sync::atomic::AtomicBool;
 
 use crate::common::{flow, link, network};
 use firstflight_core::sender::StartupExit;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     Datagram, Ecn, Ends, FastPaths, FilesSpec, FlowOutcome, FlowSpec, Network, Outcome, Recovery,
-    SenderState, Uniform, Way, named, run_until, run_with,
+    SenderState, Uniform, Way, named, run_watched, run_with,
 };
 
 /// When what came, which way, of how many bytes.
@@ -96,7 +95,7 @@ impl Ends for Ticker<'_> {
 }
 
 fn run<'a>(network: &'a Network, ends: Box<dyn Ends + 'a>, fast_paths: FastPaths) -> Outcome {
-    run_with(network, vec![(0, ends)], fast_paths, &AtomicBool::new(false)).unwrap()
+    run_with(network, vec![(0, ends)], fast_paths, &mut || true).unwrap()
 }
 
 /// 10 Mbit/s and 20 ms there, 30 ms back; access links of 1 Gbit/s without delay.
@@ -175,7 +174,7 @@ fn flows_beside_it_keep_their_places_paths_and_memory() {
     let other = FlowSpec { start: Instant(300_000_000), ..files.clone() };
     let mut alone = network(vec![link(8, 20, 50)], vec![files, other], 5_000);
     alone.flows.iter_mut().for_each(|flow| flow.path[0] -= 1);
-    let expected = run_until(&alone, FastPaths::On, &AtomicBool::new(false)).unwrap();
+    let expected = run_watched(&alone, FastPaths::On, &mut || true).unwrap();
     let mut beside = path(20);
     beside.duration = alone.duration;
     beside.links.extend(alone.links.clone());

@@ -1,14 +1,12 @@
 //! Queues other than drop-tail on a link, with flows over it.
 
-use std::sync::atomic::AtomicBool;
-
 use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_link::{
     CodelRules, Discipline, DualPi2Rules, FqCodelRules, PieRules, Queue, RedRules, TbfRules,
 };
 use firstflight_sim::{
-    Buffer, FastPaths, LinkSpec, Network, Outcome, Pattern, Recovery, UdpSpec, run, run_until,
+    Buffer, FastPaths, LinkSpec, Network, Outcome, Pattern, Recovery, UdpSpec, run, run_watched,
 };
 
 /// A full packet on the link, in bytes.
@@ -50,7 +48,7 @@ fn marks_and_drops(outcome: &Outcome) -> (u64, u64) {
 fn a_fifo_in_the_form_of_a_queue_does_what_the_links_own_buffer_does() {
     for room in [3, 20, 100] {
         let plain = LinkSpec { buffer: Buffer::Packets(room), ..link(10, 20, 200) };
-        let plain = run_until(&two_flows(plain, false), FastPaths::Off, &AtomicBool::new(false))
+        let plain = run_watched(&two_flows(plain, false), FastPaths::Off, &mut || true)
             .expect("nobody stops it");
         let queue = run(&two_flows(queued(Discipline::drop_tail(room)), false));
         for (one, other) in plain.flows.iter().zip(&queue.flows) {

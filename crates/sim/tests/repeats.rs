@@ -1,7 +1,5 @@
 //! What a start-up has sent again before it is known to be lost: Halfback over Linux's repair.
 
-use std::sync::atomic::AtomicBool;
-
 use crate::common::{flow, link, network};
 use firstflight_core::avoidance::NewReno;
 use firstflight_core::conformance::Recorder;
@@ -12,7 +10,7 @@ use firstflight_core::startup::Halfback;
 use firstflight_core::units::{Bytes, Instant, Span};
 use firstflight_sim::{
     FastPaths, FlowOutcome, FlowSample, FlowSpec, LinkSpec, LossSpec, Network, Pattern, Recovery,
-    Timer, UdpSpec, control, core_control, provides, run, run_until,
+    Timer, UdpSpec, control, core_control, provides, run, run_watched,
 };
 
 const PACKETS: u32 = 100;
@@ -144,7 +142,7 @@ fn the_repeats_that_rack_provides_are_told_and_no_other_recovery_provides_them()
         spec.control = control(recorder.clone(), NewReno::default());
         let loss = LossSpec::independent(20_000_000);
         let network = network(vec![LinkSpec { loss, ..path(&[]) }], vec![spec], 20_000);
-        let outcome = run_until(&network, fast_paths, &AtomicBool::new(false)).unwrap();
+        let outcome = run_watched(&network, fast_paths, &mut || true).unwrap();
         let (report, counts) = (recorder.report(), outcome.flows[0].counts);
         assert_eq!(report.check(Facilities::REPEATS), Ok(()), "{fast_paths:?}");
         assert_eq!(report.sent, Bytes(counts.sent_packets * 1_000));

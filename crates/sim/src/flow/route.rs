@@ -172,9 +172,9 @@ impl Route {
     }
 }
 
-/// Two access links, the propagation between them, and the serialisation of an ACK on each link.
-pub(crate) fn return_delay(spec: &FlowSpec) -> Span {
-    let bytes = spec.endpoint.ack_bytes;
+/// Two access links, the propagation between them, and the serialisation of an ACK of `bytes` on
+/// each link.
+pub(crate) fn return_delay(spec: &FlowSpec, bytes: u64) -> Span {
     spec.return_delay + spec.access_delay * 2 + ack_time(spec, bytes)
 }
 

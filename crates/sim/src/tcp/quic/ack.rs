@@ -2,7 +2,7 @@
 
 use firstflight_core::chosen::Chosen;
 use firstflight_core::event::{Ack, Sent};
-use firstflight_core::frame::{Count, Frame, Period, Reports};
+use firstflight_core::frame::{Frame, Period, Reports};
 use firstflight_core::pair::Policies;
 use firstflight_core::units::{Bytes, Instant, Span};
 
@@ -10,15 +10,6 @@ use super::super::log::Mark;
 use super::super::tcb::Tcb;
 use super::Quic;
 use crate::control::Core;
-
-/// The packets of data that a frame is the first to acknowledge.
-#[derive(Clone, Copy, Debug, Default)]
-struct Packets {
-    /// Sent after the last recovery period began.
-    after: u32,
-    /// Sent before.
-    before: u32,
-}
 
 impl Quic {
     /// An ACK frame: all numbers below `next` of which nothing was known, and number `cause`, have
@@ -31,7 +22,7 @@ impl Quic {
         cause: u32,
         delay: Span,
     ) -> bool {
-        let (mut frame, before, empty) = (Packets::default(), self.heard, self.empty.len());
+        let (mut frame, before, empty) = (Frame::default(), self.heard, self.empty.len());
         for seq in self.heard..next.min(tcb.max) {
             self.take_packet(tcb, seq, &mut frame);
         }
@@ -45,7 +36,7 @@ impl Quic {
         self.advance(tcb);
         let newest = self.heard > before;
         let rtt = newest.then(|| now.since(tcb.log.sent_at(self.heard - 1)));
-        let tells = frame.after + frame.before > 0;
+        let tells = frame.after.packets + frame.before.packets > 0;
         if tells {
             self.tell(tcb, now, frame, rtt);
         }
@@ -68,15 +59,15 @@ impl Quic {
         tcb.core.on_ack(&ack);
     }
 
-    fn take_packet(&mut self, tcb: &mut Tcb, seq: u32, frame: &mut Packets) {
+    fn take_packet(&mut self, tcb: &mut Tcb, seq: u32, frame: &mut Frame) {
         tcb.log.set(seq, Mark::SACKED);
         if tcb.log.has(seq, Mark::LOST) || self.forget_empty(seq) {
             return;
         }
         self.in_flight -= 1;
         match self.period.is_after(tcb.log.sent_at(seq)) {
-            false => frame.after += 1,
-            true => frame.before += 1,
+            false => frame.after.add(tcb.mss),
+            true => frame.before.add(tcb.mss),
         }
     }
 
@@ -95,8 +86,8 @@ impl Quic {
 
     /// What a frame tells beside the packets. Marks are told with the first packet, before any
     /// opens the window (RFC 9002 appendix A.7).
-    fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: Packets, rtt: Option<Span>) {
-        let total = tcb.bytes(frame.after + frame.before);
+    fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: Frame, rtt: Option<Span>) {
+        let total = Bytes(frame.after.bytes + frame.before.bytes);
         let in_flight = tcb.bytes(self.in_flight);
         let mut ack = Ack {
             now,
@@ -112,9 +103,6 @@ impl Quic {
             samples.complete(&mut ack, una);
         }
         ack.app_limited |= self.app_limited;
-        let count =
-            |packets| Count { packets: u64::from(packets), bytes: u64::from(packets) * tcb.mss };
-        let frame = Frame { after: count(frame.after), before: count(frame.before) };
         Reporter { quic: self, tcb }.report_frame(&mut ack, &frame);
     }
 }
