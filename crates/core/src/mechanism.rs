@@ -50,9 +50,9 @@ pub struct Mechanism {
     /// default rate whenever the policy sets none.
     stays_paced: bool,
     /// A mark halves the window and not the flight, as a loss does here.
-    cuts_window: bool,
+    pub(crate) cuts_window: bool,
     /// Whether something happens between ACKs: packets are paced, or start-up waits for a wake-up.
-    timed: bool,
+    pub(crate) timed: bool,
     /// The round ends when more than this is acknowledged.
     pub(crate) round_end: Bytes,
     /// The largest flight since the last cut.
@@ -89,21 +89,6 @@ impl Mechanism {
         };
         mechanism.note_paced();
         mechanism
-    }
-
-    /// See [`crate::sender::Sender::marks_cut_window`].
-    pub(crate) fn cut_window_at_marks(&mut self) {
-        self.cuts_window = true;
-    }
-
-    /// Whether the endpoint's losses halve the window, and so marks do.
-    pub(crate) fn losses_cut_window(&self) -> bool {
-        self.cuts_window
-    }
-
-    /// What the policies see.
-    pub fn view(&self) -> &View {
-        &self.view
     }
 
     /// Counts data that left.

@@ -74,7 +74,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Pair<S, A> {
     fn on_mark(&mut self, mechanism: &mut Mechanism, ack: &Ack) {
         self.startup.on_ack(ack, &mechanism.view);
         self.avoidance.on_ack(ack, &mechanism.view);
-        let flight = match mechanism.losses_cut_window() {
+        let flight = match mechanism.cuts_window {
             true => mechanism.view.window.cwnd,
             false => ack.in_flight + ack.credited,
         };

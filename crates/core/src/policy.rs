@@ -42,7 +42,7 @@
 //! [`Observer::gauges`], the start-up for [`Startup::once`] and [`Startup::refutes_hint`], the
 //! avoidance for [`Avoidance::beta`] and [`Avoidance::goes_on`].
 
-use crate::event::{Ack, Loss};
+use crate::event::{Ack, Loss, LossKind};
 use crate::feedback::Feedback;
 use crate::hint::PathHint;
 use crate::needs::Needs;
@@ -75,7 +75,10 @@ pub trait Observer {
     /// More data was found lost, for which the window has been cut already.
     fn on_further_loss(&mut self, _loss: &Loss, _view: &View) {}
 
-    /// Data leaves again after the source had none for this time and all was acknowledged.
+    /// Data leaves again after the source had none for this time and all was acknowledged. An event
+    /// of its own, beside what an avoidance in charge decides then ([`Avoidance::rested`]): a rest
+    /// in start-up, too, does not count for CUBIC's curve (RFC 9438 section 5.8), to which that
+    /// start-up leads back, and the next ACK no longer tells a rest from a long RTT.
     fn on_rest(&mut self, _idle: Span, _view: &View) {}
 
     /// The next ACK brings back what the routers told; called before anything else about it.
@@ -131,6 +134,15 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The end by a loss of that kind.
+    pub(crate) const fn by(kind: LossKind) -> Self {
+        match kind {
+            LossKind::Recovery => Self::Loss,
+            LossKind::Timeout => Self::Timeout,
+            LossKind::Mark => Self::Mark,
+        }
+    }
+
     /// The name of the reason in results and logs.
     pub const fn name(self) -> &'static str {
         match self {
@@ -232,15 +244,16 @@ pub trait Startup: Observer {
     }
 
     /// The window after a timeout: one segment (RFC 5681 section 3.1, loss window). ns-2's Vegas
-    /// has two; no published rule lets a user choose, so that it is no knob.
+    /// has two; no published rule lets a user choose, so that it is no knob. Nor is it on the card,
+    /// because a sender's policies need none.
     fn restart_window(&self, mss: Bytes) -> Bytes {
         mss
     }
 
     /// The rate this start-up wants of the path's routers; what they grant comes back as
     /// [`PathHint::Granted`] where a transport can ask them. A policy that asks needs
-    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS). A knob may set the rate, so that
-    /// no card can tell it.
+    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS). A knob may set the rate, and a
+    /// sender's policies need no card, so that no card tells it.
     fn asks(&self) -> Option<Rate> {
         None
     }
@@ -408,6 +421,12 @@ impl Window {
     /// Opens cwnd by `bytes`.
     pub fn grow(self, bytes: Bytes) -> Step {
         Self { cwnd: self.cwnd + bytes, ..self }.hold()
+    }
+
+    /// Opens cwnd by `bytes`, but no further than ssthresh, where start-up ends (Linux's
+    /// `tcp_slow_start()`).
+    pub(crate) fn grow_to_threshold(self, bytes: Bytes) -> Step {
+        self.grow(bytes.min(self.ssthresh - self.cwnd)).until_threshold()
     }
 }
 

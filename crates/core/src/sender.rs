@@ -217,7 +217,7 @@ impl<P: Policies> Sender<P> {
 
     /// When start-up wants to be woken, if it does.
     pub fn wake_at(&self) -> Option<Instant> {
-        self.mechanism.wake_at()
+        self.mechanism.wake
     }
 
     /// The time of [`Sender::wake_at`] has come.
@@ -278,7 +278,7 @@ impl<P: Policies> Sender<P> {
     /// wake-up, so that the transport needs no timer for either.
     #[inline(always)]
     pub fn acts_on_acks_only(&self) -> bool {
-        self.mechanism.acts_on_acks_only()
+        !self.mechanism.timed
     }
 
     /// How to pace the next packet; `None` sends as the window allows.
@@ -318,7 +318,7 @@ impl<P: Policies> Sender<P> {
     /// The endpoint tells the window as the flight of a loss ([`crate::event::Loss::flight`]), as
     /// Linux and QUIC do (RFC 9002 section 7.3.2): so a mark halves the window too.
     pub fn marks_cut_window(&mut self) {
-        self.mechanism.cut_window_at_marks();
+        self.mechanism.cuts_window = true;
     }
 
     /// The endpoint has a pacer of its own, or no longer has one: it spreads packets at so many

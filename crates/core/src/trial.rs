@@ -1,5 +1,6 @@
 //! A first window larger than the ordinary one, on trial until its data are acknowledged.
 
+use crate::policy::Answer;
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
@@ -20,9 +21,13 @@ impl Trial {
         }
     }
 
-    /// Data was lost: the ordinary window if it was data on trial. The trial is over then.
-    pub(crate) fn failed(&mut self, view: &View) -> Option<Window> {
-        let (end, ordinary) = self.0.take()?;
-        (view.acked < end).then_some(ordinary)
+    /// Data was lost: the ordinary window returns if it was data on trial. The trial is over then.
+    pub(crate) fn answer(&mut self, view: &View) -> Answer {
+        match self.0.take() {
+            Some((end, Window { cwnd, .. })) if view.acked < end => {
+                Answer::Retreat(Window { cwnd, ..view.window })
+            }
+            _ => Answer::Leave,
+        }
     }
 }

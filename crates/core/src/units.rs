@@ -59,6 +59,11 @@ impl Span {
     /// Longer than any connection.
     pub const MAX: Self = Self(u64::MAX);
 
+    /// In nanoseconds for a report, where [`Span::MAX`] means "not known" and is 0.
+    pub(crate) const fn reported(self) -> u64 {
+        if self.0 == u64::MAX { 0 } else { self.0 }
+    }
+
     /// From whole microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros.saturating_mul(1_000))

@@ -141,6 +141,11 @@ impl BbrModel {
         self.max_bw_filter[0].max(self.max_bw_filter[1])
     }
 
+    /// That rate, once there is one.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        Some(self.bandwidth()).filter(|rate| *rate > Rate(0))
+    }
+
     /// Rounds ended.
     pub fn rounds(&self) -> u64 {
         self.round_count

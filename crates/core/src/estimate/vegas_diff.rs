@@ -95,7 +95,7 @@ impl VegasDiff {
     /// Reports `vegas_diff` (segments; 0 where negative) and `vegas_base_rtt` (ns).
     pub fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         report("vegas_diff", self.diff.max(0) as u64);
-        report("vegas_base_rtt", if self.base_rtt == Span::MAX { 0 } else { self.base_rtt.0 });
+        report("vegas_base_rtt", self.base_rtt.reported());
     }
 
     fn end_round(&mut self, view: &View) {

@@ -168,7 +168,7 @@ impl Mechanism {
         self.losses.growth_allowed_after_cut = loss.kind == LossKind::Mark || retreat.is_some();
         self.max_flight = Bytes(0);
         if self.view.phase == Phase::Startup {
-            self.leave_startup(exit_by(loss.kind), before, startup, avoidance);
+            self.leave_startup(Exit::by(loss.kind), before, startup, avoidance);
         }
         self.in_charge = InCharge::Transport;
         self.set_pace(None);
@@ -191,7 +191,7 @@ impl Mechanism {
     /// Start-up sets the window, now and on every ACK until the recovery ends; where a mark began
     /// it, until what is outstanding now is acknowledged.
     fn land(&mut self, window: Window, kind: LossKind) {
-        self.note_exit(exit_by(kind), self.view.window.cwnd);
+        self.note_exit(Exit::by(kind), self.view.window.cwnd);
         let by_mark = kind == LossKind::Mark && !self.view.recovering;
         let end = if by_mark { self.view.snd_nxt } else { Bytes::MAX };
         self.in_charge = InCharge::Landing(end);
@@ -253,13 +253,5 @@ impl Mechanism {
             // RFC 6582 section 3.2 step 2: not before everything up to `recover` is acknowledged.
             _ => view.recovering || *growth_allowed_after_cut && view.acked < *covered,
         }
-    }
-}
-
-const fn exit_by(kind: LossKind) -> Exit {
-    match kind {
-        LossKind::Recovery => Exit::Loss,
-        LossKind::Timeout => Exit::Timeout,
-        LossKind::Mark => Exit::Mark,
     }
 }

@@ -34,18 +34,6 @@ impl Mechanism {
         }
     }
 
-    /// See [`crate::sender::Sender::acts_on_acks_only`].
-    #[inline(always)]
-    pub(crate) fn acts_on_acks_only(&self) -> bool {
-        !self.timed
-    }
-
-    /// When start-up wants to be woken.
-    #[inline]
-    pub(crate) fn wake_at(&self) -> Option<Instant> {
-        self.wake
-    }
-
     /// Sets the pacing from now on; `None` leaves it to the default. No bytes at another rate first
     /// are no rate for the next packet.
     #[cold]

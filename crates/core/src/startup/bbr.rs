@@ -105,11 +105,6 @@ enum State {
 }
 
 impl Bbr {
-    /// The bandwidth of the model, once it has one.
-    fn rate(&self) -> Option<Rate> {
-        Some(self.model.bandwidth()).filter(|rate| *rate > Rate(0))
-    }
-
     /// `SetPacingRate` (section 5.6.2): never slower before the path was full.
     fn set_pace(&mut self, view: &View) {
         let starts = self.state == State::Startup;
@@ -333,7 +328,7 @@ impl Observer for Bbr {
     }
 
     fn eligible(&self) -> Option<Eligible> {
-        self.rate().map(Eligible::exact)
+        self.model.rate().map(Eligible::exact)
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -402,7 +397,7 @@ impl Startup for Bbr {
     }
 
     fn found(&self, view: &View) -> Found {
-        let (rate, tainted) = (self.rate(), self.resume.retreat().is_some());
+        let (rate, tainted) = (self.model.rate(), self.resume.retreat().is_some());
         Found { pipe: self.model.pipe(view), peak: self.inflight_longterm, rate, tainted }
     }
 

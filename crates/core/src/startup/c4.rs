@@ -64,11 +64,6 @@ pub struct C4 {
 }
 
 impl C4 {
-    /// The bandwidth of the model, once it has one.
-    fn rate(&self) -> Option<Rate> {
-        Some(self.model.bandwidth()).filter(|rate| *rate > Rate(0))
-    }
-
     /// Counts an ACK, and the round that ends with it.
     fn count(&mut self, ack: &Ack, view: &View) {
         self.initial_cwnd +=
@@ -164,7 +159,7 @@ impl Observer for C4 {
     }
 
     fn eligible(&self) -> Option<Eligible> {
-        self.rate().map(Eligible::exact)
+        self.model.rate().map(Eligible::exact)
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -214,7 +209,7 @@ impl Startup for C4 {
     }
 
     fn found(&self, view: &View) -> Found {
-        Found { pipe: self.model.pipe(view), rate: self.rate(), ..Found::default() }
+        Found { pipe: self.model.pipe(view), rate: self.model.rate(), ..Found::default() }
     }
 }
 

@@ -79,8 +79,7 @@ impl Observer for Copa {
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        let standing = self.floor.floor();
-        report("copa_standing_rtt", if standing == Span::MAX { 0 } else { standing.0 });
+        report("copa_standing_rtt", self.floor.floor().reported());
     }
 }
 

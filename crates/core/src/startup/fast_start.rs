@@ -87,10 +87,7 @@ impl Startup for FastStart {
     fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
         // `tcp-fs.cc`: losses of the first window lead back to the ordinary one and slow start;
         // ours is that a single one does.
-        match self.trial.failed(view) {
-            Some(Window { cwnd, .. }) => Answer::Retreat(Window { cwnd, ..view.window }),
-            None => Answer::Leave,
-        }
+        self.trial.answer(view)
     }
 }
 

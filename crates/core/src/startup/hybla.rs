@@ -77,9 +77,7 @@ impl Startup for Hybla {
         let share = mul_div(view.mss.0, increase(self.rho.eighths()), 1)
             .saturating_add(self.snd_cwnd_cents);
         self.snd_cwnd_cents = share % UNIT;
-        let mut step = window.grow(Bytes(share / UNIT));
-        step.window.cwnd = step.window.cwnd.min(window.ssthresh);
-        step.until_threshold()
+        window.grow_to_threshold(Bytes(share / UNIT))
     }
 }
 

@@ -159,8 +159,7 @@ impl Observer for HyStart {
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        let rtt = self.round.curr_rtt;
-        report("hystart_round_rtt", if rtt == Span::MAX { 0 } else { rtt.0 });
+        report("hystart_round_rtt", self.round.curr_rtt.reported());
         report("hystart_train", self.round.last_ack.since(self.round.round_start).0);
     }
 }
@@ -185,14 +184,8 @@ impl Startup for HyStart {
         if self.found {
             return view.window.hold().threshold(view.window.cwnd).exit(Exit::Heuristic);
         }
-        let window = view.window;
-        if window.cwnd >= window.ssthresh {
-            return window.hold().until_threshold();
-        }
         // `tcp_slow_start()`: all that is acknowledged counts, and cwnd stops at ssthresh.
-        let mut step = window.grow(ack.acked);
-        step.window.cwnd = step.window.cwnd.min(window.ssthresh);
-        step.until_threshold()
+        view.window.grow_to_threshold(ack.acked)
     }
 }
 

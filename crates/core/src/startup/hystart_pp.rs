@@ -205,8 +205,7 @@ impl Listed for HyStartPp {
 
 impl Observer for HyStartPp {
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        let rtt = self.round.current_round_min_rtt;
-        report("hystart_pp_round_rtt", if rtt == Span::MAX { 0 } else { rtt.0 });
+        report("hystart_pp_round_rtt", self.round.current_round_min_rtt.reported());
         report("hystart_pp_css_base", self.css.map_or(0, |css| css.css_baseline_min_rtt.0));
     }
 }

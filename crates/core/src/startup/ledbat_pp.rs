@@ -88,7 +88,7 @@ impl Observer for LedbatPp {
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         let filtered = self.current_delays.iter().copied().min().unwrap_or(Span::MAX);
-        report("ledbat_pp_filtered_rtt", if filtered == Span::MAX { 0 } else { filtered.0 });
+        report("ledbat_pp_filtered_rtt", filtered.reported());
     }
 }
 
@@ -110,9 +110,7 @@ impl Startup for LedbatPp {
         }
         // Section 4.2: GAIN of what an ACK counts for.
         let increase = view.slow_start_growth(ack) / self.gain_divisor(base);
-        let mut step = view.window.grow(increase);
-        step.window.cwnd = step.window.cwnd.min(view.window.ssthresh.max(view.window.cwnd));
-        step.until_threshold()
+        view.window.grow_to_threshold(increase)
     }
 }
 

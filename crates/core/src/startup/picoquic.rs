@@ -149,10 +149,7 @@ impl Observer for Picoquic {
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report(
-            "picoquic_base",
-            if self.rtt_filtered_min == Span::MAX { 0 } else { self.rtt_filtered_min.0 },
-        );
+        report("picoquic_base", self.rtt_filtered_min.reported());
         report("picoquic_excess", self.nb_rtt_excess);
         report("picoquic_lost", self.smoothed_drop_rate);
     }
@@ -178,9 +175,7 @@ impl Startup for Picoquic {
             return Window { cwnd, ssthresh: cwnd }.hold().exit(Exit::Heuristic);
         }
         // `picoquic_hystart_increase()`: by what is delivered.
-        let mut step = window.grow(ack.acked);
-        step.window.cwnd = step.window.cwnd.min(window.ssthresh);
-        step.until_threshold()
+        window.grow_to_threshold(ack.acked)
     }
 
     fn answer(&mut self, loss: &Loss, _view: &View) -> Answer {

@@ -100,10 +100,7 @@ impl Startup for QuickStart {
     fn answer(&mut self, _loss: &Loss, view: &View) -> Answer {
         // RFC 4782 section 4.6: a loss among that data is answered by the ordinary window.
         self.sending = false;
-        match self.trial.failed(view) {
-            Some(Window { cwnd, .. }) => Answer::Retreat(Window { cwnd, ..view.window }),
-            None => Answer::Leave,
-        }
+        self.trial.answer(view)
     }
 }
 

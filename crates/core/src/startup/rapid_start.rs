@@ -151,8 +151,7 @@ impl Observer for RapidStart {
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        let floor = self.floor.floor();
-        report("rapid_start_floor", if floor == Span::MAX { 0 } else { floor.0 });
+        report("rapid_start_floor", self.floor.floor().reported());
         report("rapid_start_acked", self.landing.map_or(0, |landing| landing.acked.0));
         report("rapid_start_lost", self.landing.map_or(0, |landing| landing.lost.0));
     }

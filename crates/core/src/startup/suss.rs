@@ -320,9 +320,7 @@ impl Startup for Suss {
         }
         if self.hystart_alone {
             // `tcp_slow_start()`.
-            let mut step = window.grow(ack.acked);
-            step.window.cwnd = step.window.cwnd.min(window.ssthresh);
-            return step.until_threshold();
+            return window.grow_to_threshold(ack.acked);
         }
         let was_red = self.red.is_some_and(|red| red.leaves);
         if self.cap.is_none() {

@@ -77,13 +77,8 @@ impl Resume {
     /// Something was lost or marked. Whether Startup retreats for it; before the jump it only gives
     /// up the jump (section 4.2).
     pub(super) fn meet_congestion(&mut self, kind: LossKind) -> bool {
-        let why = match kind {
-            LossKind::Recovery => Exit::Loss,
-            LossKind::Timeout => Exit::Timeout,
-            LossKind::Mark => Exit::Mark,
-        };
         match self.tried {
-            Tried::Since(..) => self.tried = Tried::Failed(why),
+            Tried::Since(..) => self.tried = Tried::Failed(Exit::by(kind)),
             Tried::NotYet => self.tried = Tried::Over,
             Tried::Failed(_) | Tried::Over => return false,
         }
