@@ -1,5 +1,5 @@
-//! Makes the enum that holds any policy of one side, and its table, from the list of policies in
-//! `startup/mod.rs` and `avoidance/mod.rs`.
+//! Makes the enum that holds any policy of one side, and its table, from the list of policies that
+//! the build script makes of the modules of `startup/mod.rs` and `avoidance/mod.rs`.
 
 /// Passes a call on to the policy that `$self` holds.
 macro_rules! delegate {
