@@ -3,7 +3,7 @@
 use crate::event::Ack;
 use crate::mechanism::Mechanism;
 use crate::pair::Policies;
-use crate::policy::{Avoidance, Both, Startup};
+use crate::policy::{Avoidance, Startup};
 use crate::registry::{AnyAvoidance, AnyStartup};
 use crate::units::{Bytes, Instant, Span};
 
@@ -55,25 +55,8 @@ macro_rules! known {
             }
         }
 
-        impl<P: Policies> Both for Chosen<P> {
-            pass_on_both!(chosen! { $($name)* });
-        }
-
         impl<P: Policies> Policies for Chosen<P> {
             pass_on_policies!(chosen! { $($name)* });
-        }
-    };
-}
-
-/// [`Both`] of what holds policies.
-macro_rules! pass_on_both {
-    ($to:ident! { $($known:ident)* }) => {
-        crate::pass_on! { self, $to! { $($known)* };
-            fn startup(&self) -> &dyn Startup;
-            fn avoidance(&self) -> &dyn Avoidance;
-            fn both(&mut self) -> (&mut dyn Startup, &mut dyn Avoidance);
-            fn keep(&mut self);
-            fn restore(&mut self);
         }
     };
 }
@@ -82,6 +65,11 @@ macro_rules! pass_on_both {
 macro_rules! pass_on_policies {
     ($to:ident! { $($known:ident)* }) => {
         crate::pass_on! { self, $to! { $($known)* };
+            fn startup(&self) -> &dyn Startup;
+            fn avoidance(&self) -> &dyn Avoidance;
+            fn both(&mut self) -> (&mut dyn Startup, &mut dyn Avoidance);
+            fn keep(&mut self);
+            fn restore(&mut self);
             #[inline(always)]
             fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
             #[inline(always)]
@@ -131,11 +119,6 @@ macro_rules! boxed {
 }
 
 /// A boxed pair of policies is a pair of policies.
-#[cfg(feature = "alloc")]
-impl<P: Policies + ?Sized> Both for alloc::boxed::Box<P> {
-    pass_on_both!(boxed! {});
-}
-
 #[cfg(feature = "alloc")]
 impl<P: Policies + ?Sized> Policies for alloc::boxed::Box<P> {
     pass_on_policies!(boxed! {});

@@ -2,14 +2,35 @@
 
 use crate::event::{Ack, Loss, LossKind};
 use crate::mechanism::Mechanism;
-use crate::policy::{Avoidance, Both, Startup};
+use crate::needs::Needs;
+use crate::policy::{Avoidance, Startup};
 use crate::units::{Bytes, Instant, Span};
 
-/// What a [`crate::sender::Sender`] calls: both policies ([`Both`]) for all that is rare, and a
-/// call of its own for each of the events that are not, so that both policies and the rules of
-/// [`Mechanism`] are compiled as one there. Object-safe, so that a simulator can hold pairs of any
-/// types.
-pub trait Policies: Both {
+/// What a [`crate::sender::Sender`] calls: both policies for all that is rare, a copy of them, and
+/// a call of its own for each of the events that are not rare, so that both policies and the rules
+/// of [`Mechanism`] are compiled as one there. Object-safe, so that a simulator can hold pairs of
+/// any types.
+pub trait Policies {
+    /// The start-up.
+    fn startup(&self) -> &dyn Startup;
+
+    /// The avoidance.
+    fn avoidance(&self) -> &dyn Avoidance;
+
+    /// The start-up and the avoidance.
+    fn both(&mut self) -> (&mut dyn Startup, &mut dyn Avoidance);
+
+    /// Keeps a copy of both as they are, in the place of the last one.
+    fn keep(&mut self);
+
+    /// Both are again what [`Policies::keep`] kept last, if they have not been made so yet.
+    fn restore(&mut self);
+
+    /// What the two together need of the transport.
+    fn needs(&self) -> Needs {
+        self.startup().needs() | self.avoidance().needs()
+    }
+
     /// An ACK arrived.
     fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack);
 
@@ -85,7 +106,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Pair<S, A> {
     }
 }
 
-impl<S: Startup + Clone, A: Avoidance + Clone> Both for Pair<S, A> {
+impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
     fn startup(&self) -> &dyn Startup {
         &self.startup
     }
@@ -107,9 +128,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Both for Pair<S, A> {
             (self.startup, self.avoidance) = (startup, avoidance);
         }
     }
-}
 
-impl<S: Startup + Clone, A: Avoidance + Clone> Policies for Pair<S, A> {
     #[inline(always)]
     fn on_ack(&mut self, mechanism: &mut Mechanism, ack: &Ack) {
         mechanism.count_ack(ack);

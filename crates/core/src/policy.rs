@@ -24,7 +24,7 @@
 //! an ACK, in the recovery            on_ack            recovering, of a policy still in charge
 //! the recovery is over                                 Startup::landed_at, if it lands
 //! a timeout, after the cut                             Startup::restart_window, then enter
-//! the loss was spurious                                both are what they were (Both::restore)
+//! the loss was spurious                                both are what they were
 //! data leaves after a rest           on_rest           Startup::enter, if below ssthresh
 //! ```
 //!
@@ -385,30 +385,6 @@ pub trait Avoidance: Observer {
     /// after the next [`Avoidance::enter`].
     fn wants_reprobe(&self) -> bool {
         false
-    }
-}
-
-/// Both policies of a connection, for every call that is not made on each ACK, and a copy of them.
-/// Object-safe.
-pub trait Both {
-    /// The start-up.
-    fn startup(&self) -> &dyn Startup;
-
-    /// The avoidance.
-    fn avoidance(&self) -> &dyn Avoidance;
-
-    /// The start-up and the avoidance.
-    fn both(&mut self) -> (&mut dyn Startup, &mut dyn Avoidance);
-
-    /// Keeps a copy of both as they are, in the place of the last one.
-    fn keep(&mut self);
-
-    /// Both are again what [`Both::keep`] kept last, if they have not been made so yet.
-    fn restore(&mut self);
-
-    /// What the two together need of the transport.
-    fn needs(&self) -> Needs {
-        self.startup().needs() | self.avoidance().needs()
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use firstflight_core::chosen::Chosen;
 use firstflight_core::needs::{Facilities, Needs};
 use firstflight_core::pair::{Pair, Policies};
-use firstflight_core::policy::{Avoidance, Both as _, Startup};
+use firstflight_core::policy::{Avoidance, Startup};
 use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 use firstflight_core::sender::Sender;
 

@@ -6,7 +6,8 @@ use super::{MIN_SSTHRESH_SEGMENTS, Mechanism};
 use crate::config::StartupExit;
 use crate::event::{Loss, LossKind};
 use crate::pacing::Pacing;
-use crate::policy::{Answer, Avoidance, Both, Entry, Exit, Startup};
+use crate::pair::Policies;
+use crate::policy::{Answer, Avoidance, Entry, Exit, Startup};
 use crate::units::{Bytes, Instant};
 use crate::view::{Phase, Window};
 
@@ -27,7 +28,7 @@ pub(super) struct Losses {
     before_cut: Option<BeforeCut>,
 }
 
-/// The state that undoing a cut restores, beside the policies ([`Both::keep`]).
+/// The state that undoing a cut restores, beside the policies ([`Policies::keep`]).
 #[derive(Clone, Copy, Debug)]
 struct BeforeCut {
     window: Window,
@@ -62,7 +63,7 @@ impl Mechanism {
 
     /// Data was found lost, or a mark came. Returns whether the window was cut.
     #[inline(never)]
-    pub(crate) fn on_loss(&mut self, loss: &Loss, policies: &mut impl Both) -> bool {
+    pub(crate) fn on_loss(&mut self, loss: &Loss, policies: &mut impl Policies) -> bool {
         let timeout = loss.kind == LossKind::Timeout;
         if !timeout && self.is_answered(loss) {
             self.note_answered(loss, policies);
@@ -110,7 +111,7 @@ impl Mechanism {
 
     /// A loss that an earlier answer covers is repaired, and the policies hear of it. A start-up
     /// that is landing says what it leaves of the window.
-    fn note_answered(&mut self, loss: &Loss, policies: &mut impl Both) {
+    fn note_answered(&mut self, loss: &Loss, policies: &mut impl Policies) {
         // By its time a loss can be answered long after the recovery that answered it.
         if loss.sent_at.is_none() && !loss.after_timeout {
             self.join_recovery(loss.kind);
@@ -132,7 +133,7 @@ impl Mechanism {
     /// The window before the last cut returns, because nothing had been lost, or the present one if
     /// it is larger (Linux's `tcp_undo_cwnd_reduction`). Of timeouts in a row, all are undone.
     #[cold]
-    pub(crate) fn undo(&mut self, policies: &mut dyn Both) {
+    pub(crate) fn undo(&mut self, policies: &mut dyn Policies) {
         let Some(before) = self.losses.before_cut.take() else { return };
         let cwnd = self.view.window.cwnd.max(before.window.cwnd);
         self.view.window.ssthresh = before.window.ssthresh;
