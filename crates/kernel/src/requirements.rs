@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::registration::Hold;
 
@@ -66,11 +67,11 @@ pub fn check() -> Result<Hold, Lack> {
     if !has(CAP_BPF) || !has(CAP_PERFMON) {
         return Err(Lack::Privileges);
     }
-    let btf = btf()?;
-    if !contains(&btf, CONTROLS_IN_BPF) {
+    let named = named()?;
+    if !named.controls {
         return Err(Lack::Feature("congestion controls in BPF".to_owned()));
     }
-    Ok(if contains(&btf, LINKS) { Hold::Link } else { Hold::Entry })
+    Ok(if named.links { Hold::Link } else { Hold::Entry })
 }
 
 /// Checks what programs of cgroups need, which see connections.
@@ -92,17 +93,36 @@ pub fn check_tracepoints() -> Result<(), Lack> {
     if !has(CAP_BPF) || !has(CAP_PERFMON) {
         return Err(Lack::Privileges);
     }
-    if contains(&btf()?, STATE_SET) { Ok(()) } else { Err(Lack::Tracepoint) }
+    if named()?.state_set { Ok(()) } else { Err(Lack::Tracepoint) }
 }
 
 /// Whether the kernel has a call of its own for data that leaves when nothing is in flight, instead
 /// of an event: Linux 7.1 and later.
 pub fn calls_tx_start() -> bool {
-    btf().is_ok_and(|btf| contains(&btf, TX_START))
+    named().is_ok_and(|named| named.tx_start)
 }
 
-fn btf() -> Result<Vec<u8>, Lack> {
-    fs::read(BTF).map_err(|_| Lack::Btf)
+/// Which names the kernel's BTF has.
+#[derive(Clone, Copy)]
+struct Named {
+    controls: bool,
+    links: bool,
+    state_set: bool,
+    tx_start: bool,
+}
+
+/// Looks once: BTF has megabytes, and is the same until the kernel ends.
+fn named() -> Result<Named, Lack> {
+    static NAMED: LazyLock<Option<Named>> = LazyLock::new(|| {
+        // Most of BTF is no text, but names are, and the search in text is the fast one in every
+        // build.
+        let btf = fs::read(BTF).ok()?;
+        let text = String::from_utf8_lossy(&btf);
+        let has = |name| contains(&text, name);
+        let (controls, links) = (has(CONTROLS_IN_BPF), has(LINKS));
+        Some(Named { controls, links, state_set: has(STATE_SET), tx_start: has(TX_START) })
+    });
+    NAMED.ok_or(Lack::Btf)
 }
 
 /// Checks what surviving the command's exit needs besides.
@@ -129,10 +149,9 @@ fn is_held(status: &str, capability: u32) -> bool {
     [capability, CAP_SYS_ADMIN].iter().any(|capability| held >> capability & 1 == 1)
 }
 
-/// Whether a name is among the strings of the kernel's BTF. Most of BTF is no text, but names are,
-/// and the search in text is the fast one in every build.
-fn contains(btf: &[u8], name: &str) -> bool {
-    String::from_utf8_lossy(btf).contains(&format!("\0{name}\0"))
+/// Whether a name is among the strings of BTF.
+fn contains(btf: &str, name: &str) -> bool {
+    btf.contains(&format!("\0{name}\0"))
 }
 
 /// Where BPF objects can be pinned.
@@ -190,7 +209,7 @@ mod tests {
 
     #[test]
     fn names_are_found_whole() {
-        assert!(contains(b"\0a\0bpf_link\0", "bpf_link"));
-        assert!(!contains(b"\0a\0bpf_links\0", "bpf_link"));
+        assert!(contains("\0a\0bpf_link\0", "bpf_link"));
+        assert!(!contains("\0a\0bpf_links\0", "bpf_link"));
     }
 }

@@ -1,6 +1,6 @@
 //! Loading and unloading over and over leaves nothing in the kernel: no name, no map.
 //!
-//! Twenty cycles, or as many as FIRSTFLIGHT_CYCLES says. Skipped, and said so, where BPF cannot be
+//! Four cycles, or as many as FIRSTFLIGHT_CYCLES says. Skipped, and said so, where BPF cannot be
 //! had; with FIRSTFLIGHT_REQUIRE_BPF=1 it fails there instead.
 
 use std::thread::sleep;
@@ -36,7 +36,7 @@ fn loading_and_unloading_leaves_nothing() {
         assert!(!required, "BPF is required here: {lack}");
         return;
     }
-    let cycles = std::env::var("FIRSTFLIGHT_CYCLES").map_or(20, |text| text.parse().unwrap());
+    let cycles = std::env::var("FIRSTFLIGHT_CYCLES").map_or(4, |text| text.parse().unwrap());
     let control = KernelControl::new(&Control::named(CONTROL).unwrap()).unwrap();
     let name = format!("ff_c_{}", std::process::id() % 100_000);
     for cycle in 0..cycles {

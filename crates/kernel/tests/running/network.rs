@@ -37,7 +37,7 @@ impl Network {
         }
         network.inside("r", &["sysctl", "-qw", "net.ipv4.ip_forward=1"]);
         for end in ["a", "b"] {
-            network.inside(end, &["sysctl", "-qw", FAST_OPEN]);
+            network.inside(end, &["sysctl", "-qw", FAST_OPEN, FORGETFUL]);
         }
         let slow = ["rate", "50mbit", "burst", "4kb", "limit", "60kb"];
         let queue = ["tc", "qdisc", "add", "dev", "rb", "root", "tbf"];
@@ -122,6 +122,9 @@ impl Drop for Network {
 /// TCP Fast Open at once: clients send data without a cookie (1, 4), listeners take it (2, 0x200,
 /// 0x400), as the kernel's ip-sysctl.rst has it.
 const FAST_OPEN: &str = "net.ipv4.tcp_fastopen=0x607";
+
+/// No connection begins with the threshold at which one before it ended.
+const FORGETFUL: &str = "net.ipv4.tcp_no_metrics_save=1";
 
 pub(crate) fn has_tools() -> bool {
     ["ip", "tc"].iter().all(|program| {
