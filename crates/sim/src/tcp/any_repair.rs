@@ -67,10 +67,6 @@ impl Repair for AnyRepair {
         each!(self, repair => repair.on_ack(tcb, ack, wire));
     }
 
-    fn on_sack_block(&mut self, seq: u32) {
-        each!(self, repair => repair.on_sack_block(seq));
-    }
-
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps {
         each!(self, repair => repair.on_timeout(tcb, now, handshake))
     }

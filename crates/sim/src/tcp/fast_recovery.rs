@@ -7,7 +7,6 @@
 //! The window during recovery is the core's window after the cut, less what partial ACKs deflate it
 //! by, plus one packet for every duplicate ACK.
 
-use firstflight_core::event::LossKind;
 use firstflight_core::units::{Bytes, Instant};
 
 use super::repair::{DataAck, Repair};
@@ -94,12 +93,8 @@ impl FastRecovery {
 
     #[cold]
     fn enter(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
-        tcb.recover = tcb.max;
-        tcb.counts.fast_retransmits += 1;
         // RFC 5681 section 3.2 step 2: ssthresh, once per recovery.
-        tcb.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
-        tcb.rto.restart(now);
-        tcb.rto.forget_timed();
+        tcb.begin_recovery(now, Gaps::ONE);
         if self.answer == Answer::SlowStart {
             // Jacobson 1988: the window is one packet, and everything is sent again.
             tcb.core.on_restart();

@@ -158,6 +158,8 @@ impl Tcp {
                 tcb.extend(next, early);
             }
             repair.on_ack(tcb, DataAck { now, next, cause, early }, wire);
+            // A recovery without SACK has left them.
+            tcb.blocks.clear();
         }
         self.note_calm();
         self.note_first_timer();

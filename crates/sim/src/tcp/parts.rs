@@ -11,7 +11,7 @@ impl Tcp {
     /// split, or what an ACK tells beside the packet that caused it.
     #[cold]
     pub(super) fn on_part(&mut self, now: Instant, next: u32, of: u32, wire: &mut impl Wire) {
-        let Self { tcb, repair } = self;
+        let tcb = &mut self.tcb;
         if tcb.endpoint.split_acks > 1 {
             return self.on_split(now, next, wire);
         }
@@ -20,7 +20,7 @@ impl Tcp {
             // The ACK that follows acknowledges what is below `next`, once.
             tcb.extend(tcb.una, early);
         }
-        repair.on_sack_block(of);
+        tcb.blocks.push(of);
     }
 
     /// One of the parts of an ACK for all below `next`, but not the last part, which acknowledges

@@ -29,9 +29,6 @@ pub(super) trait Repair: Sized {
     /// An ACK of data arrives.
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire);
 
-    /// The next ACK tells of this packet too.
-    fn on_sack_block(&mut self, _seq: u32) {}
-
     /// The retransmission timer has fired for data, or for the SYN of a `handshake`, and ends what
     /// was under way. Returns what is found lost by it.
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Instant, handshake: bool) -> Gaps;

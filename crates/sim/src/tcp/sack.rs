@@ -7,7 +7,6 @@
 //! How much may leave while repairing is RFC 6675's (the pipe is below the window) or, by
 //! [`crate::RecoveryRules::prr`], that of proportional rate reduction.
 
-use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
 use super::log::{Mark, SendLog};
@@ -35,8 +34,6 @@ pub(super) struct Sack {
     unreported: Gaps,
     /// The newest of them.
     newest_lost: u32,
-    /// Packets of which the next ACK tells beside the one that caused it.
-    blocks: Vec<u32>,
 }
 
 impl Sack {
@@ -63,7 +60,7 @@ impl Sack {
     /// [`Sack::take_sacked`] for the packets of which the ACK tells beside its cause.
     #[cold]
     fn take_blocks(&mut self, tcb: &mut Tcb, next: u32) -> u32 {
-        let blocks = std::mem::take(&mut self.blocks);
+        let blocks = std::mem::take(&mut tcb.blocks);
         blocks.into_iter().map(|seq| self.take_sacked(tcb, next, seq)).sum()
     }
 
@@ -173,11 +170,7 @@ impl Sack {
         self.active = true;
         self.repaired = tcb.una;
         // Steps 4.1 and 4.2: RecoveryPoint, and the cut.
-        tcb.recover = tcb.max;
-        tcb.counts.fast_retransmits += 1;
-        tcb.declare_loss(now, LossKind::Recovery, false, found);
-        tcb.rto.restart(now);
-        tcb.rto.forget_timed();
+        tcb.begin_recovery(now, found);
         true
     }
 
@@ -226,16 +219,12 @@ impl Sack {
 }
 
 impl Repair for Sack {
-    fn on_sack_block(&mut self, seq: u32) {
-        self.blocks.push(seq);
-    }
-
     #[inline(never)]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, cause, .. } = ack;
         let advances = next > tcb.una;
         let mut newly_sacked = self.take_sacked(tcb, next, cause);
-        if !self.blocks.is_empty() {
+        if !tcb.blocks.is_empty() {
             newly_sacked += self.take_blocks(tcb, next);
         }
         let mut delivered = next.saturating_sub(tcb.una) + newly_sacked;

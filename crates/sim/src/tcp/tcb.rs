@@ -57,6 +57,8 @@ pub(super) struct Tcb {
     pub(super) credited_ahead: u32,
     /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
     pub(super) recover: u32,
+    /// Packets out of order of which the next ACK tells beside its cause, as SACK blocks do.
+    pub(super) blocks: Vec<u32>,
     /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
     pub(super) acked_in_parts: Bytes,
     /// How the receiver's window grows.
@@ -129,6 +131,7 @@ impl Tcb {
             dupacks: 0,
             credited_ahead: 0,
             recover: 0,
+            blocks: Vec::new(),
             acked_in_parts: Bytes(0),
             mss,
             receiver_window: endpoint.receiver_window.min(endpoint.send_buffer).min(GREEDY),
@@ -272,6 +275,16 @@ impl Tcb {
         } else {
             self.rto.cancel();
         }
+    }
+
+    /// A recovery by retransmission begins: nothing that was sent before ends it, the window is cut
+    /// for what was found lost, and the timer counts from now.
+    pub(super) fn begin_recovery(&mut self, now: Instant, found: Gaps) {
+        self.recover = self.max;
+        self.counts.fast_retransmits += 1;
+        self.declare_loss(now, LossKind::Recovery, false, found);
+        self.rto.restart(now);
+        self.rto.forget_timed();
     }
 
     /// Tells the core that packets are lost, in a number of gaps; `answered` as in

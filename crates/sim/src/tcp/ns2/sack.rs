@@ -5,7 +5,6 @@
 //! repaired as soon as anything above it has been selectively acknowledged. A timeout forgets all
 //! that was selectively acknowledged.
 
-use firstflight_core::event::LossKind;
 use firstflight_core::units::Instant;
 
 use crate::tcp::log::{Mark, SendLog};
@@ -24,8 +23,6 @@ pub(in crate::tcp) struct Ns2Sack {
     highest: u32,
     /// Packets of the runs that the last ACKs reported, newest first.
     reported: [u32; 3],
-    /// Packets of which the next ACK tells beside the one that caused it.
-    blocks: Vec<u32>,
 }
 
 impl Ns2Sack {
@@ -90,11 +87,7 @@ impl Ns2Sack {
         // `Sack1TcpAgent::dupack_action` (`tcp-sack1.cc`): what is out, less the three duplicates.
         self.pipe = outstanding - i64::from(DUP_THRESHOLD);
         self.repaired = tcb.una + 1;
-        tcb.recover = tcb.max;
-        tcb.counts.fast_retransmits += 1;
-        tcb.declare_loss(now, LossKind::Recovery, false, Gaps::ONE);
-        tcb.rto.restart(now);
-        tcb.rto.forget_timed();
+        tcb.begin_recovery(now, Gaps::ONE);
         tcb.transmit(self, tcb.una, now, wire);
     }
 
@@ -130,14 +123,10 @@ impl Ns2Sack {
 }
 
 impl Repair for Ns2Sack {
-    fn on_sack_block(&mut self, seq: u32) {
-        self.blocks.push(seq);
-    }
-
     #[inline(never)]
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, cause, early } = ack;
-        for seq in std::mem::take(&mut self.blocks) {
+        for seq in std::mem::take(&mut tcb.blocks) {
             if seq > next && seq < tcb.max && !tcb.log.has(seq, Mark::SACKED) {
                 self.remember(seq, &mut tcb.log);
             }

@@ -94,8 +94,6 @@ pub(super) struct Rack {
     stuck: bool,
     /// It waits for an ACK to send a larger burst.
     waits: bool,
-    /// The packets that the next ACK reports beside the one that caused it.
-    blocks: Vec<u32>,
     /// Found lost, and the core has not been told.
     unreported: Unreported,
 }
@@ -344,10 +342,6 @@ impl Rack {
 impl Repair for Rack {
     fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         self.send(tcb, now, wire);
-    }
-
-    fn on_sack_block(&mut self, seq: u32) {
-        self.blocks.push(seq);
     }
 
     #[inline(never)]

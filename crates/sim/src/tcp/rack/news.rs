@@ -54,12 +54,12 @@ impl Rack {
         let advances = next > tcb.una;
         let mut news = News { advances, sacks: false, original: false, delivered: 0 };
         let mut sample = None;
-        if !self.blocks.is_empty() {
-            let mut blocks = std::mem::take(&mut self.blocks);
+        if !tcb.blocks.is_empty() {
+            let mut blocks = std::mem::take(&mut tcb.blocks);
             for seq in blocks.drain(..) {
                 self.take_sacked(tcb, now, (next, seq), &mut news, &mut sample);
             }
-            self.blocks = blocks;
+            tcb.blocks = blocks;
         }
         if cause > next {
             self.take_sacked(tcb, now, (next, cause), &mut news, &mut sample);
