@@ -26,7 +26,11 @@ fn paths() -> impl Strategy<Value = SlowStart> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 64,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn the_cycle_of_theorem_1_is_the_first_whose_burst_fills_the_buffer(path in paths()) {
