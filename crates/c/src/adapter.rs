@@ -4,7 +4,7 @@
 use firstflight_core::config::StartupExit;
 use firstflight_core::estimate::delivery_rate::{AtSending, Sampler};
 use firstflight_core::event::{self, LossKind};
-use firstflight_core::frame::{Frame, Period, Reports};
+use firstflight_core::frame::{Frame, MAX_ACK_DELAY, Period, Reports};
 use firstflight_core::hint::{self, PathHint};
 use firstflight_core::needs::Facilities;
 use firstflight_core::pair;
@@ -311,6 +311,8 @@ impl<P: pair::Policies> Adapter<P> {
             return Err(Error::Number);
         }
         told.snd_nxt = delivered + told.credited + told.in_flight;
+        // Frames are QUIC's.
+        self.sender.receiver_holds_acks(MAX_ACK_DELAY);
         if self.samples {
             self.sample(&mut told, ack, packet);
         }

@@ -8,7 +8,11 @@
 use crate::event::Ack;
 use crate::pair::Policies;
 use crate::sender::Sender;
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
+
+/// How long a receiver of QUIC holds an ACK back at most where it does not say it (`max_ack_delay`,
+/// RFC 9000 section 18.2).
+pub const MAX_ACK_DELAY: Span = Span::from_millis(25);
 
 /// Packets of data, and their payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -328,6 +328,12 @@ impl<P: Policies> Sender<P> {
         self.mechanism.set_own_pacer(percent);
     }
 
+    /// The receiver holds ACKs back for so long at most, as QUIC's says (`max_ack_delay`, RFC 9000
+    /// section 18.2). Policies see it as [`View::max_ack_delay`].
+    pub fn receiver_holds_acks(&mut self, most: Span) {
+        self.mechanism.view.max_ack_delay = most;
+    }
+
     /// The rate of which Linux makes the size of a burst (`sk_pacing_rate`): that of
     /// [`Sender::pacing`], or what Linux's would be; without an RTT the largest.
     pub fn rate_for_bursts(&self) -> Rate {

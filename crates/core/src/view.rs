@@ -119,6 +119,10 @@ pub struct View {
     /// An ACK opens the window by one segment at most in slow start
     /// ([`crate::sender::Config::segment_per_ack`]).
     pub segment_per_ack: bool,
+    /// How long the receiver may hold an ACK back, by its own word
+    /// ([`crate::sender::Sender::receiver_holds_acks`]); zero where it says nothing of it, as in
+    /// TCP.
+    pub max_ack_delay: Span,
 }
 
 impl View {
@@ -143,6 +147,7 @@ impl View {
             round: 0,
             round_start: false,
             segment_per_ack: true,
+            max_ack_delay: Span(0),
         }
     }
 

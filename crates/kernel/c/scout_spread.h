@@ -40,7 +40,9 @@ FF_INLINE u8 scout_spread_is_known(const struct scout_spread *b)
     return b->samples >= SCOUT_LEAST_SAMPLES;
 }
 
-/* Whether even packets between trains wait in a queue (RFC 9406 section 4.2). */
+/* Whether even packets between trains wait in a queue (RFC 9406 section 4.2). TCP's receivers do
+ * not say how long they hold ACKs back.
+ */
 FF_INLINE u8 scout_spread_is_late(const struct scout_spread *b, u64 min_rtt)
 {
     u64 added = min_of(max_of(min_rtt / 8, SCOUT_MIN_RTT_THRESH), SCOUT_MAX_RTT_THRESH);

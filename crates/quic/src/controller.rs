@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::{Duration, Instant as Clock};
 
 use firstflight_core::event::{Loss, LossKind, Sent};
-use firstflight_core::frame::{Frame, Period};
+use firstflight_core::frame::{Frame, MAX_ACK_DELAY, Period};
 use firstflight_core::hint::Learned;
 use firstflight_core::needs::Facilities;
 use firstflight_core::pair::Policies;
@@ -98,6 +98,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     pub(crate) fn new(mut sender: Sender<P>, now: Clock, mtu: u16) -> Self {
         sender.endpoint_paces(S::PACER);
         sender.marks_cut_window();
+        sender.receiver_holds_acks(MAX_ACK_DELAY);
         let needs = sender.needs().all();
         let samples = needs.has(Facilities::RATES) || needs.has(Facilities::PACKETS);
         let mut controller = Self {

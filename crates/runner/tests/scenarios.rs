@@ -99,6 +99,24 @@ fn what_slow_start_counts_of_an_ack_is_the_profiles() {
     }
 }
 
+/// A receiver that waits for sixteen packets or 25 ms holds each ACK back where packets leave 30 ms
+/// apart, as Scout's first do over such an RTT. That is no queue: taken for one, it ended start-up
+/// at a twentieth of the BDP, and the transfer took 17 and 18 s.
+#[test]
+fn scout_takes_no_ack_that_a_receiver_of_quic_holds_back_for_a_queue() {
+    for packet in ["1200B", "1448B"] {
+        let text = format!(
+            "controls = ['scout']\nprofile = 'quic'\nduration = '30s'\npacket = '{packet}'\n\
+             delayed_ack = 16\npath = {{ rate = '10Mbps', rtt = '604ms', buffer = '1bdp' }}\n\
+             flow = [{{ size = '5MB' }}]"
+        );
+        let scenario = Scenario::parse(&text, "example.toml").unwrap();
+        let report = run(&scenario, &Options::default()).unwrap();
+        let took = report.runs[0].result.flows[0].completion_time_s.unwrap();
+        assert!(took < 7.0, "{packet}: {took} s");
+    }
+}
+
 /// Halfback's packets are sent again before they are known to be lost, which Linux's repair can.
 #[test]
 fn what_a_recovery_cannot_carry_is_refused_with_the_reason() {

@@ -19,7 +19,8 @@
 //!     most = 4 target, and 4 times the flight, so that an unused target does not grow
 //!   silent, no ACK, or a single one of a train that did not leave at its pace:
 //!       target = 2 target; or, if the smallest RTT of the spread is above
-//!       minrtt + clamp(minrtt/8, 4 ms, 16 ms), leave(1.1 of what arrived in a minrtt)
+//!       minrtt + clamp(minrtt/8, 4 ms, 16 ms) + what the receiver may hold an ACK back (QUIC's
+//!       max_ack_delay), leave(1.1 of what arrived in a minrtt)
 //!   passed, rise <= time/8:                      target = 8/7 pipe, from target to most
 //!   compressed, the RTT fell by more than time/8:  target = 3/2 target
 //!   slowed, room, pipe > 1.1 target; over four trains' length after the train the RTT
@@ -277,7 +278,7 @@ impl Scout {
         match self.train.verdict(self.pass, (view.rtt.min, before), self.least_acks) {
             Verdict::Silent => {
                 self.verdicts.silent += 1;
-                if self.spread.is_late(view.rtt.min) {
+                if self.spread.is_late(view) {
                     return self.leave(self.spread.pipe(view).scaled(11, 10), view);
                 }
                 self.grow((target * 2).min(used), Bytes::MAX, view)

@@ -335,6 +335,9 @@ fn core(spec: &FlowSpec) -> Core {
     if quic || endpoint.rules.halve == Halve::Window {
         core.marks_cut_window();
     }
+    if quic {
+        core.receiver_holds_acks(endpoint.delayed_ack_timeout);
+    }
     if endpoint.paces && quic {
         core.endpoint_paces(super::quic::PACER_PERCENT);
     }

@@ -44,10 +44,12 @@ impl Spread {
     }
 
     /// Whether even packets between trains wait in a queue, by the threshold of RFC 9406 section
-    /// 4.2.
-    pub(super) fn is_late(&self, min_rtt: Span) -> bool {
+    /// 4.2. The receiver may have held each of their ACKs back: they leave so far apart that its
+    /// timer ends before it has as many packets as it waits for.
+    pub(super) fn is_late(&self, view: &View) -> bool {
+        let min_rtt = view.rtt.min;
         let threshold = min_rtt + (min_rtt / 8).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
-        self.known_floor().is_some_and(|floor| floor > threshold)
+        self.known_floor().is_some_and(|floor| floor > threshold + view.max_ack_delay)
     }
 
     /// Counts the RTT of a packet that is in no train.
