@@ -3,8 +3,8 @@
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use firstflight_results::table::arrow;
 use firstflight_results::{Table as Rows, TableError, Value, Values};
+use firstflight_sweep::arrow;
 use pyo3::exceptions::{PyKeyError, PyModuleNotFoundError, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};

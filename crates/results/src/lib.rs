@@ -6,8 +6,8 @@
 //! the claims of papers all call it. A [`Table`] has a row per flow of a run ([`table::flows`]) or
 //! per flow, time and variable ([`table::series`]), or per connection of a host that was watched
 //! ([`table::connections`]). CSV, JSON with its schema, the page
-//! `docs/results.md` and, with the feature `arrow`, record batches come from the same columns. What
-//! was not measured is null: an empty cell in CSV.
+//! `docs/results.md` and Arrow's record batches (`firstflight-sweep`) come from the same columns.
+//! What was not measured is null: an empty cell in CSV.
 //!
 //! ```
 //! use firstflight_results::{FlowResult, RunResult, table};

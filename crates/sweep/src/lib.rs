@@ -22,6 +22,8 @@
 //! # Ok::<(), firstflight_sweep::SweepError>(())
 //! ```
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod cell;
 mod chunk;
 mod cut;

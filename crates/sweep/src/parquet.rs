@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use firstflight_results::table::{arrow, flows};
+use firstflight_results::table::flows;
 use firstflight_results::{Column, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -13,7 +13,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::{Parquet, ParquetRows, SweepError};
+use crate::{Parquet, ParquetRows, SweepError, arrow};
 
 pub(crate) struct BuiltIn;
 

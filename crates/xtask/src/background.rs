@@ -17,7 +17,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Stop> {
     let mut steps = Steps::announce(Task::Background, root, !features.is_empty());
     check::outcome(root, features, &mut steps)?;
     steps.begin();
-    let mut count = counted(example::command_in_a_copy(root, "test")?.arg("--no-fail-fast"))?;
+    let mut count = counted(example::tests(root)?.arg("--no-fail-fast"))?;
     steps.begin();
     readings::run(root, &[])?;
     steps.begin();

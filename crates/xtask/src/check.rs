@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::step::{cargo, kernel_features, succeed};
 use crate::steps::{NO_C, Steps, Task};
-use crate::{Stop, example, package, python, readings, s2n, tidy, web};
+use crate::{Stop, example, package, s2n, tidy, web};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn check(root: &Path) -> Result<(), Stop> {
@@ -31,15 +31,11 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
         let variable = steps.variable();
         succeed(steps.begin(), command.envs(variable))
     };
-    let mut clippy = cargo(root, &["clippy", "--workspace", "--all-targets"]);
+    let mut clippy = cargo(root, &["clippy", "--all-targets"]);
     run(clippy.args(features).args(["--", "--deny", "warnings"]))?;
-    if !features.is_empty() {
-        // What only a build without them has.
-        let plain = ["clippy", "--package", "firstflight-cli", "--all-targets"];
-        run(cargo(root, &plain).args(SHARED).args(["--", "--deny", "warnings"]))?;
-    }
-    let mut example = example::command(root, "clippy")?;
-    run(example.args(["--all-targets", "--", "--deny", "warnings"]))?;
+    let mut plain = example::command(root, "clippy");
+    plain.args(["--package", "firstflight-cli", "--all-targets", "--", "--deny", "warnings"]);
+    run(&mut plain)?;
     let step = steps.begin();
     if !web::has_target() {
         println!("skipped: {}", web::NO_TARGET);
@@ -53,11 +49,8 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
 
 /// What is made of the sources for others: the documentation and the packages.
 pub(crate) fn outcome(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
-    let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps"]);
-    rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings");
-    // Nothing is linked of what it builds, and tests take none of it: cargo gives build scripts
-    // other features where no tests are built.
-    rustdoc.env(NO_C.0, NO_C.1);
+    let mut rustdoc = cargo(root, &["doc", "--no-deps"]);
+    rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings").env(NO_C.0, NO_C.1);
     succeed(steps.begin(), &mut rustdoc)?;
     steps.begin();
     package::package(root)
@@ -85,5 +78,4 @@ fn deny(root: &Path) -> Result<(), Stop> {
 pub(crate) const SHARED: [&str; 2] = ["--features", "firstflight-core/conformance"];
 
 /// The manifests of all workspaces.
-const MANIFESTS: [&str; 5] =
-    ["Cargo.toml", example::MANIFEST, readings::MANIFEST, s2n::MANIFEST, python::MANIFEST];
+const MANIFESTS: [&str; 2] = ["Cargo.toml", s2n::MANIFEST];

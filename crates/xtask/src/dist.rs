@@ -13,7 +13,9 @@ use std::process::Command;
 use crate::Stop;
 use crate::deb::{licences, stage};
 use crate::notes::VERSION;
-use crate::step::{announce, cargo, has_target, has_tools, run, succeed, target, unable, which};
+use crate::step::{
+    announce, apart, cargo, has_target, has_tools, run, succeed, target, unable, which,
+};
 use crate::steps::user_is_root;
 use crate::{example, python, web};
 
@@ -161,7 +163,7 @@ fn tools(root: &Path) -> Result<PathBuf, Stop> {
 /// The licences of the libraries inside the wheel, where pyproject.toml has them.
 fn libraries(root: &Path) -> Result<(), Stop> {
     let folder = root.join("target/licences");
-    let text = licences::of_others(&root.join("python"), &licences::WHEEL)?;
+    let text = licences::of_others(root, &licences::WHEEL)?;
     let write = || {
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("libraries.txt"), text)
@@ -172,8 +174,8 @@ fn libraries(root: &Path) -> Result<(), Stop> {
 /// The wheel, linked against a glibc that every Linux of the last years has.
 fn wheel(root: &Path, folder: &Path, tools: &Path, triple: &str) -> Result<PathBuf, Stop> {
     announce(&format!("the wheel for {triple} (minutes)"));
-    let mut maturin = Command::new(tools.with_file_name("maturin"));
-    maturin.args(["build", "--quiet", "--locked", "--release", "--zig", "--compatibility", GLIBC]);
+    let mut maturin = apart(Command::new(tools.with_file_name("maturin")));
+    maturin.args(["build", "--quiet", "--locked", "--zig", "--compatibility", GLIBC]);
     maturin.args(["--target", triple]).arg("--out").arg(folder).current_dir(root);
     maturin.env("PATH", python::first_on_the_path(tools));
     web::small_reports(root, &mut maturin)?;

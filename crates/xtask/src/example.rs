@@ -1,18 +1,14 @@
-//! `examples/own-startup`: a crate outside this workspace, as somebody else's would be.
+//! `examples/own-startup`: a crate such as somebody else would write.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use toml::Table;
 use walkdir::WalkDir;
 
-use crate::step::{cargo, read_toml, succeed, target, unable};
+use crate::step::{cargo, output, succeed, target, unable};
 use crate::{Stop, check};
 
-/// Its manifest, from the root.
-pub(crate) const MANIFEST: &str = "examples/own-startup/Cargo.toml";
 /// The folder of the crate, from the root.
 const FOLDER: &str = "examples/own-startup";
 
@@ -27,7 +23,8 @@ pub(crate) fn own(root: &Path, folder: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Copies the crate, with the paths of firstflight's crates in full.
+/// Copies the crate, with the paths of firstflight's crates in full and the versions of their
+/// libraries.
 fn copy(root: &Path, folder: &Path) -> Result<(), Stop> {
     let from = root.join(FOLDER);
     let unable = |path: &Path, error| unable(&path.display().to_string(), &error);
@@ -40,8 +37,11 @@ fn copy(root: &Path, folder: &Path) -> Result<(), Stop> {
     for name in ["Cargo.toml", "README.md"] {
         let path = folder.join(name);
         let text = fs::read_to_string(&path).map_err(|error| unable(&path, error))?;
-        fs::write(&path, placed(&text, root)).map_err(|error| unable(&path, error))?;
+        let text = placed(&text, root) + if name == "Cargo.toml" { WORKSPACE } else { "" };
+        fs::write(&path, text).map_err(|error| unable(&path, error))?;
     }
+    let lock = folder.join("Cargo.lock");
+    fs::copy(root.join("Cargo.lock"), &lock).map_err(|error| unable(&lock, error))?;
     Ok(())
 }
 
@@ -64,24 +64,17 @@ fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A command of cargo in the crate's folder. What it builds goes where the workspace's goes, so
-/// that what both depend on is built once, and with the versions of the workspace's lock file.
-pub(crate) fn command(root: &Path, word: &str) -> Result<Command, Stop> {
-    let (ours, its) = (root.join("Cargo.lock"), root.join(FOLDER).join("Cargo.lock"));
-    let (ours, its) = (packages(&read_toml(&ours)?), packages(&read_toml(&its)?));
-    // The crate itself is not of the workspace.
-    let only: Vec<_> = its.difference(&ours).filter(|(name, _)| name != NAME).collect();
-    if let Some((name, version)) = only.first() {
-        return Err(Stop::failed(&format!(
-            "{FOLDER}/Cargo.lock: {name} {version} is not of the workspace's lock file; to mend \
-             it: cp Cargo.lock {FOLDER}/ && (cd {FOLDER} && cargo metadata --offline >/dev/null)"
-        )));
-    }
-    Ok(within(root, &root.join(FOLDER), word))
+/// A command of cargo for the crate, with the features that it asks for and no others but
+/// [`check::SHARED`]: of a workspace that is not firstflight's it would take no more.
+pub(crate) fn command(root: &Path, word: &str) -> Command {
+    let mut command = cargo(root, &[word, "--locked", "--package", NAME]);
+    command.args(check::SHARED);
+    command
 }
 
-/// A command of cargo in a copy such as `cargo xtask own` makes, beside which no crate of ours is.
-pub(crate) fn command_in_a_copy(root: &Path, word: &str) -> Result<Command, Stop> {
+/// The tests of the crate. What they are built of serves everywhere, as a copy has the same files,
+/// if its manifest is one of a whole workspace: a copy must show that.
+pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     let folder = target(root).join("elsewhere").join(NAME);
     match fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -89,35 +82,31 @@ pub(crate) fn command_in_a_copy(root: &Path, word: &str) -> Result<Command, Stop
         }
         _ => copy(root, &folder)?,
     }
-    Ok(within(root, &folder, word))
+    let look = ["metadata", "--offline", "--format-version=1"];
+    output("a copy of the example", &mut cargo(&folder, &look))?;
+    Ok(command(root, "test"))
 }
 
 /// Its program, which is the whole command line, linked statically with glibc: of crates that its
 /// tests have built, where one with musl would take all of them anew.
 pub(crate) fn alone(root: &Path) -> Result<PathBuf, Stop> {
-    let mut build = command_in_a_copy(root, "rustc")?;
+    let mut build = command(root, "rustc");
     build.args(["--quiet", "--bin", NAME, "--", "-C", "target-feature=+crt-static"]);
     succeed("build", &mut build)?;
     Ok(target(root).join("debug").join(NAME))
 }
 
-fn within(root: &Path, folder: &Path, word: &str) -> Command {
-    let mut command = cargo(folder, &[word, "--locked"]);
-    command.args(check::SHARED);
-    command.env("CARGO_TARGET_DIR", target(root));
-    command
-}
-
-/// Name and version of every package of a lock file.
-fn packages(lock: &Table) -> BTreeSet<(String, String)> {
-    let all = lock.get("package").and_then(|all| all.as_array());
-    let text = |package: &toml::Value, key| package.get(key)?.as_str().map(str::to_owned);
-    let named = |package| Some((text(package, "name")?, text(package, "version")?));
-    all.into_iter().flatten().filter_map(named).collect()
-}
-
 /// The name of the crate.
 const NAME: &str = "own-startup";
+/// What the manifest of a copy ends with.
+const WORKSPACE: &str = "
+[workspace]
+
+# A symbol for a backtrace, and no more.
+[profile.release]
+debug = false
+strip = \"debuginfo\"
+";
 
 #[cfg(test)]
 mod tests {
@@ -125,8 +114,10 @@ mod tests {
 
     #[test]
     fn a_copy_names_crates_that_are_there() {
-        let text = fs::read_to_string(crate::root().join(MANIFEST)).unwrap();
-        let copied: Table = toml::from_str(&placed(&text, &crate::root())).unwrap();
+        let text = fs::read_to_string(crate::root().join(FOLDER).join("Cargo.toml")).unwrap();
+        let copied: toml::Table =
+            toml::from_str(&(placed(&text, &crate::root()) + WORKSPACE)).unwrap();
+        assert!(copied.contains_key("workspace"));
         let of = |key: &str| copied[key].as_table().unwrap().values().cloned().collect::<Vec<_>>();
         let paths: Vec<_> = [of("dependencies"), of("dev-dependencies")].concat();
         for path in paths.iter().filter_map(|dependency| dependency.get("path")?.as_str()) {
@@ -134,15 +125,5 @@ mod tests {
             assert!(path.is_absolute() && path.join("Cargo.toml").exists(), "{path:?}");
         }
         assert!(paths.len() > 5, "{paths:?}");
-    }
-
-    #[test]
-    fn packages_are_told_apart_by_their_versions() {
-        let lock = |version: &str| {
-            let text = format!("[[package]]\nname = 'a'\nversion = '{version}'\n");
-            packages(&toml::from_str(&text).unwrap())
-        };
-        assert_eq!(lock("1.0.0").difference(&lock("1.0.0")).count(), 0);
-        assert_eq!(lock("1.0.1").difference(&lock("1.0.0")).count(), 1);
     }
 }

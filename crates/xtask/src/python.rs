@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use toml::Table;
 
 use crate::Stop;
-use crate::step::{announce, cargo, read_toml, succeed, target, unable};
+use crate::step::{announce, apart, read_toml, succeed, target, unable};
 use crate::web;
 
 /// Makes the environment and the wheel, installs it there, and looks at its sources, where its
@@ -20,9 +20,7 @@ pub(crate) fn build(root: &Path) -> Result<(), Stop> {
     if lacks().is_some() {
         return Ok(());
     }
-    check_lock(root)?;
     let python = installed(root)?;
-    lint(root, &python)?;
     for words in [&["check", "--quiet"][..], &["format", "--quiet", "--check"]] {
         succeed("ruff", Command::new(python.with_file_name("ruff")).args(words).current_dir(root))?;
     }
@@ -72,10 +70,12 @@ fn installed(root: &Path) -> Result<PathBuf, Stop> {
     let wheels = wheels(root);
     // One of an earlier version would be installed too.
     let _ = fs::remove_dir_all(&wheels);
-    // As `pip install .` makes it, with the maturin of the environment.
+    // As `pip install .` makes it, with the maturin of the environment, and clippy's driver as the
+    // compiler: it lints what it compiles, and compiles what others have not.
     let mut build = pip(&python, "wheel");
     build.args(["--no-deps", "--no-build-isolation", "--wheel-dir"]).arg(&wheels).arg(".");
-    build.env("MATURIN_PEP517_ARGS", "--profile dev").env("CARGO_TARGET_DIR", target(root));
+    build.env("MATURIN_PEP517_ARGS", "--profile dev -- --deny warnings");
+    build.env("RUSTC_WRAPPER", "clippy-driver").env("CARGO_TARGET_DIR", target(root));
     succeed("the wheel", build.env("PATH", first_on_the_path(&python)).current_dir(root))?;
     let mut install = pip(&python, "install");
     install.args(["--force-reinstall", "--no-deps", "--no-index", "--find-links"]).arg(&wheels);
@@ -83,36 +83,9 @@ fn installed(root: &Path) -> Result<PathBuf, Stop> {
     Ok(python)
 }
 
-/// Clippy's look at the package's own crate. `cargo clippy` would check all others once more, as it
-/// builds nothing; this compiles the one, over what the wheel has been built of.
-fn lint(root: &Path, python: &Path) -> Result<(), Stop> {
-    announce("clippy of the wheel's crate");
-    let mut lint = Command::new(python.with_file_name("maturin"));
-    lint.args(["build", "--quiet", "--profile", "dev", "--compatibility", "off", "--interpreter"]);
-    lint.arg(python)
-        .arg("--out")
-        .arg(target(root).join("linted"))
-        .args(["--", "--deny", "warnings"]);
-    lint.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CARGO_TARGET_DIR", target(root));
-    succeed("clippy", lint.env("PATH", first_on_the_path(python)).current_dir(root))
-}
-
 /// The folder of the wheel.
 fn wheels(root: &Path) -> PathBuf {
     target(root).join("wheels")
-}
-
-/// Its lock file follows the manifests of the workspace's crates, or this says how to mend it.
-fn check_lock(root: &Path) -> Result<(), Stop> {
-    let look = ["metadata", "--locked", "--format-version=1", "--manifest-path", MANIFEST];
-    let done = cargo(root, &look).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if done.is_ok_and(|status| status.success()) {
-        return Ok(());
-    }
-    Err(Stop::failed(
-        "python/Cargo.lock does not have what its crates depend on; to mend it: \
-         cp Cargo.lock python/ && (cd python && cargo metadata >/dev/null)",
-    ))
 }
 
 /// What this machine lacks, in a line; nothing where the tests can run.
@@ -149,7 +122,7 @@ fn environment(root: &Path) -> Result<PathBuf, Stop> {
 }
 
 fn pip(python: &Path, word: &str) -> Command {
-    let mut pip = Command::new(python);
+    let mut pip = apart(Command::new(python));
     pip.args(["-m", "pip", "--disable-pip-version-check", word, "--quiet"]);
     pip
 }
@@ -177,8 +150,6 @@ fn packages(project: &Table) -> Vec<String> {
 }
 
 const PYTHON: &str = "python3";
-/// The workspace of the package, from the root.
-pub(crate) const MANIFEST: &str = "python/Cargo.toml";
 
 #[cfg(test)]
 mod tests {

@@ -5,18 +5,16 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Stop;
-use crate::step::{cargo, succeed, target};
-
-/// Its manifest, from the root. A workspace of its own, so that nobody else builds it.
-pub(crate) const MANIFEST: &str = "validation/readings/Cargo.toml";
+use crate::step::{AS_TESTS, announce, executable, kernel_features, succeed};
 
 /// Builds and runs it on the points that are named, or on all.
 pub(crate) fn run(root: &Path, points: &[String]) -> Result<(), Stop> {
-    succeed("readings", command(root).args(points))
-}
-
-fn command(root: &Path) -> Command {
-    let mut command = cargo(root, &["run", "--locked", "--quiet", "--manifest-path", MANIFEST]);
-    command.arg("--").env("CARGO_TARGET_DIR", target(root));
-    command
+    announce("build readings");
+    // Beside all other crates, so that what the tests have built of them serves again; the Python
+    // package would give some of them more.
+    let all = ["build", "--workspace", "--exclude", "firstflight-python"];
+    let features = kernel_features()?;
+    let as_tests = if features.is_empty() { &[][..] } else { &AS_TESTS };
+    let words = [&all[..], features, as_tests, &["--bin", "readings"]].concat();
+    succeed("readings", Command::new(executable(root, &words)?).args(points).current_dir(root))
 }

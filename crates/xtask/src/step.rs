@@ -19,8 +19,12 @@ pub fn cargo(root: &Path, args: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(args).current_dir(root);
-    // The variables of the cargo that runs this task. Because of them the build scripts of
-    // dependencies would run again.
+    apart(command)
+}
+
+/// A command without the variables of the cargo that runs this task. Because of them the build
+/// scripts of dependencies would run again, and what depends on them would be compiled again.
+pub fn apart(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
             command.env_remove(name);
@@ -70,8 +74,8 @@ pub fn no_kernel(what: &str) -> String {
 /// in the kernel. Of the whole workspace, so that what the tests have built serves again.
 pub fn built(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
     announce(&format!("build {}", words.last().copied().unwrap_or_default()));
-    let all = ["--workspace", "--features", "firstflight-cli/kernel,firstflight-kernel/bpf"];
-    executable(root, &[&words[..1], &all, &AS_TESTS, &words[1..]].concat())
+    let features = ["--features", "firstflight-cli/kernel,firstflight-kernel/bpf"];
+    executable(root, &[&words[..1], &features, &AS_TESTS, &words[1..]].concat())
 }
 
 /// An example beside what is asked for. With it cargo gives all crates the features that they have

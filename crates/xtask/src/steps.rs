@@ -33,11 +33,11 @@ impl Task {
     }
 
     /// The steps, those first that fail in seconds, then what is quick to build.
-    fn steps(self, kernel: bool) -> Vec<&'static str> {
+    fn steps(self) -> Vec<&'static str> {
         let sources = || {
             let mut names = vec!["rustfmt", "tidy", "cargo-deny", "clippy"];
-            names.extend(kernel.then_some("clippy, without controls in the kernel"));
-            names.extend(["clippy of examples/own-startup", "module of the page"]);
+            names.push("clippy of examples/own-startup, without controls in the kernel");
+            names.push("module of the page");
             names
         };
         let outcome = ["rustdoc", "package"];
@@ -83,12 +83,12 @@ impl Steps {
     /// Tells what will come and how long each step took the last time. `kernel` says whether
     /// controls in the kernel can be built here.
     pub(crate) fn announce(task: Task, root: &Path, kernel: bool) -> Self {
-        let names = task.steps(kernel);
+        let names = task.steps();
         let kept = fs::read_to_string(kept(root, task)).unwrap_or_default();
         print!("{}", told(task, &names, &kept));
         if matches!(task, Task::Check | Task::Test) {
             if task == Task::Test {
-                println!("meanwhile: {}", Task::Background.steps(kernel).join("; "));
+                println!("meanwhile: {}", Task::Background.steps().join("; "));
             }
             let skipped = skipped(root, kernel, task == Task::Test);
             if skipped.is_empty() {
@@ -238,12 +238,12 @@ mod tests {
 
     #[test]
     fn what_fails_in_seconds_comes_before_what_is_built() {
-        let steps = Task::Test.steps(true);
+        let steps = Task::Test.steps();
         let place = |name: &str| steps.iter().position(|step| *step == name).unwrap();
         assert!(["rustfmt", "tidy", "cargo-deny"].iter().all(|name| place(name) < place("clippy")));
         assert!(place("build of the tests") < place("tests"));
-        let both = [steps, Task::Background.steps(true)].concat();
-        assert!(Task::Check.steps(true).iter().all(|step| both.contains(step)));
+        let both = [steps, Task::Background.steps()].concat();
+        assert!(Task::Check.steps().iter().all(|step| both.contains(step)));
     }
 
     #[test]

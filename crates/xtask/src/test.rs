@@ -28,7 +28,7 @@ pub(crate) fn whole(root: &Path) -> Result<(), Stop> {
     let mut steps = Steps::announce(Task::Test, root, !features.is_empty());
     check::sources(root, features, &mut steps)?;
     let tests = |word: &str| {
-        let mut tests = cargo(root, &["test", "--workspace", word]);
+        let mut tests = cargo(root, &["test", word]);
         tests.args(features);
         tests
     };

@@ -1,7 +1,5 @@
 //! A table column by column, and its forms as CSV and JSON.
 
-#[cfg(feature = "arrow")]
-pub mod arrow;
 pub mod connections;
 mod factors;
 pub mod flows;

@@ -135,7 +135,7 @@ mod tests {
         assert!(texts.contains("GNU LESSER GENERAL PUBLIC LICENSE"));
         let text = of_others(&crate::root(), &PAGE).unwrap();
         assert!(names(&text, "toml") && names(&text, "libm") && !names(&text, "clap"), "{text}");
-        let text = of_others(&crate::root().join("python"), &WHEEL).unwrap();
+        let text = of_others(&crate::root(), &WHEEL).unwrap();
         assert!(names(&text, "pyo3") && names(&text, "clap"), "{text}");
     }
 

@@ -5,8 +5,7 @@ use toml::Table;
 use super::Finding;
 use super::source::Source;
 
-/// The Python package is a workspace of its own, and its wheel has the version of its manifest;
-/// whoever cites firstflight takes it from `CITATION.cff`.
+/// Whoever cites firstflight takes the version from `CITATION.cff`.
 pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
     let text = |path: &str| {
         let source = sources.iter().find(|source| source.path == path)?;
@@ -16,23 +15,18 @@ pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
     let ours = manifest("Cargo.toml").and_then(|all| {
         Some(all.get("workspace")?.get("package")?.get("version")?.as_str()?.to_owned())
     });
-    let python = manifest(PYTHON)
-        .and_then(|all| Some(all.get("package")?.get("version")?.as_str()?.to_owned()));
     let cited = text(CITATION).and_then(|text| {
         text.lines().find_map(|line| line.strip_prefix("version: ").map(str::to_owned))
     });
-    for (path, found) in [(PYTHON, python), (CITATION, cited)] {
-        if found == ours && ours.is_some() {
-            continue;
-        }
-        let said = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
-        let text =
-            format!("version: found {}; accepted: {}, as in Cargo.toml", said(&found), said(&ours));
-        findings.push(Finding { path: path.to_owned(), line: 1, text });
+    if cited == ours && ours.is_some() {
+        return;
     }
+    let said = |version: Option<String>| version.unwrap_or_else(|| "none".to_owned());
+    let text =
+        format!("version: found {}; accepted: {}, as in Cargo.toml", said(cited), said(ours));
+    findings.push(Finding { path: CITATION.to_owned(), line: 1, text });
 }
 
-const PYTHON: &str = "python/Cargo.toml";
 const CITATION: &str = "CITATION.cff";
 
 #[cfg(test)]
@@ -40,21 +34,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wheel_or_a_citation_of_another_version_is_found() {
-        let found = |python: &str, cited: &str| {
+    fn a_citation_of_another_version_is_found() {
+        let found = |cited: &str| {
             let ours = "[workspace.package]\nversion = \"1.2.0\"\n";
             let source = |path: &str, text: &str| Source::new(path.into(), text.into());
-            let sources = [("Cargo.toml", ours), (PYTHON, python), (CITATION, cited)];
+            let sources = [("Cargo.toml", ours), (CITATION, cited)];
             let sources = sources.map(|(path, text)| source(path, text));
             let mut findings = Vec::new();
             check(&sources, &mut findings);
             findings.into_iter().map(|finding| finding.text).collect::<Vec<_>>()
         };
-        let (python, cited) = ("[package]\nversion = \"1.2.0\"\n", "title: x\nversion: 1.2.0\n");
-        assert!(found(python, cited).is_empty());
+        assert!(found("title: x\nversion: 1.2.0\n").is_empty());
         let other = "version: found 1.1.0; accepted: 1.2.0, as in Cargo.toml";
-        assert_eq!(found("[package]\nversion = \"1.1.0\"\n", cited), [other]);
-        assert_eq!(found(python, "version: 1.1.0\n"), [other]);
-        assert!(found("[package]\n", cited)[0].starts_with("version: found none"));
+        assert_eq!(found("version: 1.1.0\n"), [other]);
+        assert!(found("title: x\n")[0].starts_with("version: found none"));
     }
 }

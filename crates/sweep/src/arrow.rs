@@ -8,8 +8,8 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
-use super::{SCHEMA, Table, TableError, Values};
-use crate::{Column, Kind};
+use firstflight_results::table::SCHEMA;
+use firstflight_results::{Column, Kind, Table, TableError, Values};
 
 /// The Arrow schema of columns: every field has `unit`, `role` and `meaning` as metadata.
 pub fn schema(columns: &[Column]) -> Schema {
@@ -85,9 +85,9 @@ fn values(array: &ArrayRef, kind: Kind) -> Option<Values> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Factors, flows, series};
-    use crate::{FlowResult, RunResult};
     use arrow_array::Array as _;
+    use firstflight_results::table::{Factors, flows, series};
+    use firstflight_results::{FlowResult, RunResult};
 
     #[test]
     fn a_batch_has_the_columns_their_units_and_nulls() {
