@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::step::{cargo, kernel_features, succeed};
-use crate::steps::{NO_C, Steps, Task};
+use crate::step::{cargo, kernel_features, output, succeed};
+use crate::steps::{Steps, Task};
 use crate::{Stop, example, package, s2n, tidy, web};
 
 /// Runs every check; the first that fails ends it.
@@ -50,10 +50,19 @@ pub(crate) fn sources(root: &Path, features: &[&str], steps: &mut Steps) -> Resu
 /// What is made of the sources for others: the documentation and the packages.
 pub(crate) fn outcome(root: &Path, features: &[&str], steps: &mut Steps) -> Result<(), Stop> {
     let mut rustdoc = cargo(root, &["doc", "--no-deps"]);
-    rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings").env(NO_C.0, NO_C.1);
-    succeed(steps.begin(), &mut rustdoc)?;
+    rustdoc.args(features).env("RUSTDOCFLAGS", "--deny warnings").envs(steps.variable());
+    succeed(steps.begin(), as_clippy(&mut rustdoc)?)?;
     steps.begin();
     package::package(root)
+}
+
+/// Has a command take what [`sources`] has checked of this workspace's crates, where it would check
+/// them once more: cargo knows clippy's work by the program and by the arguments in this variable.
+fn as_clippy(command: &mut Command) -> Result<&mut Command, Stop> {
+    let rust = output("rustc", Command::new("rustc").args(["--print", "sysroot"]))?;
+    let driver = Path::new(rust.trim()).join("bin/clippy-driver");
+    command.env("CLIPPY_ARGS", ["--deny", "warnings", ""].join("__CLIPPY_HACKERY__"));
+    Ok(command.env("RUSTC_WORKSPACE_WRAPPER", driver))
 }
 
 /// The rules for dependencies, which `deny.toml` has.
