@@ -53,8 +53,5 @@ pub fn throughput(run: &RunResult) -> f64 {
 
 /// The mean over all files of all sources of a run; `None` if none was done.
 pub fn over_files(run: &RunResult, value: fn(&FilesResult) -> f64) -> Option<f64> {
-    let done: Vec<&FilesResult> = run.flows.iter().filter_map(|flow| flow.files.as_ref()).collect();
-    let count: u64 = done.iter().map(|files| files.count).sum();
-    let sum: f64 = done.iter().map(|files| value(files) * files.count as f64).sum();
-    (count > 0).then(|| sum / count as f64)
+    FilesResult::mean_over(run.flows.iter(), value)
 }

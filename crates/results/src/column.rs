@@ -77,18 +77,6 @@ impl Column {
     }
 }
 
-impl Role {
-    /// As a heading.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Key => "Key",
-            Self::Factor => "Factors",
-            Self::Measure => "Measures",
-            Self::Provenance => "Provenance",
-        }
-    }
-}
-
 impl Kind {
     /// The type's name in JSON Schema.
     pub fn json(self) -> &'static str {

@@ -299,6 +299,17 @@ impl FilesResult {
             sent_packets: files.iter().map(|file| file.sent).sum(),
         }
     }
+
+    /// The mean of a value over all files of several sources; `None` if none was done.
+    pub fn mean_over<'a>(
+        sources: impl Iterator<Item = &'a FlowResult>,
+        value: impl Fn(&Self) -> f64,
+    ) -> Option<f64> {
+        let (sum, count) = sources.filter_map(|flow| flow.files).fold((0.0, 0), |sum, files| {
+            (sum.0 + files.count as f64 * value(&files), sum.1 + files.count)
+        });
+        (count > 0).then(|| sum / count as f64)
+    }
 }
 
 impl Add for Counts {

@@ -2,6 +2,7 @@
 //! of results, conditions of a scenario and claims of a paper all call it.
 
 use crate::column::{Column, Value};
+use crate::statistics::mean_and_error;
 use crate::{FlowResult, RunResult};
 
 /// A quantity that is measured.
@@ -57,12 +58,18 @@ impl Measure {
         if self.over == Over::Run {
             return of(&FlowResult::default());
         }
-        let values: Vec<f64> = flows.into_iter().map(of).collect::<Option<_>>()?;
-        match self.over {
-            Over::Sum => Some(values.iter().sum()),
-            Over::Largest => values.into_iter().reduce(f64::max),
-            Over::Mean | Over::Run if values.is_empty() => None,
-            Over::Mean | Over::Run => Some(values.iter().sum::<f64>() / values.len() as f64),
+        self.over.one(&flows.into_iter().map(of).collect::<Option<Vec<f64>>>()?)
+    }
+}
+
+impl Over {
+    /// The values of several flows as one; `None` without a value but for a sum.
+    pub fn one(self, values: &[f64]) -> Option<f64> {
+        match self {
+            Self::Sum => Some(values.iter().sum()),
+            Self::Mean => mean_and_error(values).0,
+            Self::Largest => values.iter().copied().reduce(f64::max),
+            Self::Run => values.first().copied(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use firstflight_results::measures::{Over, named};
+use firstflight_results::statistics::mean_and_error;
 use firstflight_results::table::flows;
 use firstflight_results::{Table, Values};
 
@@ -105,13 +106,9 @@ impl SideResults {
             let seed = self.number("seed", *row)? as u64;
             runs.entry(seed).or_default().push(self.number(column, *row)?);
         }
-        let of_run = |values: &Vec<f64>| match named(column).map(|measure| measure.over) {
-            Some(Over::Sum) => values.iter().sum(),
-            Some(Over::Largest) => values.iter().copied().fold(0.0, f64::max),
-            Some(Over::Run) => values[0],
-            Some(Over::Mean) | None => values.iter().sum::<f64>() / values.len() as f64,
-        };
-        Some(runs.values().map(of_run).sum::<f64>() / runs.len() as f64)
+        let over = named(column).map_or(Over::Mean, |measure| measure.over);
+        let of_runs: Option<Vec<f64>> = runs.values().map(|values| over.one(values)).collect();
+        mean_and_error(&of_runs?).0
     }
 }
 

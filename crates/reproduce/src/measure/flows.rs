@@ -51,25 +51,18 @@ impl<'a> Flows<'a> {
 
     /// The rate while a file was sent, in Mbit/s, as a mean over the files.
     pub(super) fn file_throughput(self) -> Option<f64> {
-        self.over_files(|files| files.mean_throughput_bps / 1e6)
+        FilesResult::mean_over(self.results(), |files| files.mean_throughput_bps / 1e6)
     }
 
     /// The seconds a file takes, as a mean over the files.
     pub(super) fn file_time(self) -> Option<f64> {
-        self.over_files(|files| files.mean_time_s)
+        FilesResult::mean_over(self.results(), |files| files.mean_time_s)
     }
 
     /// The seconds that the last file took, as a mean over the flows.
     pub(super) fn last_file_time(self) -> Option<f64> {
         let last = self.results().filter_map(|flow| flow.files).filter(|files| files.count > 0);
         mean(&last.map(|files| files.last_time_s).collect::<Vec<f64>>())
-    }
-
-    fn over_files(self, mean: impl Fn(&FilesResult) -> f64) -> Option<f64> {
-        let files: Vec<FilesResult> = self.results().filter_map(|flow| flow.files).collect();
-        let count: u64 = files.iter().map(|files| files.count).sum();
-        let sum: f64 = files.iter().map(|it| it.count as f64 * mean(it)).sum();
-        (count > 0).then(|| sum / count as f64)
     }
 
     /// The mean of a column of the samples over the period, or its value at one moment.

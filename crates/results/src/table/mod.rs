@@ -1,10 +1,9 @@
-//! A table column by column, and its forms as CSV and JSON.
+//! A table column by column, and its form as CSV.
 
 pub mod connections;
 mod factors;
 pub mod flows;
 mod lines;
-mod page;
 mod read;
 mod schema;
 pub mod series;
@@ -17,7 +16,6 @@ use serde_json::{Map, Value as Json};
 use crate::column::{Column, Kind, Value};
 
 pub use factors::{Factors, FlowFactors};
-pub use page::page;
 pub use read::CsvRows;
 pub use schema::json_schema;
 
@@ -188,27 +186,6 @@ impl Table {
             to.write_record(None::<&[u8]>).map_err(io_error)?;
         }
         Ok(to.flush()?)
-    }
-
-    /// Writes the table as JSON: an array of objects, one line per row, all keys in every row.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn write_json(&self, mut to: impl io::Write) -> Result<(), TableError> {
-        for row in 0..self.rows {
-            to.write_all(if row == 0 { b"[\n" } else { b",\n" })?;
-            self.write_object(row, &mut to)?;
-        }
-        Ok(to.write_all(if self.rows == 0 { b"[]\n" } else { b"\n]\n" })?)
-    }
-
-    /// The keys in the order of the columns, which no map of serde_json promises.
-    fn write_object(&self, row: usize, to: &mut impl io::Write) -> io::Result<()> {
-        for (at, (column, values)) in self.columns.iter().zip(&self.values).enumerate() {
-            write!(to, "{}\"{}\":", if at == 0 { '{' } else { ',' }, column.name)?;
-            serde_json::to_writer(&mut *to, &values.json(row))?;
-        }
-        to.write_all(b"}")
     }
 
     /// One row as an object.

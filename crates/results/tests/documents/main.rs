@@ -1,9 +1,13 @@
 //! What is written down about the tables is what the columns say.
 
+mod page;
+
 use std::fs;
 use std::path::Path;
 
-use firstflight_results::table::{flows, json_schema, page, series};
+use firstflight_results::table::{flows, json_schema, series};
+
+use page::page;
 
 /// Compares a document with the file, or writes the file with `UPDATE_GOLDEN=1`.
 fn is_up_to_date(file: &str, text: &str) {

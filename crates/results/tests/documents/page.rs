@@ -1,12 +1,12 @@
-//! The tables as a page of documentation.
+//! The tables as a page of documentation, `docs/results.md`.
 
 use std::fmt::Write as _;
 
-use super::{SCHEMA, flows, series};
-use crate::{Column, Kind, Role};
+use firstflight_results::table::{SCHEMA, flows, series};
+use firstflight_results::{Column, Kind, Role};
 
-/// `docs/results.md`, written from the columns.
-pub fn page() -> String {
+/// It, written from the columns.
+pub(crate) fn page() -> String {
     let mut text = HEAD.replace("{SCHEMA}", SCHEMA);
     text.push_str("\n## The table of flows\n\nOne row per flow of a run.\n");
     roles(&mut text, &flows::columns());
@@ -17,12 +17,18 @@ pub fn page() -> String {
 }
 
 fn roles(text: &mut String, columns: &[Column]) {
-    for role in [Role::Key, Role::Factor, Role::Measure, Role::Provenance] {
+    let roles = [
+        (Role::Key, "Key"),
+        (Role::Factor, "Factors"),
+        (Role::Measure, "Measures"),
+        (Role::Provenance, "Provenance"),
+    ];
+    for (role, title) in roles {
         let of_role: Vec<&Column> = columns.iter().filter(|c| c.role == role).collect();
         if of_role.is_empty() {
             continue;
         }
-        let _ = writeln!(text, "\n{}:\n\n| column | type | unit | meaning |", role.title());
+        let _ = writeln!(text, "\n{title}:\n\n| column | type | unit | meaning |");
         let _ = writeln!(text, "| --- | --- | --- | --- |");
         for Column { name, kind, unit, nullable, meaning, .. } in of_role {
             let kind = match kind {
