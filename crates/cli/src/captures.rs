@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use firstflight_outside::{MAKE_ROOM, Names, is_full};
+use firstflight_outside::{MAKE_ROOM, Names};
 use firstflight_record::Pcap;
 use firstflight_report::{ReportError, write_file};
 use firstflight_results::RunResult;
@@ -57,13 +57,11 @@ impl Captures {
     ) -> Result<(), RunError> {
         let name = run_name(complete, result);
         let path = self.folder.join(self.names.take(&name, ".pcap"));
-        let content = capture(complete, passed);
-        let content = content.map_err(|source| ReportError::Write { path: path.clone(), source });
-        content.and_then(|content| write_file(&path, content)).map_err(|error| match &error {
-            ReportError::Write { source, .. } if is_full(source) => {
-                RunError::Lacks(format!("--pcap {error}; {MAKE_ROOM}"))
-            }
-            _ => RunError::Failed(format!("--pcap {error}")),
+        let content = capture(complete, passed).map_err(ReportError::write(&path));
+        let written = content.and_then(|content| write_file(&path, content));
+        written.map_err(|error| match error.is_full() {
+            true => RunError::Lacks(format!("--pcap {error}; {MAKE_ROOM}")),
+            false => RunError::Failed(format!("--pcap {error}")),
         })
     }
 

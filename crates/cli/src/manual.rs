@@ -32,9 +32,7 @@ Examples:
 /// Runs the command.
 pub(crate) fn manual(args: &Args) -> Result<Status, Failure> {
     output::check_directory("FOLDER", &args.folder)?;
-    write(&args.folder).map_err(|source| {
-        Failure::from(ReportError::Write { path: args.folder.clone(), source })
-    })?;
+    write(&args.folder).map_err(ReportError::write(&args.folder))?;
     Ok(Status::Done)
 }
 

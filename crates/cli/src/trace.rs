@@ -7,7 +7,7 @@ use std::path::Path;
 
 use firstflight_answers::measure::conditions;
 use firstflight_outside::Names;
-use firstflight_report::write_file;
+use firstflight_report::{ReportError, write_file};
 use firstflight_results::{RunResult, Series};
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::Complete;
@@ -64,19 +64,14 @@ fn put_qlog(out: &Path, name: &str, report: &Report, run: &Run, id: usize) -> Re
     let description = format!("{}; seed {}", conditions(report), run.result.seed);
     let path = out.join(name);
     let log = qlog::log(&title, &description, samples, flow, report.scenario.packet.bytes());
-    match log {
-        Ok(log) => Ok(write_file(&path, log)?),
-        Err(source) => Err(firstflight_report::ReportError::Write { path, source }.into()),
-    }
+    Ok(write_file(&path, log.map_err(ReportError::write(&path))?)?)
 }
 
 fn put(out: &Path, name: &str, series: &Series) -> Result<(), Failure> {
     let mut text = Vec::new();
-    series.write_csv(&mut text).map_err(|source| firstflight_report::ReportError::Write {
-        path: out.join(name),
-        source,
-    })?;
-    Ok(write_file(&out.join(name), text)?)
+    let path = out.join(name);
+    series.write_csv(&mut text).map_err(ReportError::write(&path))?;
+    Ok(write_file(&path, text)?)
 }
 
 #[cfg(test)]

@@ -1,20 +1,16 @@
 //! What can go wrong when a report is made.
 
-use std::{io, path::PathBuf};
+use std::io;
+use std::path::Path;
 
-use firstflight_outside::is_full;
+use firstflight_outside::FileFault;
 
 /// Why a report could not be made or written. The message names the path or id at fault.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// A file or directory could not be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file or directory that was to be written.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileFault),
     /// An id cannot be a file name and an anchor.
     #[error("id {id:?} of a {what} cannot name a file: use letters, digits, '-', '_' and '.'")]
     BadId {
@@ -54,7 +50,13 @@ pub enum ReportError {
 impl ReportError {
     /// Whether there is no room for what was to be written, which is no fault of its name.
     pub fn is_full(&self) -> bool {
-        matches!(self, Self::Write { source, .. } if is_full(source))
+        matches!(self, Self::File(fault) if fault.is_full())
+    }
+
+    /// A file or a directory that could not be written.
+    pub fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let fault = FileFault::write(path);
+        |source| fault(source).into()
     }
 
     /// What was to be rendered, and what the renderer said.

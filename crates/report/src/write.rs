@@ -1,7 +1,7 @@
 //! Writes a report: one page, and beside it every figure as SVG and PDF and all data as CSV.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -16,7 +16,7 @@ use crate::{Page, ReportError, csv, html, pdf, svg};
 /// for all; the page comes last, so that its links lead somewhere. Directories are made as needed.
 ///
 /// # Errors
-/// What [`html::render`] finds, or [`ReportError::Write`] with the path at fault; older files are
+/// What [`html::render`] finds, or [`ReportError::File`] with the path at fault; older files are
 /// then untouched, unless it is the renaming that fails.
 pub fn write_dir(
     out: &Path,
@@ -56,7 +56,7 @@ pub fn write_dir(
 /// content is written to it.
 ///
 /// # Errors
-/// [`ReportError::Write`] with the path at fault; an older file of that name is then untouched.
+/// [`ReportError::File`] with the path at fault; an older file of that name is then untouched.
 pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), ReportError> {
     Begun::write(path, content.as_ref())?.finish()
 }
@@ -76,20 +76,18 @@ impl<'a> Begun<'a> {
         }
         let file = AtomicFile::create(path);
         let written = file.and_then(|file| file.write(content).map(|()| file));
-        written.map(Self::Beside).map_err(fault(path))
+        written.map(Self::Beside).map_err(ReportError::write(path))
     }
 
     fn finish(self) -> Result<(), ReportError> {
         match self {
             Self::Beside(file) => {
                 let path = file.path().to_owned();
-                file.finish().map_err(fault(&path))
+                file.finish().map_err(ReportError::write(&path))
             }
-            Self::Through { path, content } => fs::write(path, content).map_err(fault(path)),
+            Self::Through { path, content } => {
+                fs::write(path, content).map_err(ReportError::write(path))
+            }
         }
     }
-}
-
-fn fault(path: &Path) -> impl FnOnce(io::Error) -> ReportError {
-    move |source| ReportError::Write { path: path.to_owned(), source }
 }

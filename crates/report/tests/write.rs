@@ -56,7 +56,7 @@ fn an_output_that_is_a_file_is_named_with_the_reason() {
     let out = fresh("blocked").join("out");
     fs::write(&out, "in the way").unwrap();
     let error = write_dir(&out, &page(), Vec::new()).unwrap_err();
-    assert!(matches!(error, ReportError::Write { .. }), "{error:?}");
+    assert!(matches!(error, ReportError::File(_)), "{error:?}");
     let message = error.to_string();
     assert!(message.starts_with("cannot write ") && message.contains("blocked"), "{message}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "in the way");

@@ -107,8 +107,6 @@ pub struct Outcome {
     pub interrupted: bool,
     /// The report's page, if one was asked for.
     pub report: Option<PathBuf>,
-    /// Every file written, the page first.
-    pub files: Vec<PathBuf>,
     /// Runs finished, those found in the cache included.
     pub finished: usize,
     /// Runs that were needed.
@@ -204,8 +202,8 @@ fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, 
         ..Outcome::default()
     };
     if let Some(out) = options.out {
-        outcome.files = write(out, &finished, done, &outcome, options)?;
-        outcome.report = outcome.files.first().cloned();
+        let files = write(out, &finished, done, &outcome, options)?;
+        outcome.report = files.into_iter().next();
     }
     Ok(outcome)
 }
@@ -243,10 +241,11 @@ fn finish<'a>(papers: &'a [Paper], chosen: &Chosen, done: Done<'_>) -> Finished<
 fn probe(out: &Path) -> Result<(), ReproduceError> {
     let probe = out.join(".probe");
     write_file(&probe, "")?;
-    fs::remove_file(&probe).map_err(|source| ReportError::Write { path: probe, source })?;
+    fs::remove_file(&probe).map_err(ReportError::write(&probe))?;
     Ok(())
 }
 
+/// Every file of the report, the page first.
 fn write(
     out: &Path,
     finished: &[Finished<'_>],

@@ -84,9 +84,7 @@ fn check_below(path: &Path, fault: impl Fn(String) -> Failure) -> Result<(), Fai
     }
     AtomicFile::create(&existing.join("firstflight")).map(drop).map_err(|error| {
         match error.kind() {
-            _ if is_full(&error) => {
-                Failure::from(ReportError::Write { path: existing.to_owned(), source: error })
-            }
+            _ if is_full(&error) => ReportError::write(existing)(error).into(),
             // It is there, as /proc is.
             io::ErrorKind::NotFound => fault(format!("{} takes no files", existing.display())),
             _ => fault(format!("{}: {error}", existing.display())),
@@ -107,7 +105,7 @@ pub fn make(flag: &'static str, path: &Path) -> Result<Made, Failure> {
     let ancestors = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty());
     let topmost = ancestors.take_while(|folder| !folder.exists()).last().map(Path::to_owned);
     fs::create_dir_all(path).map_err(|error| match is_full(&error) {
-        true => Failure::from(ReportError::Write { path: path.to_owned(), source: error }),
+        true => ReportError::write(path)(error).into(),
         false => not_writable(flag, path, &error.to_string()),
     })?;
     Ok(Made { path: path.to_owned(), topmost })

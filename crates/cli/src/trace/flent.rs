@@ -21,8 +21,7 @@ pub(crate) fn write(out: &Path, report: &Report) -> Result<usize, Failure> {
     for run in &report.runs {
         let name = super::run_name(&report.scenario, &run.result);
         let path = out.join(names.take(&name, ".flent.gz"));
-        let packed = packed(&document(report, run));
-        let packed = packed.map_err(|source| ReportError::Write { path: path.clone(), source })?;
+        let packed = packed(&document(report, run)).map_err(ReportError::write(&path))?;
         write_file(&path, packed)?;
     }
     Ok(report.runs.len())
