@@ -111,8 +111,7 @@ impl Claim {
     pub(crate) fn places<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
         let mut places = Vec::new();
         for check in self.all_checks() {
-            let points = check.points(laid)?;
-            places.extend(points.into_iter().flat_map(|p| std::iter::once(p.top).chain(p.bottom)));
+            places.extend(check.places(laid)?);
         }
         Ok(places)
     }
@@ -177,6 +176,12 @@ impl Check {
         Query { flows: self.flows.as_deref(), from, until, level, ack, round }
     }
 
+    /// What selects the number that divides.
+    fn query_below(&self) -> Query<'_> {
+        let flows = self.over_flows.as_deref().or(self.flows.as_deref());
+        Query { flows, ..self.query() }
+    }
+
     /// The number of this check; `None` where it did not happen.
     pub(crate) fn value(&self, laid: &Laid, done: Done<'_>) -> Result<Option<f64>, Unfinished> {
         if self.measure == Measure::Formula {
@@ -188,9 +193,7 @@ impl Check {
             let value = match point.bottom {
                 None => top,
                 Some(bottom) => {
-                    let flows = self.over_flows.as_deref().or(self.flows.as_deref());
-                    let query = Query { flows, ..self.query() };
-                    let bottom = done.value(self.measure, bottom, &query)?;
+                    let bottom = done.value(self.measure, bottom, &self.query_below())?;
                     top.zip(bottom).map(|(top, bottom)| top / bottom)
                 }
             };
@@ -208,7 +211,7 @@ impl Check {
     ) -> Result<Outcome, Unfinished> {
         let measured = self.value(laid, done)?;
         let margin = self.margin(laid, done)?;
-        let preset = done.presets(&self.places(laid))?;
+        let preset = done.presets(&self.places(laid).unwrap_or_default())?;
         Ok(Outcome { margin, preset, ..self.judged(measured, laid, claim) })
     }
 
@@ -226,7 +229,7 @@ impl Check {
             ClaimValue::Number(expected) if claim.all_checks().count() == 1 => Some(expected),
             _ => None,
         };
-        let places = self.places(laid);
+        let places = self.places(laid).unwrap_or_default();
         Outcome {
             what: if self.what.is_empty() { claim.what.clone() } else { self.what.clone() },
             paper: self.paper.or(target).or(alone),
@@ -242,9 +245,9 @@ impl Check {
     }
 
     /// The runs it reads.
-    fn places<'a>(&self, laid: &'a Laid) -> Vec<Place<'a>> {
-        let points = self.points(laid).unwrap_or_default();
-        points.into_iter().flat_map(|p| std::iter::once(p.top).chain(p.bottom)).collect()
+    fn places<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
+        let both = |p: Quotient<'a>| std::iter::once(p.top).chain(p.bottom);
+        Ok(self.points(laid)?.into_iter().flat_map(both).collect())
     }
 
     /// Half the width of the 95 % confidence interval of a mean over many seeds, or of the ratio of
@@ -258,9 +261,7 @@ impl Check {
         let bottom = match point.bottom {
             None => vec![1.0; top.len()],
             Some(bottom) => {
-                let flows = self.over_flows.as_deref().or(self.flows.as_deref());
-                let query = Query { flows, ..self.query() };
-                done.values(self.measure, bottom, &query)?.unwrap_or_default()
+                done.values(self.measure, bottom, &self.query_below())?.unwrap_or_default()
             }
         };
         Ok(margin_of_ratio(&top, &bottom))

@@ -1,5 +1,6 @@
 //! A check as people read it, so that every page says it in equal words.
 
+use firstflight_report::Verdict as Sign;
 use firstflight_results::statistics::distinct;
 use firstflight_results::{CheckRow, ClaimRow, Verdict};
 
@@ -41,7 +42,11 @@ impl Line {
             tolerance: check.tolerance.clone(),
             seeds: if check.seeds == 0 { "–".to_owned() } else { check.seeds.to_string() },
             preset: check.preset.clone(),
-            verdict: format!("{} {}", sign(check.verdict), check.verdict.name()),
+            verdict: format!(
+                "{} {}",
+                of_report(check.verdict).map_or('·', Sign::sign),
+                check.verdict.name()
+            ),
         }
     }
 
@@ -180,15 +185,15 @@ fn difference(check: &CheckRow) -> String {
     format!("{sign}{} ({:+.1} %)", number(by), 100.0 * by / paper.abs())
 }
 
-/// A sign that tells verdicts apart without colour.
-fn sign(verdict: Verdict) -> char {
+/// A verdict as a report has it; what decides nothing is none there.
+pub(crate) fn of_report(verdict: Verdict) -> Option<Sign> {
     match verdict {
-        Verdict::Pass => '✓',
-        Verdict::Fitted => '○',
-        Verdict::Fail => '✗',
-        Verdict::RefutedConfirmed => '≠',
-        Verdict::NotRun => '–',
-        Verdict::Information => '·',
+        Verdict::Pass => Some(Sign::Pass),
+        Verdict::Fitted => Some(Sign::Fitted),
+        Verdict::Fail => Some(Sign::Fail),
+        Verdict::RefutedConfirmed => Some(Sign::RefutedConfirmed),
+        Verdict::NotRun => Some(Sign::NotRun),
+        Verdict::Information => None,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use firstflight_report::{Cell, Column, Page, Section, Table, Verdict as Sign};
+use firstflight_report::{Cell, Column, Page, Section, Table};
 use firstflight_results::{CheckRow, ClaimRow, ClaimValue, Verdict};
 
 use crate::check::Done;
 use crate::file::On;
-use crate::line::{Line, is_own, missed, ours, totals};
+use crate::line::{Line, is_own, missed, of_report, ours, totals};
 use crate::number::number;
 use crate::paper::{Laid, Paper};
 use crate::row::in_short;
@@ -289,18 +289,12 @@ fn shown_value(value: &ClaimValue) -> String {
 
 /// A verdict as a table shows it.
 pub fn sign(verdict: Verdict) -> Cell {
-    match verdict {
-        Verdict::Pass => Sign::Pass.into(),
-        Verdict::Fitted => Sign::Fitted.into(),
-        Verdict::Fail => Sign::Fail.into(),
-        Verdict::RefutedConfirmed => Sign::RefutedConfirmed.into(),
-        Verdict::NotRun => Sign::NotRun.into(),
-        Verdict::Information => verdict.name().into(),
-    }
+    of_report(verdict).map_or_else(|| verdict.name().into(), Cell::from)
 }
 
 #[cfg(test)]
 mod tests {
+    use firstflight_report::Verdict as Sign;
     use firstflight_results::{Class, LabOrigin};
 
     use super::*;

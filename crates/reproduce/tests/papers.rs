@@ -1,7 +1,7 @@
 //! The papers as compiled in: what is fast is as it was, and a reproduction stops and goes on.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use firstflight_reproduce::{Options, Outcome, ReproduceError, reproduce};
@@ -166,9 +166,12 @@ fn an_interruption_keeps_what_is_finished_and_the_next_call_goes_on() {
     assert_eq!(second.rows.len(), 10);
 
     // A damaged entry is computed again, to the same result.
-    let entry = fs::read_dir(out.join("cache")).unwrap().map(|entry| entry.unwrap().path());
-    let entry = entry.into_iter().find(|path| path.extension().is_some_and(|e| e == "json"));
-    fs::write(entry.unwrap(), "{").unwrap();
+    let inside = |folder: &Path| {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    let cache = inside(&out.join("cache"));
+    let entry = inside(cache.iter().find(|path| path.is_dir()).unwrap());
+    fs::write(&entry[0], "{").unwrap();
     let third = stopped_after(usize::MAX, &out, &select);
     assert_eq!((third.cached, &third.rows), (third.total - 1, &second.rows));
     fs::remove_dir_all(out).unwrap();
