@@ -4,6 +4,7 @@ use firstflight_outside::short;
 use firstflight_results::RunResult;
 use firstflight_scenario::expect::measured;
 use firstflight_scenario::{Expect, Scenario, Unmet};
+use serde::Serialize;
 use serde_json::Value;
 
 /// Every condition on every run it is for.
@@ -17,7 +18,7 @@ pub struct Checked {
 }
 
 /// A condition on the runs of one control.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Expectation {
     /// The control.

@@ -1,15 +1,15 @@
 //! Controls on one path, with their curves.
 
-use firstflight_answers::check;
 use firstflight_answers::measure::{bottleneck_bps, conditions};
 use firstflight_answers::reading::sentences;
+use firstflight_answers::{Expectation, check};
 use firstflight_results::Results;
 use firstflight_runner::{Moment, Options, Report, Run, RunError, Simulator};
 use firstflight_scenario::{Rate, Scenario, Time, complete};
 use serde::Serialize;
 
 use crate::curves::Columns;
-use crate::question::{ALONE, compact};
+use crate::question::{alone, compact};
 
 /// What came of a scenario, as a picture and in words.
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ pub(crate) struct Compared {
     /// A run of every control, with the first seed.
     runs: Vec<Drawn>,
     /// What the scenario expects, and whether it is so.
-    expectations: Vec<Expected>,
+    expectations: Vec<Expectation>,
     /// The scenario as TOML.
     toml: String,
 }
@@ -50,19 +50,10 @@ pub(crate) struct Drawn {
     moments: Vec<Vec<Moment>>,
 }
 
-#[derive(Debug, Serialize)]
-struct Expected {
-    control: String,
-    field: String,
-    expected: String,
-    measured: String,
-    holds: bool,
-}
-
 /// Runs a scenario with so many samples.
 pub(crate) fn compared(scenario: &Scenario, samples: u32) -> Result<String, RunError> {
     let run = |samples| {
-        let options = Options { samples: Some(samples), ..ALONE };
+        let options = Options { samples: Some(samples), ..alone() };
         Ok::<_, RunError>(firstflight_answers::run(scenario, &Simulator::TCP, &options)?.report)
     };
     let samples = samples.clamp(10, MOST_SAMPLES);
@@ -72,20 +63,13 @@ pub(crate) fn compared(scenario: &Scenario, samples: u32) -> Result<String, RunE
         report = run(finer)?;
     }
     let runs: Vec<_> = report.runs.iter().map(|run| &run.result).collect();
-    let checked = check(scenario, &runs).map_or_else(Vec::new, |checked| checked.expectations);
-    let expected = checked.into_iter().map(|it| Expected {
-        control: it.control,
-        field: it.field,
-        expected: it.expected,
-        measured: it.measured,
-        holds: it.holds,
-    });
+    let checked = check(scenario, &runs);
     compact(&Compared {
         words: sentences(&report),
         conditions: conditions(&report),
         path: PathSize::of(&report),
         runs: drawn(&report),
-        expectations: expected.collect(),
+        expectations: checked.map_or_else(Vec::new, |checked| checked.expectations),
         toml: scenario.to_toml(),
         results: report.results(),
     })

@@ -71,7 +71,7 @@ pub fn answer(question: &[u8], file: &[u8]) -> Result<String, String> {
         }
         Question::Run { name, files } => text().and_then(|text| {
             let scenario = read(text, &name, in_memory(files))?;
-            let ran = firstflight_answers::run(&scenario, &Simulator::TCP, &ALONE)?;
+            let ran = firstflight_answers::run(&scenario, &Simulator::TCP, &alone())?;
             ran.report.results().to_json().map_err(|error| wrong(&error.to_string()))
         }),
         Question::Traces { name, files, samples } => {
@@ -84,7 +84,7 @@ pub fn answer(question: &[u8], file: &[u8]) -> Result<String, String> {
                 seeds,
                 ..Default::default()
             };
-            judge(&asked, &Simulator::TCP, &ALONE)
+            judge(&asked, &Simulator::TCP, &alone())
         }
         Question::Advise { stack, shared, path } => {
             flags(&path).and_then(|path| advised(&stack, shared, &path))
@@ -111,7 +111,7 @@ fn in_memory(files: BTreeMap<String, String>) -> Files {
 }
 
 fn traces(scenario: &Scenario, samples: u32) -> Result<String, RunError> {
-    let options = Options { samples: Some(samples), ..ALONE };
+    let options = Options { samples: Some(samples), ..alone() };
     let report = firstflight_answers::run(scenario, &Simulator::TCP, &options)?.report;
     let all = report.runs.iter().flat_map(|run| run.flows.iter().chain(&run.queues));
     let csv = |series: &Series| {
@@ -143,7 +143,7 @@ fn advised(stack: &str, shared: bool, path: &PathFlags) -> Result<String, RunErr
         Stack::Linux => card.kernel.is_some(),
         _ => !matches!(needs.on(firstflight_sim::PROVIDES), Fit::Lacks(_)),
     });
-    json(&advise(&asked, &controls, &ALONE)?)
+    json(&advise(&asked, &controls, &alone())?)
 }
 
 /// An answer that only the page reads.
@@ -159,15 +159,9 @@ pub(crate) fn wrong(problem: &str) -> RunError {
 }
 
 /// A page has one thread for it.
-pub(crate) const ALONE: Options<'static> = Options {
-    samples: None,
-    stop: None,
-    on_done: None,
-    on_packets: None,
-    logs: None,
-    say: None,
-    serial: true,
-};
+pub(crate) fn alone() -> Options<'static> {
+    Options { serial: true, ..Options::default() }
+}
 
 /// quinn's own controllers are not in the module.
 const STACKS: [Stack; 2] = [Stack::Linux, Stack::Quic];

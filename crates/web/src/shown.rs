@@ -10,7 +10,7 @@ use firstflight_runner::{Options, RunError, Simulator, Transport as _};
 use serde::{Deserialize, Serialize};
 
 use crate::compared::{Drawn, drawn, over};
-use crate::question::{ALONE, compact, wrong};
+use crate::question::{alone, compact, wrong};
 
 /// The path of the connection, as a user names it.
 #[derive(Debug, Deserialize)]
@@ -101,7 +101,7 @@ fn judged(
     known.judge(name, recorded, &Simulator::TCP, |scenario| {
         let whole = scenario.complete()?.duration.seconds();
         let part = recorded.connection.summary.duration_s.max(1e-3);
-        let options = Options { samples: Some(over(whole, part, samples)), ..ALONE };
+        let options = Options { samples: Some(over(whole, part, samples)), ..alone() };
         let report = Simulator::TCP.run(scenario, &options)?;
         *curves = drawn(&report);
         Ok(report)
