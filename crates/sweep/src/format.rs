@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use firstflight_outside::AtomicFile;
@@ -146,16 +146,11 @@ impl Format {
     /// # Errors
     /// A file that cannot be written.
     pub fn begin(self, path: &Path, columns: &[Column]) -> Result<Rows, SweepError> {
-        let to = AtomicFile::create(path).map_err(SweepError::write(path))?;
-        Ok(Rows { writer: self.writer_of(&to, columns)?, to })
+        self.rows(AtomicFile::create(path).map_err(SweepError::write(path))?, columns)
     }
 
-    /// A writer of tables of flows into one file.
-    pub(crate) fn writer(self, to: &AtomicFile) -> Result<Writer, SweepError> {
-        self.writer_of(to, &flows::columns())
-    }
-
-    fn writer_of(self, to: &AtomicFile, columns: &[Column]) -> Result<Writer, SweepError> {
+    /// Tables of these columns, in a file that is begun.
+    pub(crate) fn rows(self, to: AtomicFile, columns: &[Column]) -> Result<Rows, SweepError> {
         let form = match self {
             Self::Csv => Form::Csv {
                 file: BufWriter::new(to.file().map_err(SweepError::write(to.path()))?),
@@ -167,40 +162,14 @@ impl Format {
                 Form::Parquet(rows.map_err(SweepError::write(to.path()))?)
             }
         };
-        Ok(Writer { form, path: to.path().to_owned() })
+        Ok(Rows { form, to })
     }
 }
 
 /// A file of tables one after the other, which is there when it is whole.
 pub struct Rows {
-    writer: Writer,
-    to: AtomicFile,
-}
-
-impl Rows {
-    /// Appends rows.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn write(&mut self, table: Table) -> Result<(), SweepError> {
-        self.writer.write(table)
-    }
-
-    /// Ends the file.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn finish(self) -> Result<(), SweepError> {
-        let path = self.to.path().to_owned();
-        self.writer.finish()?;
-        self.to.finish().map_err(SweepError::write(&path))
-    }
-}
-
-/// Writes tables into one file.
-pub(crate) struct Writer {
     form: Form,
-    path: PathBuf,
+    to: AtomicFile,
 }
 
 enum Form {
@@ -212,26 +181,41 @@ enum Form {
     Parquet(Box<dyn ParquetRows>),
 }
 
-impl Writer {
-    pub(crate) fn write(&mut self, table: Table) -> Result<(), SweepError> {
+impl Rows {
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write(&mut self, table: Table) -> Result<(), SweepError> {
         match &mut self.form {
             Form::Csv { file, begun } => {
                 let first = !std::mem::replace(begun, true);
                 let written = if first { table.write_csv(file) } else { table.append_csv(file) };
-                written.map_err(SweepError::table("write", &self.path))
+                written.map_err(SweepError::table("write", self.to.path()))
             }
-            Form::Parquet(rows) => rows.write(table).map_err(SweepError::write(&self.path)),
+            Form::Parquet(rows) => rows.write(table).map_err(SweepError::write(self.to.path())),
         }
     }
 
-    /// Writes what is left.
-    pub(crate) fn finish(self) -> Result<(), SweepError> {
-        let Self { form, path } = self;
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn finish(self) -> Result<(), SweepError> {
+        let file = self.whole()?;
+        let path = file.path().to_owned();
+        file.finish().map_err(SweepError::write(&path))
+    }
+
+    /// The file with all that was written, which has yet to get its name.
+    pub(crate) fn whole(self) -> Result<AtomicFile, SweepError> {
+        let Self { form, to } = self;
         let written = match form {
             Form::Csv { mut file, .. } => file.flush(),
             Form::Parquet(rows) => rows.finish(),
         };
-        written.map_err(SweepError::write(&path))
+        written.map_err(SweepError::write(to.path()))?;
+        Ok(to)
     }
 }
 

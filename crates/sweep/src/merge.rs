@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use firstflight_outside::AtomicFile;
+use firstflight_results::table::flows;
 use rayon::prelude::*;
 
 use crate::{Shard, Store, Summary, Sweep, SweepError};
@@ -44,8 +45,7 @@ impl Store {
         }
         let path = self.dir().join(format!("flows.{}", self.format().name()));
         let mut summary = Summary::writing(&self.dir().join("summary.csv"))?;
-        let file = AtomicFile::create(&path).map_err(SweepError::write(&path))?;
-        let mut writer = self.format().writer(&file)?;
+        let mut whole = self.format().begin(&path, &flows::columns())?;
         let mut rows = 0;
         for number in 0..sweep.chunks() {
             let Some(chunk) = sweep.chunk(number) else { continue };
@@ -54,7 +54,7 @@ impl Store {
             self.format().read(&file, |table| {
                 rows += table.len() as u64;
                 summary.add(&table)?;
-                writer.write(table)
+                whole.write(table)
             })?;
             if rows - before < chunk.points() as u64 {
                 let problem = format!(
@@ -66,8 +66,7 @@ impl Store {
                 return Err(SweepError::Folder { path: file, problem });
             }
         }
-        writer.finish()?;
-        file.finish().map_err(SweepError::write(&path))?;
+        whole.finish()?;
         self.points(sweep)?;
         let summary = summary.finish()?;
         self.tidy();

@@ -118,11 +118,9 @@ impl Store {
     /// # Errors
     /// A file that cannot be written.
     pub fn put(&self, name: &str, rows: Table) -> Result<(), SweepError> {
-        let file = self.chunks.begin(name)?;
-        let mut writer = self.format.writer(&file)?;
-        writer.write(rows)?;
-        writer.finish()?;
-        let sum = self.chunks.keep(name, file)?;
+        let mut file = self.format.rows(self.chunks.begin(name)?, rows.columns())?;
+        file.write(rows)?;
+        let sum = self.chunks.keep(name, file.whole()?)?;
         if let Some(number) = number(name) {
             self.index.write().unwrap_or_else(PoisonError::into_inner).insert(number, sum);
         }
