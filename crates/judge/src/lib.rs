@@ -26,6 +26,7 @@ mod measured;
 mod page;
 #[cfg(feature = "page")]
 pub mod plane;
+#[cfg(feature = "page")]
 mod questions;
 pub mod rules;
 #[cfg(feature = "page")]
@@ -39,5 +40,4 @@ pub use judgement::{Judged, Judgement, Question, Tally};
 pub use measured::{Curves, MEASURES, Measured};
 #[cfg(feature = "page")]
 pub use page::page;
-pub use questions::{Answer, QUESTIONS, Topic};
 pub use rules::{REFERENCES, Verdict};

@@ -7,7 +7,7 @@ use firstflight_scenario::Rule;
 use crate::judgement::{Judged, Judgement};
 use crate::measured::{Curves, Measured};
 use crate::plane::plane;
-use crate::questions::QUESTIONS;
+use crate::questions::topics;
 use crate::rules::{REFERENCES, Verdict};
 use crate::stills::{beside_slow_start, strip};
 
@@ -144,14 +144,9 @@ fn other(judged: &Judged, name: &str, measured: &Measured) -> Vec<Cell> {
 fn questions(judgement: &Judgement) -> Section {
     let columns = ["section of RFC 9743", "asks", "verdict", "evidence"].map(Column::text);
     let mut table = Table::new("rfc9743", "Questions and evidence", columns).apart();
-    for topic in QUESTIONS {
-        let answer = topic.answer(judgement);
-        table.push([
-            topic.section.into(),
-            topic.asks.into(),
-            verdict(answer.verdict),
-            answer.evidence.into(),
-        ]);
+    for topic in topics() {
+        let (answer, evidence) = topic.answer(judgement);
+        table.push([topic.section.into(), topic.asks.into(), verdict(answer), evidence.into()]);
     }
     let text = "RFC 9743 has questions and no pass marks. A verdict here is that of the rules in \
                 the evidence; whether it suffices is for people to say.";
