@@ -52,9 +52,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         QUINN.iter().map(|name| judges.judgement(name, true)).collect::<Result<_, _>>()?;
     let failed = |error: ReportError| Stop::failed(&format!("judge: {error}"));
     let front = pictures::draw(&root.join(PICTURES), &simulated).map_err(failed)?;
-    write_parts(root, PAGE, "judge", &parts(&simulated, &quic, &front))?;
-    println!("judge: {PAGE} is written");
-    Ok(())
+    write_parts(root, PAGE, "judge", &parts(&simulated, &quic, &front))
 }
 
 /// Finished runs, and by which program.

@@ -224,7 +224,6 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
             write("link", page::of_link(&lab.kernel, &lines))?;
         }
     }
-    println!("lab: {DOCUMENT} is written");
     let Some(rows) = &rows else { return goes_on() };
     values::write(&root.join(VALUES), &lab.kernel, rows)?;
     println!("lab: {VALUES} is written");

@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use crate::explained::Explained;
 use crate::{Stop, step};
 use measured::OracleRun;
+pub(crate) use measured::json_line;
 use peers::Peers;
 pub(crate) use peers::{compile_ns3, has_ns2};
 use point::Point;

@@ -82,43 +82,4 @@ fn transport(root: &Path, words: &str) -> Result<Arc<dyn Transport>, Box<RunErro
 }
 
 #[cfg(test)]
-mod maps;
-
-#[cfg(test)]
-mod tests {
-    use firstflight_quic_sim::quinn::QUIC as QUINN;
-
-    use super::*;
-
-    #[test]
-    fn a_table_comes_out_as_it_stands_on_its_page() {
-        let (root, page, file) =
-            (xtask::root(), "papers/scout/tables.md", "papers/scout/lies.toml");
-        let folder = tempfile::tempdir().unwrap();
-        let tables = tables(&root, file, folder.path()).ok().unwrap();
-        let text = fs::read_to_string(root.join(page)).unwrap();
-        assert_eq!(into_page(&text, file.as_ref(), &tables), Some(text));
-    }
-
-    /// One that boots a kernel is read up to its controls, which the simulator does not know.
-    #[test]
-    fn every_grid_file_of_a_page_is_understood() {
-        let usual: Arc<dyn Transport> = Arc::new(SIM);
-        let on = |words: &str| match words {
-            "quic" => Ok(Arc::new(QUINN) as Arc<dyn Transport>),
-            _ => Ok(Arc::clone(&usual)),
-        };
-        let root = xtask::root();
-        let pages = ["docs/stacks.md", "docs/scout.md", "docs/which-control.md"];
-        let more = ["papers/scout/tables.md", "scenarios/quic/README.md"];
-        for page in pages.iter().chain(&more) {
-            let text = fs::read_to_string(root.join(page)).unwrap();
-            assert!(!grid_files(&text).is_empty(), "{page}");
-            for file in grid_files(&text) {
-                let read = Experiment::load(&root.join(file), &usual, &on);
-                let problem = read.err().map_or(String::new(), |error| error.to_string());
-                assert!(problem.is_empty() || problem.contains("linux-cubic"), "{file}: {problem}");
-            }
-        }
-    }
-}
+mod tests;

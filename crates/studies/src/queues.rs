@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use crate::Stop;
 use crate::compared::Sides;
 use crate::runs::{Guests, Run, simulated};
-use crate::step::{self, announce, kernel_features};
+use crate::step::announce;
 use crate::tables::write_parts;
 
 use draw::{Beside, DISCIPLINES, Discipline, Point};
@@ -53,11 +53,7 @@ struct Options {
 /// Draws the points, measures what is not kept, and prints both side by side.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options: Options = crate::options(args)?;
-    if kernel_features()?.is_empty() {
-        return Err(Stop::lacks(&step::no_kernel("queues")));
-    }
-    announce("build");
-    let guests = Guests::new(root, KEPT, &GUESTS, GUEST, Some(SAMPLES))?;
+    let guests = Guests::new(root, ("queues", KEPT), &GUESTS, GUEST, Some(SAMPLES))?;
     let captures = options.packets.then(|| Captures::new(&guests)).transpose()?;
     let study = Study { guests: &guests, captures, runs: options.runs };
     let is_wanted = |it: &&Discipline| {
@@ -80,7 +76,6 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     if options.page {
         let text = table::page(&rows, &options.words()) + &models::page(&models);
         write_parts(root, PAGE, "queues", &[("", text)])?;
-        println!("queues: {PAGE} is written");
     }
     let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
     match unexplained + models.iter().filter(|model| model.differs()).count() {

@@ -12,7 +12,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::Stop;
 use crate::kept::{Kept, content_name};
-use crate::step::{self, unable};
+use crate::step::{self, announce, kernel_features, no_kernel, unable};
 
 /// A run, and what its samples over time come to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,15 +69,19 @@ pub(crate) struct Guests {
 }
 
 impl Guests {
-    /// Guests as `--on` is told of them, whose runs are kept in `folder` as long as nothing
-    /// changes in `sources`, folders of the repository.
+    /// Guests of a task as `--on` is told of them, whose runs are kept in `folder` as long as
+    /// nothing changes in `sources`, folders of the repository. They run the kernel's controls.
     pub(crate) fn new(
         root: &Path,
-        folder: &str,
+        (task, folder): (&str, &str),
         sources: &[&str],
         words: &str,
         samples: Option<u32>,
     ) -> Result<Self, Stop> {
+        if kernel_features()?.is_empty() {
+            return Err(Stop::lacks(&no_kernel(task)));
+        }
+        announce("build");
         let program = of_guests(root, folder)?;
         Ok(Self {
             transport: guests(words, &program).map_err(|error| Stop::usage(&error.to_string()))?,

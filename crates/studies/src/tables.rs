@@ -43,7 +43,9 @@ pub(crate) fn write_parts(
     let new = with_parts(&old, task, parts).ok_or_else(|| {
         Stop::failed(&format!("{document}: no place for what `cargo xtask {task}` measures"))
     })?;
-    fs::write(&file, new).map_err(|error| step::unable(document, &error))
+    fs::write(&file, new).map_err(|error| step::unable(document, &error))?;
+    println!("{document} is written");
+    Ok(())
 }
 
 #[cfg(test)]

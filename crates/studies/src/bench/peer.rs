@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::Stop;
 use crate::cpu::{TICKS_PER_S, children_s};
+use crate::oracle::json_line;
 use crate::step::unable;
 
 /// How to run another simulator.
@@ -15,7 +16,7 @@ pub(super) struct Peer {
     pub(super) before: Vec<String>,
 }
 
-/// The line an oracle program prints.
+/// What an oracle program prints.
 #[derive(serde::Deserialize)]
 struct Line {
     delivered: f64,
@@ -33,9 +34,7 @@ impl Peer {
             .output()
             .map_err(|error| unable(&name, &error))?;
         let after = children_s();
-        let text = String::from_utf8_lossy(&output.stdout);
-        let last = text.lines().rfind(|line| line.starts_with('{')).unwrap_or_default();
-        let line: Line = serde_json::from_str(last).map_err(|error| {
+        let line: Line = json_line(&String::from_utf8_lossy(&output.stdout)).map_err(|error| {
             let said = String::from_utf8_lossy(&output.stderr);
             Stop::failed(&format!("{name}: {error}; {}", said.trim()))
         })?;

@@ -42,7 +42,6 @@ pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
         all.push(TwoSides { control: linux.to_owned(), scenarios: rows.collect() });
     }
     write_parts(root, PAGE, "judge --linux", &[("", tables("kernel", &all))])?;
-    println!("judge: {PAGE} is written");
     let explained: Explained = step::read_toml(&root.join(crate::EXPLAINED))?;
     let unexplained = all.iter().flat_map(|sides| {
         let finding = |id: &str| explained.finding(&sides.control, id, true);

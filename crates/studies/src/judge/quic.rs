@@ -28,9 +28,7 @@ pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
         let carried = both.filter(|both| both.iter().all(|judged| judged.not_carried.is_none()));
         all.push(TwoSides { control: name.to_owned(), scenarios: carried.collect() });
     }
-    write_parts(root, PAGE, "judge --quic", &[("", tables("quinn", &all))])?;
-    println!("judge: {PAGE} is written");
-    Ok(())
+    write_parts(root, PAGE, "judge --quic", &[("", tables("quinn", &all))])
 }
 
 /// The scenario as the simulator's QUIC runs it. Sources of files it has over TCP only.

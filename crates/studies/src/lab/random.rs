@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::Stop;
 use crate::compared::Sides;
 use crate::runs::{Guests, simulated};
-use crate::step::{self, announce, kernel_features};
+use crate::step::announce;
 use crate::tables::write_parts;
 
 use draw::Point;
@@ -46,12 +46,8 @@ struct Options {
 /// Draws the points, measures what is not kept, and prints both side by side.
 pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options: Options = crate::options(args)?;
-    if kernel_features()?.is_empty() {
-        return Err(Stop::lacks(&step::no_kernel("lab --random")));
-    }
-    announce("build");
     let words = format!("linux --virtual-time --link tun --kernel {}", options.kernel);
-    let guests = Guests::new(root, KEPT, &GUESTS, &words, None)?;
+    let guests = Guests::new(root, (TASK, KEPT), &GUESTS, &words, None)?;
     let numbers = 0..options.count;
     let wanted: Vec<u64> =
         numbers.filter(|n| options.only.is_empty() || options.only.contains(n)).collect();
@@ -64,8 +60,7 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let rows: Vec<Row> = rows.collect::<Result<_, Stop>>()?;
     println!("{}", table::summary(&rows));
     if options.page {
-        write_parts(root, PAGE, "lab --random", &[("", table::part(&rows, options.seed))])?;
-        println!("lab: {PAGE} is written");
+        write_parts(root, PAGE, TASK, &[("", table::part(&rows, options.seed))])?;
     }
     match rows.iter().filter(|row| row.differs() && !row.is_own_range()).count() {
         0 => Ok(()),
@@ -89,6 +84,7 @@ fn row(guests: &Guests, point: Point) -> Result<Row, Stop> {
     Ok(row)
 }
 
+const TASK: &str = "lab --random";
 const PAGE: &str = "docs/lab-random.md";
 const KEPT: &str = "firstflight-out/lab/random";
 /// What decides what happens in the guest; of the simulator what the lab's link runs.

@@ -1,6 +1,7 @@
 //! What a simulator measured at a point, in quantities that all three have.
 
 use firstflight_results::{FlowResult, RunResult};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Utilisation and losses of one run.
@@ -18,7 +19,13 @@ pub(crate) struct OracleRun {
     pub(crate) jain: f64,
 }
 
-/// The line an oracle program prints.
+/// Reads the last line of JSON that an oracle program prints.
+pub(crate) fn json_line<T: DeserializeOwned>(output: &str) -> Result<T, String> {
+    let line = output.lines().rfind(|line| line.starts_with('{'));
+    serde_json::from_str(line.ok_or("no line of JSON")?).map_err(|error| error.to_string())
+}
+
+/// What it says.
 #[derive(Deserialize)]
 struct Line {
     util: f64,
@@ -32,9 +39,7 @@ struct Line {
 impl OracleRun {
     /// Reads the JSON line of `ns2-dumbbell.tcl` or `ns3-dumbbell.cc`.
     pub(crate) fn from_line(output: &str) -> Result<Self, String> {
-        let line = output.lines().rfind(|line| line.starts_with('{'));
-        let line: Line = serde_json::from_str(line.ok_or("no line of JSON")?)
-            .map_err(|error| error.to_string())?;
+        let line: Line = json_line(output)?;
         Ok(Self {
             utilization_percent: line.received_util.unwrap_or(line.util) * 100.0,
             drops: line.drops,

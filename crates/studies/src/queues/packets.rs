@@ -29,7 +29,7 @@ impl Replayed {
     /// Whether marks and drops are the kernel's, within a packet or 5 %: of what draws random
     /// numbers the kernel's may be any that a seed gives here.
     pub(super) fn agrees(&self) -> bool {
-        [Fates::marks, Fates::drops].iter().all(|counts| {
+        [MARKS, DROPS].iter().all(|counts| {
             let near = |ours: u64, kernel: u64| PACKETS.holds(ours as f64, kernel as f64);
             let (least, most) = self.range(*counts);
             let Some([_, kernel, both]) = self.fates.first().map(counts) else { return false };
@@ -43,7 +43,7 @@ impl Replayed {
     /// Marks and drops here and in the kernel, and of how many packets both; of what draws random
     /// numbers the least and the most.
     pub(super) fn words(&self) -> String {
-        let told = |name: &str, counts: fn(&Fates) -> [u64; 3]| {
+        let told = |name: &str, counts: Counts| {
             let [_, kernel, both] = self.fates.first().map_or([0; 3], counts);
             let (least, most) = self.range(counts);
             match (kernel, most, self.fates.len()) {
@@ -52,7 +52,7 @@ impl Replayed {
                 _ => Some(format!("{name} {least} to {most}, {kernel}")),
             }
         };
-        let told = [told("marks", Fates::marks), told("drops", Fates::drops)];
+        let told = [told("marks", MARKS), told("drops", DROPS)];
         let told: Vec<String> = told.into_iter().flatten().collect();
         match told.is_empty() {
             true => "none is marked or dropped".to_owned(),
@@ -60,11 +60,16 @@ impl Replayed {
         }
     }
 
-    fn range(&self, counts: fn(&Fates) -> [u64; 3]) -> (u64, u64) {
+    fn range(&self, counts: Counts) -> (u64, u64) {
         let here = self.fates.iter().map(|fates| counts(fates)[0]);
         (here.clone().min().unwrap_or(0), here.max().unwrap_or(0))
     }
 }
+
+/// Here, in the kernel, and in both.
+type Counts = fn(&Fates) -> [u64; 3];
+const MARKS: Counts = |fates| fates.marks;
+const DROPS: Counts = |fates| fates.drops;
 
 /// What captures need.
 pub(super) struct Captures<'a> {

@@ -1,13 +1,12 @@
 //! The grid of paths, and what every start-up does on each of them.
 
 use std::error::Error;
-use std::fmt::Write as _;
 
 use firstflight_control::Control;
 use firstflight_control::policy::{partners, startups};
 use firstflight_core::card::Card;
 use firstflight_results::statistics::{first_at_rate, sent_by_link};
-use firstflight_runner::{Run, Simulator};
+use firstflight_runner::Run;
 use rayon::prelude::*;
 
 use super::runs;
@@ -48,8 +47,6 @@ pub(super) struct GridRun {
     pub(super) peak_queue_bytes: u64,
     /// When the bottleneck had sent at 90 % of its rate over one RTT; `None` if it never had.
     pub(super) at_90_s: Option<f64>,
-    /// How start-up ended, in the word of the results, and its window then in BDP.
-    pub(super) exit: Option<(String, f64)>,
 }
 
 pub(super) const RATES_MBPS: [u64; 3] = [10, 50, 200];
@@ -143,7 +140,7 @@ pub(super) fn measure() -> Result<Vec<GridRun>, Box<dyn Error>> {
         let control = |(startup, partner): &(&str, &str)| format!("{startup}+{partner}");
         let controls: Vec<String> = pairs.iter().map(control).collect();
         let samples = (case.limit_s() * 1e3 / case.rtt_ms as f64 * SAMPLES_PER_RTT).ceil();
-        let runs = runs(&case.scenario(&controls), Simulator::TCP, Some(samples as u32))?;
+        let runs = runs(&case.scenario(&controls), samples as u32)?;
         Ok(pairs.iter().zip(&runs).map(|(pair, run)| GridRun::of(*pair, case, run)).collect())
     };
     let runs: Result<Vec<Vec<GridRun>>, String> = cases().into_par_iter().map(run_case).collect();
@@ -162,7 +159,6 @@ impl GridRun {
             lost_bytes: bottleneck.drops * PACKET,
             peak_queue_bytes: bottleneck.peak_queue_packets * PACKET,
             at_90_s: at_90(case, run),
-            exit: flow.startup.exit_reason.clone().zip(flow.startup.exit_window_over_bdp),
         }
     }
 
@@ -189,33 +185,6 @@ fn at_90(case: Case, run: &Run) -> Option<f64> {
     let packets_per_s = case.rate_mbps as f64 * 125_000.0 / PACKET as f64;
     let sent = sent_by_link(&taken_in, packets_per_s);
     first_at_rate(&sent, case.rtt_ms as f64 / 1e3, 0.9 * packets_per_s)
-}
-
-/// All of it, a line per run. A time that was not reached is empty.
-pub(super) fn csv(runs: &[GridRun]) -> String {
-    let mut text = String::from(
-        "startup,avoidance,rate_mbps,rtt_ms,buffer_bdp,size_bytes,paced,completion_s,lost_bytes,\
-         peak_queue_bytes,at_90_percent_s,exit_reason,exit_window_bdp\n",
-    );
-    let time = |at: Option<f64>| at.map_or(String::new(), |at| format!("{at:.4}"));
-    for run in runs {
-        let Case { rate_mbps, rtt_ms, buffer, paced, .. } = run.case;
-        let exit = run.exit.as_ref().map(|(reason, window)| format!("{reason},{window:.3}"));
-        let _ = writeln!(
-            text,
-            "{},{},{rate_mbps},{rtt_ms},{buffer},{},{},{},{},{},{},{}",
-            run.startup,
-            run.avoidance,
-            run.case.size(),
-            u8::from(paced),
-            time(run.completion_s),
-            run.lost_bytes,
-            run.peak_queue_bytes,
-            time(run.at_90_s),
-            exit.as_deref().unwrap_or(","),
-        );
-    }
-    text
 }
 
 /// With what all others are compared.
@@ -249,7 +218,7 @@ mod tests {
             paced: false,
         };
         let scenario = case.scenario(&["slow-start+newreno".to_owned()]);
-        let runs = runs(&scenario, Simulator::TCP, Some(3_000)).unwrap();
+        let runs = runs(&scenario, 3_000).unwrap();
         let measured = GridRun::of(("slow-start", "newreno"), case, &runs[0]);
         // 500 kB take 0.4 s at the rate; the window passes the BDP of 86 packets in the fourth
         // round, and the link is full before the fifth is over.
@@ -258,12 +227,8 @@ mod tests {
         let at_90 = measured.at_90_s.unwrap();
         assert!((0.3..0.7).contains(&at_90), "{at_90}");
         assert!(measured.peak_queue_bytes <= case.bdp(), "the buffer holds one BDP");
-        let (reason, window) = measured.exit.clone().unwrap();
-        assert!(reason == "loss" && window > 1.0, "{reason} {window}");
-        let line = csv(&[measured]);
-        assert!(
-            line.ends_with('\n') && line.contains("slow-start,newreno,10,100,1,500000,0,"),
-            "{line}"
-        );
+        let startup = &runs[0].result.flows[0].startup;
+        assert_eq!(startup.exit_reason.as_deref(), Some("loss"));
+        assert!(startup.exit_window_over_bdp > Some(1.0), "{startup:?}");
     }
 }

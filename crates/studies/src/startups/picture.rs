@@ -3,8 +3,9 @@
 use std::error::Error;
 
 use firstflight_report::{Axis, Colors, Figure, HeatMap, Panel, ReportError, Series, Width, svg};
-use firstflight_runner::{Run, Simulator};
+use firstflight_runner::Run;
 
+use super::column;
 use super::grid::{BUFFERS, PACKET, REFERENCE, RTTS_MS, carried, control};
 use super::summary::{Help, Measure, Summary, four_bdp};
 
@@ -66,7 +67,7 @@ pub(super) fn windows() -> Result<Vec<(String, String)>, Box<dyn Error>> {
          delayed_ack = 2\n[path]\nrate = \"{RATE_MBPS}Mbps\"\nrtt = \"{RTT_MS}ms\"\n\
          buffer = \"{BUFFER}bdp\"\n"
     );
-    let runs = super::runs(&text, Simulator::TCP, Some(SAMPLES))?;
+    let runs = super::runs(&text, SAMPLES)?;
     let slow = cards.iter().position(|card| card.name == REFERENCE);
     let slow = slow.and_then(|at| runs.get(at));
     let width: Width = "440px".parse()?;
@@ -86,19 +87,10 @@ fn window(name: &str, run: &Run, slow: Option<&Run>) -> Figure {
         .with(Series::reference("BDP and buffer", level(bdp * (1.0 + BUFFER))));
     // Below the start-up that the picture is about, which hides it where both are equal.
     if let Some(slow) = slow {
-        panel = panel.with(Series::steps("slow start", cwnd(slow)));
+        panel = panel.with(Series::steps("slow start", column(slow.flows.first(), CWND)));
     }
-    let panel = panel.with(Series::steps(name, cwnd(run)));
+    let panel = panel.with(Series::steps(name, column(run.flows.first(), CWND)));
     Figure::new(name, run.result.alias.clone(), Axis::new("time", "s")).panel(panel)
-}
-
-fn cwnd(run: &Run) -> Vec<(f64, f64)> {
-    let Some(flow) = run.flows.first() else { return Vec::new() };
-    let (Some(time), Some(cwnd)) = (flow.column("time_s"), flow.column("cwnd_packets")) else {
-        return Vec::new();
-    };
-    let value = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    time.map(value).zip(cwnd.map(value)).collect()
 }
 
 /// The path of the windows.
@@ -106,4 +98,5 @@ pub(super) const RATE_MBPS: u64 = 50;
 pub(super) const RTT_MS: u64 = 100;
 pub(super) const BUFFER: f64 = 0.5;
 const SECONDS: u32 = 3;
+const CWND: &str = "cwnd_packets";
 const SAMPLES: u32 = 150;

@@ -3,8 +3,9 @@
 use std::error::Error;
 
 use firstflight_report::{Axis, Figure, Panel, Series, Width, svg};
-use firstflight_results::series::Series as Columns;
-use firstflight_runner::{Run, Simulator};
+use firstflight_runner::Run;
+
+use super::column;
 
 /// What a picture shows of the path: until when, and how many samples are taken.
 struct Look {
@@ -36,7 +37,7 @@ fn runs(controls: &[&str], look: &Look) -> Result<Vec<Run>, Box<dyn Error>> {
          [path]\nrate = \"50Mbps\"\nrtt = \"100ms\"\nbuffer = \"1bdp\"\n",
         look.seconds
     );
-    Ok(crate::startups::runs(&text, Simulator::TCP, Some(look.samples))?)
+    Ok(super::runs(&text, look.samples)?)
 }
 
 /// Queue and window of Scout and of HyStart++.
@@ -97,16 +98,6 @@ fn round() -> Result<Figure, Box<dyn Error>> {
     let title = format!("One round of Scout: {PATH}");
     let figure = Figure::new("scout-round", title, Axis::new("time", "s"));
     Ok(figure.panel(packets).panel(queue).panel(window))
-}
-
-/// A column over time.
-fn column(series: Option<&Columns>, name: &str) -> Vec<(f64, f64)> {
-    let Some((time, values)) = series.and_then(|it| it.column("time_s").zip(it.column(name)))
-    else {
-        return Vec::new();
-    };
-    let value = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    time.map(value).zip(values.map(value)).collect()
 }
 
 #[cfg(test)]

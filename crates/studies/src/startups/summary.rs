@@ -174,7 +174,6 @@ mod tests {
             lost_bytes,
             peak_queue_bytes,
             at_90_s: None,
-            exit: None,
         }
     }
 

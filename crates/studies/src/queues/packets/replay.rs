@@ -17,16 +17,6 @@ pub(super) struct Fates {
     pub(super) marks: [u64; 3],
 }
 
-impl Fates {
-    pub(super) fn drops(&self) -> [u64; 3] {
-        self.drops
-    }
-
-    pub(super) fn marks(&self) -> [u64; 3] {
-        self.marks
-    }
-}
-
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
