@@ -19,27 +19,27 @@ use std::process::ExitCode;
 
 use explained::{Explained, Finding};
 use path::{Path, SECOND, Seen};
-use point::{POINTS, Point};
+use point::Point;
 
 fn main() -> ExitCode {
     let asked: Vec<String> = env::args().skip(1).collect();
-    if let Some(wrong) = asked.iter().find(|name| POINTS.iter().all(|point| point.name != **name)) {
-        let names: Vec<&str> = POINTS.iter().map(|point| point.name).collect();
-        eprintln!("readings: found point `{wrong}`, accepted: {}", names.join(", "));
-        return ExitCode::from(2);
-    }
-    let explained: Explained = match toml::from_str(include_str!("../../explained.toml")) {
-        Ok(explained) => explained,
-        Err(error) => {
-            eprintln!("readings: explained.toml: {error}");
+    let (points, explained) = match read() {
+        Ok(read) => read,
+        Err(problem) => {
+            eprintln!("readings: {problem}");
             return ExitCode::from(2);
         }
     };
-    let wanted = |point: &&Point| asked.is_empty() || asked.iter().any(|it| it == point.name);
-    let wrong: usize = POINTS.iter().filter(wanted).map(|point| judge(point, &explained)).sum();
+    if let Some(wrong) = asked.iter().find(|name| points.iter().all(|point| point.name != **name)) {
+        let names: Vec<&str> = points.iter().map(|point| point.name.as_str()).collect();
+        eprintln!("readings: found point `{wrong}`, accepted: {}", names.join(", "));
+        return ExitCode::from(2);
+    }
+    let wanted = |point: &&Point| asked.is_empty() || asked.contains(&point.name);
+    let wrong: usize = points.iter().filter(wanted).map(|point| judge(point, &explained)).sum();
     let reasons = explained.differs.iter().filter(|reason| reason.from == READINGS);
     let unknown = reasons.flat_map(|reason| &reason.at);
-    let unknown = unknown.filter(|at| !POINTS.iter().any(|point| is_of(point, at)));
+    let unknown = unknown.filter(|at| !points.iter().any(|point| is_of(point, at)));
     let unknown: Vec<&String> = unknown.collect();
     for at in &unknown {
         println!("explained.toml: no point compares `{at}`");
@@ -52,6 +52,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// The points, and every known difference.
+fn read() -> Result<(Vec<Point>, Explained), String> {
+    let points = Point::all().map_err(|problem| format!("points.toml: {problem}"))?;
+    let explained = toml::from_str(include_str!("../../explained.toml"));
+    Ok((points, explained.map_err(|error| format!("explained.toml: {error}"))?))
+}
+
 fn is_of(point: &Point, at: &str) -> bool {
     point.compared.iter().any(|what| at == format!("{} {}", point.name, what.name()))
 }
@@ -60,10 +67,10 @@ fn is_of(point: &Point, at: &str) -> bool {
 fn judge(point: &Point, explained: &Explained) -> usize {
     println!("{}: {}", point.name, describe(&point.path));
     let [ours, other] = point.run();
-    show(point.ours, &ours);
-    show(point.other.name(), &other);
+    show(&point.ours, &ours);
+    show(&point.other, &other);
     let mut wrong = 0;
-    for what in point.compared {
+    for what in &point.compared {
         let at = format!("{} {}", point.name, what.name());
         let difference = what.difference(&ours, &other);
         let finding = explained.finding(READINGS, &at, difference.is_some());
@@ -85,11 +92,7 @@ fn describe(path: &Path) -> String {
     let buffer = path.buffer.map_or("no end".to_owned(), |packets| format!("{packets} packets"));
     format!(
         "{} Mbit/s, {} ms, buffer {buffer}, {:?}, an ACK for {}, {} s",
-        path.rate / 1_000_000,
-        path.rtt / 1_000_000,
-        path.sending,
-        path.ack_every,
-        path.lasts / SECOND,
+        path.rate_mbps, path.rtt_ms, path.sending, path.ack_every, path.lasts_s,
     )
 }
 

@@ -5,10 +5,13 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use serde::Deserialize;
+
 use crate::peer::{Frame, PACKET, Packet, Peer, Time};
 
 /// How packets leave.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Sending {
     /// As the window allows.
     Bursts,
@@ -22,12 +25,13 @@ pub(crate) enum Sending {
 }
 
 /// A path and how long it is used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Path {
-    /// Bits per second.
-    pub(crate) rate: u64,
+    /// The rate of the link.
+    pub(crate) rate_mbps: u64,
     /// Two-way propagation.
-    pub(crate) rtt: Time,
+    pub(crate) rtt_ms: u64,
     /// Packets that wait at most; without an end where it is `None`.
     pub(crate) buffer: Option<u64>,
     /// How the sender lets packets go.
@@ -35,7 +39,7 @@ pub(crate) struct Path {
     /// The receiver acknowledges every so many packets, and what is out of order at once.
     pub(crate) ack_every: u64,
     /// How long the run is.
-    pub(crate) lasts: Time,
+    pub(crate) lasts_s: u64,
 }
 
 /// What a run shows.
@@ -64,7 +68,11 @@ pub(crate) struct Exit {
 
 impl Path {
     fn service(&self) -> Time {
-        PACKET * 8 * SECOND / self.rate
+        PACKET * 8 * SECOND / (self.rate_mbps * 1_000_000)
+    }
+
+    fn rtt(&self) -> Time {
+        self.rtt_ms * 1_000_000
     }
 }
 
@@ -129,7 +137,7 @@ pub(crate) fn run(path: Path, peer: &mut dyn Peer) -> Seen {
     run.at(0, Event::Second);
     run.send();
     while let Some(Reverse((at, _, event))) = run.events.pop() {
-        if at > path.lasts {
+        if at > path.lasts_s * SECOND {
             break;
         }
         run.now = at;
@@ -242,7 +250,7 @@ impl Run<'_> {
             self.seen.drops += 1;
         } else {
             self.free_at = self.free_at.max(self.now) + service;
-            self.at(self.free_at + self.path.rtt / 2, Event::Receive(packet.number));
+            self.at(self.free_at + self.path.rtt() / 2, Event::Receive(packet.number));
             if self.seen.exit.is_none() {
                 self.seen.peak_queue = self.seen.peak_queue.max(queued);
             }
@@ -265,7 +273,7 @@ impl Run<'_> {
 
     fn acknowledge(&mut self) {
         self.acks.push_back(std::mem::take(&mut self.unacked));
-        self.at(self.now + self.path.rtt - self.path.rtt / 2, Event::Ack);
+        self.at(self.now + self.path.rtt() - self.path.rtt() / 2, Event::Ack);
     }
 
     fn on_ack(&mut self) {

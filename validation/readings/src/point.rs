@@ -1,36 +1,29 @@
 //! Where two controllers meet, and what is compared of them.
 
+use serde::Deserialize;
+
 use crate::explained::Accepted;
 use crate::ours::Ours;
-use crate::path::{Path, SECOND, Seen, Sending, run};
+use crate::path::{Path, Seen, run};
 use crate::peer::Peer;
 use crate::reading::Reading;
 use crate::s2n::S2n;
 
 /// A controller of the core beside another one, over a path.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Point {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) path: Path,
-    pub(crate) ours: &'static str,
-    pub(crate) other: Other,
-    pub(crate) compared: &'static [What],
-}
-
-/// Who stands beside the core.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Other {
-    /// A plain reading of RFC 9002's NewReno.
-    NewReno,
-    /// A plain reading of RFC 9438.
-    Cubic,
-    /// A plain reading of RFC 9406, with RFC 9438 after it.
-    HystartPp,
-    S2nCubic,
-    S2nBbr,
+    pub(crate) ours: String,
+    /// One of [`OTHERS`].
+    pub(crate) other: String,
+    pub(crate) compared: Vec<What>,
 }
 
 /// A number, or a row of them, that is compared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum What {
     /// The window as each round begins, until one of them leaves start-up or has a loss.
     Rounds,
@@ -44,38 +37,10 @@ pub(crate) enum What {
     Drops,
 }
 
-impl Other {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::NewReno => "RFC 9002",
-            Self::Cubic => "RFC 9438",
-            Self::HystartPp => "RFC 9406",
-            Self::S2nCubic => "s2n-quic's CUBIC",
-            Self::S2nBbr => "s2n-quic's BBR",
-        }
-    }
-
-    fn peer(self) -> Box<dyn Peer> {
-        match self {
-            Self::NewReno => Box::new(Reading::new_reno()),
-            Self::Cubic => Box::new(Reading::cubic()),
-            // RFC 9406 section 4.3: a paced sender has no limit L, and QUIC's senders are paced.
-            Self::HystartPp => Box::new(Reading::hystart_pp(f64::INFINITY)),
-            Self::S2nCubic => Box::new(S2n::cubic()),
-            Self::S2nBbr => Box::new(S2n::bbr()),
-        }
-    }
-}
-
 impl What {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rounds => "rounds",
-            Self::Seconds => "seconds",
-            Self::Exit => "exit",
-            Self::Queue => "queue",
-            Self::Drops => "drops",
-        }
+    /// As the file of points has it.
+    pub(crate) fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 
     /// The numbers compared of both.
@@ -127,126 +92,44 @@ fn in_start(seen: &Seen) -> usize {
 }
 
 impl Point {
+    /// The points of the file.
+    ///
+    /// # Errors
+    /// What is no point, or stands beside nobody.
+    pub(crate) fn all() -> Result<Vec<Self>, String> {
+        #[derive(Deserialize)]
+        struct File {
+            point: Vec<Point>,
+        }
+        let File { point: points } =
+            toml::from_str(include_str!("../points.toml")).map_err(|error| error.to_string())?;
+        match points.iter().find(|point| point.peer().is_none()) {
+            Some(point) => {
+                let known = OTHERS.map(|(name, _)| name).join(", ");
+                Err(format!("{}: found {}, accepted: {known}", point.name, point.other))
+            }
+            None => Ok(points),
+        }
+    }
+
+    fn peer(&self) -> Option<Box<dyn Peer>> {
+        OTHERS.iter().find(|(name, _)| *name == self.other).map(|(_, peer)| peer())
+    }
+
     /// What both show.
     pub(crate) fn run(&self) -> [Seen; 2] {
-        let ours = run(self.path, &mut Ours::new(self.ours));
-        [ours, run(self.path, &mut *self.other.peer())]
+        let ours = run(self.path, &mut Ours::new(&self.ours));
+        let other = self.peer().map(|mut peer| run(self.path, &mut *peer));
+        [ours, other.unwrap_or_default()]
     }
 }
 
-const LONG: Path = Path {
-    rate: 20_000_000,
-    rtt: 100_000_000,
-    buffer: None,
-    sending: Sending::Bursts,
-    ack_every: 1,
-    lasts: 5 * SECOND,
-};
-
-const SHORT: Path = Path { rtt: 60_000_000, buffer: Some(125), lasts: 30 * SECOND, ..LONG };
-
-const FAST: Path = Path {
-    rate: 100_000_000,
-    rtt: 40_000_000,
-    buffer: Some(1_666),
-    sending: Sending::OwnRate,
-    ack_every: 2,
-    lasts: 2 * SECOND,
-};
-
-const START: &[What] = &[What::Rounds, What::Exit];
-
-/// All points. The first are those on which this comparison began.
-pub(crate) const POINTS: &[Point] = &[
-    Point {
-        name: "hystart-pp-bursts",
-        path: LONG,
-        ours: "hystart-pp+cubic",
-        other: Other::HystartPp,
-        compared: START,
-    },
-    Point {
-        name: "hystart-pp-every-second",
-        path: Path { ack_every: 2, ..LONG },
-        ours: "hystart-pp+cubic",
-        other: Other::HystartPp,
-        compared: START,
-    },
-    Point {
-        name: "hystart-pp-paced",
-        path: Path { sending: Sending::Paced(200), ..LONG },
-        ours: "hystart-pp+cubic",
-        other: Other::HystartPp,
-        compared: START,
-    },
-    Point {
-        name: "hystart-pp-as-quinn",
-        path: Path { sending: Sending::AsQuinn, ack_every: 2, ..LONG },
-        ours: "hystart-pp+cubic",
-        other: Other::HystartPp,
-        compared: START,
-    },
-    Point {
-        name: "hystart-pp-as-quinn-1bdp",
-        path: Path { sending: Sending::AsQuinn, ack_every: 2, buffer: Some(208), ..LONG },
-        ours: "hystart-pp+cubic",
-        other: Other::HystartPp,
-        compared: &[What::Rounds, What::Drops],
-    },
-    Point {
-        name: "newreno",
-        path: SHORT,
-        ours: "newreno",
-        other: Other::NewReno,
-        compared: &[What::Rounds, What::Seconds, What::Drops],
-    },
-    Point {
-        name: "newreno-as-quinn",
-        path: Path { sending: Sending::AsQuinn, ack_every: 2, ..SHORT },
-        ours: "newreno",
-        other: Other::NewReno,
-        compared: &[What::Rounds, What::Seconds, What::Drops],
-    },
-    Point {
-        name: "cubic",
-        path: SHORT,
-        ours: "cubic",
-        other: Other::Cubic,
-        compared: &[What::Rounds, What::Seconds, What::Drops],
-    },
-    Point {
-        name: "cubic-as-quinn",
-        path: Path { sending: Sending::AsQuinn, ack_every: 2, ..SHORT },
-        ours: "cubic",
-        other: Other::Cubic,
-        compared: &[What::Rounds, What::Seconds, What::Drops],
-    },
-    Point {
-        name: "hystart-s2n",
-        path: LONG,
-        ours: "hystart+cubic",
-        other: Other::S2nCubic,
-        compared: START,
-    },
-    Point {
-        name: "bbr-fast",
-        path: FAST,
-        ours: "bbr",
-        other: Other::S2nBbr,
-        compared: &[What::Queue, What::Drops],
-    },
-    Point {
-        name: "bbr-2bdp",
-        path: Path { buffer: Some(416), sending: Sending::OwnRate, ack_every: 2, ..LONG },
-        ours: "bbr",
-        other: Other::S2nBbr,
-        compared: &[What::Queue, What::Drops],
-    },
-    Point {
-        name: "bbr-1bdp",
-        path: Path { buffer: Some(208), sending: Sending::OwnRate, ack_every: 2, ..LONG },
-        ours: "bbr",
-        other: Other::S2nBbr,
-        compared: &[What::Queue, What::Drops],
-    },
+/// Who stands beside the core.
+const OTHERS: [(&str, fn() -> Box<dyn Peer>); 5] = [
+    ("RFC 9002", || Box::new(Reading::new_reno())),
+    ("RFC 9438", || Box::new(Reading::cubic())),
+    // RFC 9406 section 4.3: a paced sender has no limit L, and QUIC's senders are paced.
+    ("RFC 9406", || Box::new(Reading::hystart_pp(f64::INFINITY))),
+    ("s2n-quic's CUBIC", || Box::new(S2n::cubic())),
+    ("s2n-quic's BBR", || Box::new(S2n::bbr())),
 ];
