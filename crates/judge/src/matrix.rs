@@ -1,7 +1,7 @@
 //! Scenarios that are a matrix of paths: one number for all of them, and how far they are apart.
 
 use firstflight_outside::digits;
-use firstflight_results::statistics::median;
+use firstflight_results::statistics::{mean, median};
 use firstflight_scenario::Scenario;
 
 use crate::measured::{KeptRun, Measured};
@@ -10,8 +10,7 @@ use crate::measured::{KeptRun, Measured};
 pub(crate) fn geometric(points: &[Measured]) -> Option<f64> {
     let logs: Option<Vec<f64>> =
         points.iter().map(|point| point.completion_s.map(libm::log)).collect();
-    let logs = logs.filter(|logs| !logs.is_empty())?;
-    Some(libm::exp(logs.iter().sum::<f64>() / logs.len() as f64))
+    Some(libm::exp(mean(logs?)?))
 }
 
 /// Completion over that of the better reference, point by point: the median, and the worst with its

@@ -1,5 +1,6 @@
 //! What is measured of a run for its verdicts, and the mean of several.
 
+use firstflight_results::statistics;
 use firstflight_results::{FlowResult, LabFigures, Series};
 use firstflight_runner::{Report, Run};
 use firstflight_scenario::{Complete, FlowGroup, Scenario};
@@ -31,8 +32,7 @@ macro_rules! measures {
             pub fn mean(runs: &[Self]) -> Self {
                 let mean = |of: fn(&Self) -> Option<f64>| {
                     let values: Option<Vec<f64>> = runs.iter().map(of).collect();
-                    let values = values.filter(|values| !values.is_empty())?;
-                    Some(values.iter().sum::<f64>() / values.len() as f64)
+                    statistics::mean(values?)
                 };
                 Self { $($name: mean(|run| run.$name)),+ }
             }

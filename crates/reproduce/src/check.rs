@@ -1,13 +1,13 @@
 //! Checks: the runs that a check reads, the number they give, and whether the condition holds.
 
 use firstflight_results::formula::evaluate;
-use firstflight_results::statistics::distinct;
+use firstflight_results::statistics::{distinct, mean};
 use firstflight_results::{ClaimValue, Verdict};
 use firstflight_runner::Run;
 
 use crate::file::{Check, Claim};
 use crate::job::Jobs;
-use crate::measure::{Measure, Query, RunOnPath, mean};
+use crate::measure::{Measure, Query, RunOnPath};
 use crate::model::call;
 use crate::number::number;
 use crate::paper::{Laid, LaidCase, Variant};
@@ -342,7 +342,7 @@ impl Done<'_> {
         place: Place<'_>,
         query: &Query<'_>,
     ) -> Result<Option<f64>, Unfinished> {
-        Ok(self.values(measure, place, query)?.and_then(|values| mean(&values)))
+        Ok(self.values(measure, place, query)?.and_then(mean))
     }
 
     /// One value per seed; `None` if it did not happen with one of them.

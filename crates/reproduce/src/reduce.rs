@@ -1,9 +1,8 @@
 //! How the values of several cases, or of many seeds, become one number.
 
-use firstflight_results::statistics::{mean_and_interval, median};
+use firstflight_results::statistics::{mean, mean_and_interval, median};
 
 use crate::file::Reduce;
-use crate::measure::mean;
 
 /// The value of a case and its place on the x axis, where it has one.
 pub(crate) type PlottedValue = (Option<f64>, Option<f64>);
@@ -19,7 +18,7 @@ pub(crate) fn reduce(how: Option<Reduce>, points: &[PlottedValue]) -> Option<f64
         None => Some(*first),
         Some(Reduce::Min) => Some(smallest),
         Some(Reduce::Max) => Some(largest),
-        Some(Reduce::Mean) => mean(&values),
+        Some(Reduce::Mean) => mean(values),
         Some(Reduce::SpreadPercent) => Some(100.0 * (largest - smallest) / largest),
         Some(Reduce::Growth) => Some(last / first),
         Some(Reduce::ZeroFrom) => zero_from(points),
@@ -37,8 +36,8 @@ pub(crate) fn margin_of_ratio(top: &[f64], bottom: &[f64]) -> Option<f64> {
     if top.len() != bottom.len() || top.len() < SEEDS_FOR_MARGIN {
         return None;
     }
-    let below = mean(bottom)?;
-    let ratio = mean(top)? / below;
+    let below = mean(bottom.iter().copied())?;
+    let ratio = mean(top.iter().copied())? / below;
     let residuals: Vec<f64> = top.iter().zip(bottom).map(|(t, b)| t - ratio * b).collect();
     let margin = mean_and_interval(&residuals).1? / below;
     Some(margin).filter(|margin| margin.is_finite() && *margin > 0.0)

@@ -36,14 +36,18 @@ pub fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     Some(low + (high - low) * at.fract())
 }
 
+/// The mean of values. No value has none.
+pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut count = 0.0;
+    let sum: f64 = values.into_iter().inspect(|_| count += 1.0).sum();
+    (count > 0.0).then(|| sum / count)
+}
+
 /// The mean of values, and the standard error of the mean: the sample's standard deviation over the
 /// root of their number. No value has no mean, and fewer than two have no error.
 pub fn mean_and_error(values: &[f64]) -> (Option<f64>, Option<f64>) {
-    if values.is_empty() {
-        return (None, None);
-    }
+    let Some(mean) = mean(values.iter().copied()) else { return (None, None) };
     let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     let error = (values.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
     (Some(mean), error)

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use firstflight_results::statistics::mean;
 use firstflight_results::{Results, RunResult};
 use firstflight_runner::{Options, RunError, Transport};
 use firstflight_scenario::Scenario;
@@ -125,12 +126,6 @@ pub(crate) fn guests(words: &str, program: &Path) -> Result<VirtualTime, RunErro
     let guests = On::read(words)?.guests();
     let guests = guests.ok_or_else(|| RunError::Input(format!("{words}: no guest")))?;
     Ok(guests.inside(program))
-}
-
-/// The mean of some values, if there are any.
-pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.into_iter().fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
-    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// The program that runs in guests, whose speed is no part of time: as it is built for tests. A

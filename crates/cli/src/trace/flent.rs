@@ -8,6 +8,7 @@ use firstflight_answers::measure::conditions;
 use firstflight_outside::Names;
 use firstflight_report::{ReportError, write_file};
 use firstflight_results::Series;
+use firstflight_results::statistics::mean;
 use firstflight_runner::{Report, Run};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -43,7 +44,7 @@ fn document(report: &Report, run: &Run) -> Value {
     let (mut results, mut raw, mut about) = (Map::new(), Map::new(), Map::new());
     for (number, curve) in (1..).zip(&curves) {
         let name = format!("TCP upload::{number}");
-        let mean = mean(curve.mbps.iter().copied());
+        let mean = mean(curve.mbps.iter().copied().flatten());
         about.insert(name.clone(), json!({ "UNITS": "Mbits/s", "MEAN_VALUE": mean }));
         raw.insert(name.clone(), curve.raw(&times));
         results.insert(name, json!(curve.mbps));
@@ -134,11 +135,6 @@ impl Curve {
         });
         points.collect()
     }
-}
-
-fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let values: Vec<f64> = values.flatten().collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Points over time.

@@ -1,10 +1,10 @@
 //! Measures of the flows of a run.
 
-use firstflight_results::statistics::ratio;
+use firstflight_results::statistics::{mean, ratio};
 use firstflight_results::{FilesResult, FlowResult, Series};
 use firstflight_runner::Run;
 
-use super::{Query, mean};
+use super::Query;
 use crate::samples;
 
 /// The chosen flows of a run.
@@ -62,7 +62,7 @@ impl<'a> Flows<'a> {
     /// The seconds that the last file took, as a mean over the flows.
     pub(super) fn last_file_time(self) -> Option<f64> {
         let last = self.results().filter_map(|flow| flow.files).filter(|files| files.count > 0);
-        mean(&last.map(|files| files.last_time_s).collect::<Vec<f64>>())
+        mean(last.map(|files| files.last_time_s))
     }
 
     /// The mean of a column of the samples over the period, or its value at one moment.
@@ -76,9 +76,9 @@ impl<'a> Flows<'a> {
             let times = samples::column(trace, "time_s")?;
             let held = times.zip(samples::column(trace, column)?);
             let held = held.filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
-            mean(&held.filter_map(|(_, value)| value).collect::<Vec<f64>>())
+            mean(held.filter_map(|(_, value)| value))
         });
-        mean(&per_flow.collect::<Option<Vec<f64>>>()?)
+        mean(per_flow.collect::<Option<Vec<f64>>>()?)
     }
 
     /// The samples of a column within the period, flow after flow.

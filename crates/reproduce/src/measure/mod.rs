@@ -11,7 +11,7 @@ mod scripted;
 use firstflight_results::FlowResult;
 use firstflight_results::column::Kind::{Count, Number};
 use firstflight_results::measures::{self, Measure as Column};
-use firstflight_results::statistics::ratio;
+use firstflight_results::statistics::{mean, ratio};
 use firstflight_runner::Run;
 use serde::de::{Deserialize, Deserializer, IntoDeserializer as _};
 
@@ -20,7 +20,7 @@ pub(crate) use link::carried_by;
 use link::rate_kbps;
 use scripted::scripted;
 
-use crate::load_gauge::{self, Rates};
+use crate::load_gauge;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -229,8 +229,10 @@ impl Measure {
                 let rates = load_gauge::rates(flows.traces().next()?, measured.packet_bytes);
                 let rates: Vec<_> = rates.into_iter().filter(|r| query.holds(r.time)).collect();
                 match self {
-                    Self::AchievedRate => mean_of(&rates, |rates| rates.achieved),
-                    Self::RateGap => mean_of(&rates, |rates| rates.expected - rates.achieved),
+                    Self::AchievedRate => mean(rates.iter().map(|rates| rates.achieved)),
+                    Self::RateGap => {
+                        mean(rates.iter().map(|rates| rates.expected - rates.achieved))
+                    }
                     _ => load_gauge::slope(&rates),
                 }
             }
@@ -245,15 +247,6 @@ impl Query<'_> {
     fn holds(&self, time: f64) -> bool {
         self.from.is_none_or(|from| time >= from) && self.until.is_none_or(|until| time <= until)
     }
-}
-
-/// The arithmetic mean; `None` without a value.
-pub(crate) fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn mean_of(rates: &[Rates], part: impl Fn(&Rates) -> f64) -> Option<f64> {
-    mean(&rates.iter().map(part).collect::<Vec<f64>>())
 }
 
 fn mbps(flow: &FlowResult) -> f64 {

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{Crossing, Element, Jitter, Reorder, Uniform};
+use firstflight_results::statistics::mean;
 
 use super::draw::stream;
 use super::packets::Captures;
 use super::table::ACCEPTED;
 use crate::Stop;
 use crate::explained::Accepted;
-use crate::runs::mean;
 
 /// A model drawn at random, as both are told of it.
 pub(super) struct Model {

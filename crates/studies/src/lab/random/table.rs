@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use firstflight_results::statistics::mean;
+
 use super::draw::Point;
 use crate::compared::{Measure, Sides, Spread};
 use crate::explained::Accepted;
-use crate::runs::{Run, mean};
+use crate::runs::Run;
 
 /// One point with both.
 pub(super) struct Row {
