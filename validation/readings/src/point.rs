@@ -124,8 +124,11 @@ impl Point {
     }
 }
 
+/// Makes a controller as new.
+type Make = fn() -> Box<dyn Peer>;
+
 /// Who stands beside the core.
-const OTHERS: [(&str, fn() -> Box<dyn Peer>); 5] = [
+const OTHERS: [(&str, Make); 5] = [
     ("RFC 9002", || Box::new(Reading::new_reno())),
     ("RFC 9438", || Box::new(Reading::cubic())),
     // RFC 9406 section 4.3: a paced sender has no limit L, and QUIC's senders are paced.
