@@ -105,6 +105,16 @@ fn said(error: io::Error) -> Unread {
     }
 }
 
+/// Why a file is not read, the commonest reasons without the system's number.
+pub fn unread(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => Unread::Missing.to_string(),
+        io::ErrorKind::IsADirectory => Unread::Directory.to_string(),
+        io::ErrorKind::PermissionDenied => Unread::Forbidden.to_string(),
+        _ => error.to_string(),
+    }
+}
+
 /// A bound, which is a whole number of its unit.
 fn size(bytes: u64) -> String {
     match bytes {

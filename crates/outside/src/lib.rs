@@ -14,12 +14,12 @@ mod words;
 
 pub use atomic::{AtomicFile, is_unfinished, is_written_through};
 pub use digits::{count, digits, short};
-pub use file::{Unread, open, read, standard_input, text};
+pub use file::{Unread, open, read, standard_input, text, unread};
 pub use hash::content_name;
 pub use names::Names;
 pub use room::{MAKE_ROOM, is_full};
 pub use store::{FileFault, FileStore, Index, number};
-pub use words::{file_name, plain};
+pub use words::{file_name, plain, word};
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

@@ -80,7 +80,7 @@ impl Watch {
             What::Sent(_) => self.sent = true,
             What::Received(_) if self.sent && !self.answered => self.answer(event.at_ms),
             What::Metrics(_) if !self.answered => {
-                self.unanswered.retain(|told| told.at_ms >= event.at_ms);
+                self.unanswered.retain(|sample| sample.at_ms >= event.at_ms);
                 if self.unanswered.len() < AT_ONCE {
                     self.unanswered.push(event.clone());
                 }
@@ -101,15 +101,15 @@ impl Watch {
         self.counts.forget_rtts();
         self.curves.forget_rtts();
         let measured = std::mem::take(&mut self.unanswered);
-        for told in measured.iter().filter(|told| told.at_ms >= at_ms) {
-            let What::Metrics(metrics) = &told.what else { continue };
+        for sample in measured.iter().filter(|sample| sample.at_ms >= at_ms) {
+            let What::Metrics(metrics) = &sample.what else { continue };
             let rtts = Metrics {
                 smoothed_rtt_ms: metrics.smoothed_rtt_ms,
                 latest_rtt_ms: metrics.latest_rtt_ms,
                 min_rtt_ms: metrics.min_rtt_ms,
                 ..Metrics::default()
             };
-            let rtts = Event { at_ms: told.at_ms, what: What::Metrics(rtts) };
+            let rtts = Event { at_ms: sample.at_ms, what: What::Metrics(rtts) };
             self.counts.take(&rtts);
             self.curves.take(&rtts);
         }

@@ -2,11 +2,13 @@
 
 use std::io;
 
+use firstflight_outside::unread;
+
 /// A file that cannot be read as qlog. Each message names the file and what was found.
 #[derive(Debug, thiserror::Error)]
 pub enum QlogError {
     /// The file cannot be read at all.
-    #[error("{file}: {}; accepted: a qlog file (.sqlog, .qlog)", plain(source))]
+    #[error("{file}: {}; accepted: a qlog file (.sqlog, .qlog)", unread(source))]
     Unreadable {
         /// The file as named.
         file: String,
@@ -44,14 +46,4 @@ pub enum QlogError {
         /// What was found and what is accepted.
         problem: String,
     },
-}
-
-/// The commonest reasons without the system's number.
-fn plain(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file".to_owned(),
-        io::ErrorKind::IsADirectory => "this is a directory".to_owned(),
-        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        _ => error.to_string(),
-    }
 }

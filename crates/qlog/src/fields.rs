@@ -1,8 +1,7 @@
 //! Fields of JSON objects, as loosely typed as QUIC stacks write them.
 
+use firstflight_outside::word;
 use serde_json::Value;
-
-use crate::word::word;
 
 /// The first of the names that the object has with a value.
 pub(crate) fn any<'a>(object: &'a Value, names: &[&str]) -> Option<&'a Value> {

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use firstflight_outside::word;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::fields::text_of;
 use crate::record::{Record, number, text};
-use crate::word::word;
 
 /// The members of a file's or a trace's object that matter, and the first names of all.
 #[derive(Clone, Debug, Default)]

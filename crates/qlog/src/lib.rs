@@ -46,7 +46,6 @@ mod tap;
 mod translate;
 mod unit;
 mod usage;
-mod word;
 mod write;
 
 pub use complete::{Completing, Probe};
@@ -58,7 +57,6 @@ pub use limits::{Limit, Limited, Limits};
 pub use read::{Listed, Log, Skipped};
 pub use summary::{Evidence, Exit, Summary};
 pub use tap::{Tap, startup_probe};
-pub use word::word;
 pub use write::{Header, Vantage, Writer};
 
 /// The README's example compiles and runs.

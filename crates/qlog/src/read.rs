@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
+use firstflight_outside::word;
 use serde::Serialize;
 
 use crate::connection::{Connection, Order, Watch};
@@ -17,7 +18,6 @@ use crate::head::Members;
 use crate::record::Record;
 use crate::survey::{Survey, Units};
 use crate::translate::translate;
-use crate::word::word;
 
 /// A log that was read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -263,11 +263,12 @@ impl<F: FnMut(&Event)> Visit for Chosen<'_, F> {
 
 /// What is wrong with a record: the type that was found, or what the JSON lacks.
 pub(crate) fn readable(error: &serde_json::Error, accepted: &str) -> String {
-    let told = error.to_string();
-    let found = told.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "));
+    let message = error.to_string();
+    let found =
+        message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "));
     match found {
         Some((found, _)) => format!("{found}; accepted: {accepted}"),
-        None => told,
+        None => message,
     }
 }
 

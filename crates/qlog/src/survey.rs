@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use firstflight_outside::word;
 use serde_json::Value;
 
 use crate::event::{PacketType, What};
@@ -13,7 +14,6 @@ use crate::read::Listed;
 use crate::record::Record;
 use crate::translate::translate;
 use crate::unit::Evidence;
-use crate::word::word;
 
 /// What was seen of a log.
 #[derive(Debug, Default)]

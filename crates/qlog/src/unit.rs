@@ -52,8 +52,8 @@ impl Evidence {
                 }
             }
             What::Metrics(metrics) if self.first_answer_ms.is_some() => {
-                let told = [metrics.latest_rtt_ms, metrics.min_rtt_ms, metrics.smoothed_rtt_ms];
-                for rtt in told.into_iter().flatten().filter(|rtt| *rtt > 0.0) {
+                let rtts = [metrics.latest_rtt_ms, metrics.min_rtt_ms, metrics.smoothed_rtt_ms];
+                for rtt in rtts.into_iter().flatten().filter(|rtt| *rtt > 0.0) {
                     self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
                     self.largest_rtt = self.largest_rtt.max(rtt);
                 }

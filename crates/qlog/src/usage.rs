@@ -136,8 +136,8 @@ impl Usage {
     /// half of it in flight; RFC 9002 section 7.8 calls less underutilised.
     fn end_round(&mut self, round: Round, at_ms: f64) {
         // Where data left, something was in flight: a log that says 0 does not tell it.
-        let told = round.most_in_flight.filter(|flight| *flight > 0 && round.data);
-        let Some(flight) = told else { return };
+        let flight = round.most_in_flight.filter(|flight| *flight > 0 && round.data);
+        let Some(flight) = flight else { return };
         if flight < round.window / 2 && self.credit.blocked_since_ms.is_none() {
             let [flight, window] = [flight, round.window].map(|bytes| bytes as f64 / 1e3);
             let why =

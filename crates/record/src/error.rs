@@ -2,13 +2,14 @@
 
 use std::io;
 
+use firstflight_outside::unread;
 use firstflight_qlog::QlogError;
 
 /// A file that cannot be read as a record of a connection.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file cannot be read at all.
-    #[error("{file}: {}; accepted: {ACCEPTED}", plain(source))]
+    #[error("{file}: {}; accepted: {ACCEPTED}", unread(source))]
     Unreadable {
         /// The file as named.
         file: String,
@@ -68,13 +69,10 @@ pub enum RecordError {
     Qlog(#[from] QlogError),
 }
 
-/// The commonest reasons without the system's number.
-fn plain(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file".to_owned(),
-        io::ErrorKind::IsADirectory => "this is a directory".to_owned(),
-        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        _ => error.to_string(),
+impl RecordError {
+    /// A file of which the system reads nothing more.
+    pub(crate) fn unreadable(file: &str) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |source| Self::Unreadable { file: file.to_owned(), source }
     }
 }
 

@@ -40,20 +40,24 @@ pub(crate) fn of(first: &[u8]) -> Result<Form, Other> {
     }
     let named = OTHERS.iter().find(|(magic, ..)| first.starts_with(magic));
     if let Some((_, found, way)) = named {
-        return Err(((*found).to_owned(), (*way).to_owned()));
+        return other(found, way);
     }
     let text = String::from_utf8_lossy(first);
     let text = text.trim_start_matches(['\u{feff}', '\u{1e}']).trim_start();
     if !text.starts_with('{') && text.contains("[ ID]") && text.contains("Interval") {
-        return Err(("the text of iperf3".to_owned(), "its JSON: iperf3 --json".to_owned()));
+        return other("the text of iperf3", "its JSON: iperf3 --json");
     }
     match text.as_bytes().first() {
-        None => Err(("the file is empty".to_owned(), ACCEPTED.to_owned())),
+        None => other("the file is empty", ACCEPTED),
         // A time may stand in such brackets.
         Some(b'[') if text.lines().take(LINES).any(sockets::begins) => Ok(Form::Sockets),
         Some(b'{' | b'[') => json(text),
         Some(_) => lines(text),
     }
+}
+
+fn other(found: &str, way: &str) -> Result<Form, Other> {
+    Err((found.to_owned(), way.to_owned()))
 }
 
 fn json(text: &str) -> Result<Form, Other> {
@@ -64,7 +68,6 @@ fn json(text: &str) -> Result<Form, Other> {
     if has(&["start", "connected"]) || has(&["start", "event", "data"]) {
         return Ok(Form::Iperf);
     }
-    let other = |found: &str, way: &str| Err((found.to_owned(), way.to_owned()));
     if text.contains("\"firstflight/connection@") {
         return other(
             "connections that kernel watch told, whose lines have no curve to draw",
@@ -72,39 +75,13 @@ fn json(text: &str) -> Result<Form, Other> {
              one connection",
         );
     }
-    if has(&["constants", "logEventTypes"]) {
-        return other(
-            "Chrome's netlog",
-            "a qlog: start Chrome with --quic-log-dir, or take the log \
-            of the server; or a capture of the connection",
-        );
+    match JSON.iter().find(|(names, ..)| has(names)) {
+        Some((_, found, way)) => other(found, way),
+        None => Ok(Form::Qlog),
     }
-    if has(&["protocolVersion", "events"]) {
-        return other(
-            "a quic-trace",
-            "a qlog: qvis (https://qvis.quictools.info) reads quic-trace \
-            and saves qlog",
-        );
-    }
-    if has(&["log", "creator"]) {
-        return other(
-            "a HAR, which has requests and no packets",
-            "a capture, or the qlog of a \
-            QUIC stack",
-        );
-    }
-    if has(&["_source", "layers"]) || has(&["timestamp", "layers"]) {
-        return other(
-            "packets as JSON, as tshark writes them",
-            "the capture itself: tshark -r \
-            FILE -w OTHER.pcapng",
-        );
-    }
-    Ok(Form::Qlog)
 }
 
 fn lines(text: &str) -> Result<Form, Other> {
-    let other = |found: &str, way: &str| Err((found.to_owned(), way.to_owned()));
     let any = |is: fn(&str) -> bool| text.lines().take(LINES).any(is);
     if any(|line| line.contains("Recv-Q") && line.contains("Foreign Address")) {
         return other("the output of netstat, which has no windows", SS);
@@ -122,10 +99,7 @@ fn lines(text: &str) -> Result<Form, Other> {
         return other("the screen of watch", SS);
     }
     let begin: String = text.chars().take(20).collect();
-    Err((
-        format!("no record that is known, begins with \"{}\"", begin.escape_debug()),
-        ACCEPTED.to_owned(),
-    ))
+    other(&format!("no record that is known, begins with \"{}\"", begin.escape_debug()), ACCEPTED)
 }
 
 const SS: &str = "the output of `date +%s.%N; ss -tin` again and again";
@@ -162,4 +136,26 @@ const OTHERS: [(&[u8], &str, &str); 11] = [
     (b"\x1f\x8b", "packed with gzip twice", "unpack it first: gzip -d FILE"),
     (b"\x28\xb5\x2f\xfd", "packed with zstd twice", "unpack it first: zstd -d FILE"),
 ];
+/// Others that are JSON: names that all of them have, what it is, and the way out.
+const JSON: [(&[&str], &str, &str); 5] = [
+    (
+        &["constants", "logEventTypes"],
+        "Chrome's netlog",
+        "a qlog: start Chrome with --quic-log-dir, or take the log of the server; or a capture of \
+         the connection",
+    ),
+    (
+        &["protocolVersion", "events"],
+        "a quic-trace",
+        "a qlog: qvis (https://qvis.quictools.info) reads quic-trace and saves qlog",
+    ),
+    (
+        &["log", "creator"],
+        "a HAR, which has requests and no packets",
+        "a capture, or the qlog of a QUIC stack",
+    ),
+    (&["_source", "layers"], "packets as JSON, as tshark writes them", TSHARK),
+    (&["timestamp", "layers"], "packets as JSON, as tshark writes them", TSHARK),
+];
+const TSHARK: &str = "the capture itself: tshark -r FILE -w OTHER.pcapng";
 const PCAPNG: &str = "pcap or pcapng: editcap -F pcapng FILE OTHER.pcapng";

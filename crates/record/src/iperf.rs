@@ -7,7 +7,8 @@
 use std::fmt;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-use firstflight_qlog::{Event, Limit, Listed, Lost, Metrics, Packet, Watch, What, word};
+use firstflight_outside::word;
+use firstflight_qlog::{Event, Limit, Listed, Lost, Metrics, Packet, Watch, What};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -23,7 +24,7 @@ pub(crate) fn read<R: Read + Seek>(
     source: &mut R,
     number: Option<usize>,
 ) -> Result<Recorded, RecordError> {
-    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
+    let unreadable = RecordError::unreadable(file);
     if source.seek(SeekFrom::End(0)).map_err(unreadable)? > LARGEST {
         return Err(RecordError::Refused {
             file: file.to_owned(),
@@ -169,8 +170,8 @@ impl<'de> Visitor<'de> for &mut Test {
                 "event" => event = Some(members.next_value::<String>()?),
                 "data" => {
                     let event = event.clone().unwrap_or_default();
-                    let told = self.line(&event, members.next_value()?);
-                    told.map_err(serde::de::Error::custom)?;
+                    let line = self.line(&event, members.next_value()?);
+                    line.map_err(serde::de::Error::custom)?;
                 }
                 _ => drop(members.next_value::<IgnoredAny>()?),
             }
@@ -367,8 +368,8 @@ mod tests {
         assert!(found.truncated);
         assert_eq!(found.connection.summary.bytes_sent, Some(200_000));
         let empty = read("x.json", &mut Cursor::new(r#"{"start":{},"error":"no\nroute"}"#), None);
-        let told = empty.unwrap_err().to_string();
-        assert!(told.starts_with("x.json: iperf3 failed: no\\nroute; accepted: "), "{told}");
+        let message = empty.unwrap_err().to_string();
+        assert!(message.starts_with("x.json: iperf3 failed: no\\nroute; accepted: "), "{message}");
     }
 
     #[test]

@@ -83,8 +83,8 @@ pub struct Recorded {
 /// # Errors
 /// As [`read`], and what cannot be opened.
 pub fn open(path: &Path, number: Option<usize>) -> Result<Recorded, RecordError> {
-    let file = if path.as_os_str() == "-" { "standard input" } else { &path.to_string_lossy() };
-    read(file, source::open(file, path)?, number)
+    let (file, source) = source::open(path)?;
+    read(&file, source, number)
 }
 
 /// What a file may be that is shown: one connection of it, or a recording of a whole host.
@@ -110,15 +110,14 @@ pub struct Watched {
 /// # Errors
 /// As [`open`].
 pub fn open_any(path: &Path, number: Option<usize>) -> Result<Opened, RecordError> {
-    let file = if path.as_os_str() == "-" { "standard input" } else { &path.to_string_lossy() };
-    let mut source = source::open(file, path)?;
-    let watched = match packed::unpacked(file, &mut source)? {
-        None => mix::watched_table(file, &mut source)?,
-        Some(mut kept) => mix::watched_table(file, &mut kept.content)?,
+    let (file, mut source) = source::open(path)?;
+    let watched = match packed::unpacked(&file, &mut source)? {
+        None => mix::watched_table(&file, &mut source)?,
+        Some(mut kept) => mix::watched_table(&file, &mut kept.content)?,
     };
     match watched {
         Some(watched) => Ok(Opened::Watched(watched)),
-        None => Ok(Opened::Recorded(Box::new(read(file, source, number)?))),
+        None => Ok(Opened::Recorded(Box::new(read(&file, source, number)?))),
     }
 }
 
@@ -151,11 +150,7 @@ fn recorded(
     mut source: &mut dyn Source,
     number: Option<usize>,
 ) -> Result<Recorded, RecordError> {
-    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
-    let mut first = Vec::new();
-    source.rewind().map_err(unreadable)?;
-    (&mut *source).take(FIRST).read_to_end(&mut first).map_err(unreadable)?;
-    match form::of(&first) {
+    match form::of(&source::first(file, source, FIRST)?) {
         Ok(Form::Qlog) => Ok(of_log(Log::read(file, source, number)?)),
         Ok(Form::Capture) => capture::read(file, &mut source, number),
         Ok(Form::Sockets) => sockets::read(file, &mut source, number),

@@ -8,7 +8,7 @@ use ruzstd::decoding::errors::ReadFrameHeaderError::SkipFrame;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::RecordError;
-use crate::source::{BUFFER, Rewindable, keep};
+use crate::source::{BUFFER, Rewindable, first, keep};
 
 /// What is packed as .gz or .zst, unpacked; `None` if it is not packed. The first bytes tell, not
 /// the name.
@@ -16,17 +16,14 @@ pub(crate) fn unpacked<R: Read + Seek>(
     file: &str,
     source: &mut R,
 ) -> Result<Option<Rewindable>, RecordError> {
-    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
-    let mut first = Vec::new();
-    source.rewind().map_err(unreadable)?;
-    source.by_ref().take(4).read_to_end(&mut first).map_err(unreadable)?;
-    source.rewind().map_err(unreadable)?;
+    let first = first(file, source, 4)?;
     let packed = BufReader::with_capacity(BUFFER, source);
     match first.as_slice() {
         [0x1f, 0x8b, ..] => keep(file, MultiGzDecoder::new(packed)).map(Some),
         // A frame, or one that is to be skipped (RFC 8878, section 3.1).
         [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
-            keep(file, Frames::new(packed).map_err(unreadable)?).map(Some)
+            let frames = Frames::new(packed).map_err(RecordError::unreadable(file))?;
+            keep(file, frames).map(Some)
         }
         _ => Ok(None),
     }
@@ -133,7 +130,7 @@ mod tests {
     fn a_window_that_takes_much_memory_is_refused() {
         // The descriptor of the largest window there is (RFC 8878, section 3.1.1.1.2).
         let frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff, 0x01, 0x00, 0x00];
-        let told = unpacked("x.zst", &mut Cursor::new(frame)).err().unwrap().to_string();
-        assert!(told.starts_with("x.zst: ") && told.contains("indow"), "{told}");
+        let message = unpacked("x.zst", &mut Cursor::new(frame)).err().unwrap().to_string();
+        assert!(message.starts_with("x.zst: ") && message.contains("indow"), "{message}");
     }
 }

@@ -1,8 +1,9 @@
 //! Where the bytes come from: a file, or a temporary one into which a pipe or a packed file was
 //! read; what is short stays in memory.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Seek as _, Write as _};
+use std::io::{self, Read, Seek, Write as _};
 use std::path::Path;
 
 use tempfile::SpooledTempFile;
@@ -18,11 +19,20 @@ pub(crate) struct Rewindable {
 
 /// Opens what is named; `-` is standard input. What is no regular file, as a pipe, is read once and
 /// whole, so that the readers can begin again.
-pub(crate) fn open(file: &str, path: &Path) -> Result<File, RecordError> {
-    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
-    if path.as_os_str() == "-" {
-        return keep(file, io::stdin().lock())?.content.into_file().map_err(unreadable);
-    }
+///
+/// Beside it is its name for messages.
+pub(crate) fn open(path: &Path) -> Result<(Cow<'_, str>, File), RecordError> {
+    let is_stdin = path.as_os_str() == "-";
+    let file = if is_stdin { "standard input".into() } else { path.to_string_lossy() };
+    let opened = match is_stdin {
+        true => kept_file(&file, io::stdin().lock()),
+        false => open_named(&file, path),
+    };
+    opened.map(|opened| (file, opened))
+}
+
+fn open_named(file: &str, path: &Path) -> Result<File, RecordError> {
+    let unreadable = RecordError::unreadable(file);
     let found = std::fs::metadata(path).map_err(unreadable)?;
     if found.is_dir() {
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
@@ -30,8 +40,24 @@ pub(crate) fn open(file: &str, path: &Path) -> Result<File, RecordError> {
     let opened = File::open(path).map_err(unreadable)?;
     match found.is_file() {
         true => Ok(opened),
-        false => keep(file, opened)?.content.into_file().map_err(unreadable),
+        false => kept_file(file, opened),
     }
+}
+
+fn kept_file(file: &str, from: impl Read) -> Result<File, RecordError> {
+    keep(file, from)?.content.into_file().map_err(RecordError::unreadable(file))
+}
+
+/// The first bytes, at most `most`; the source then stands at its begin.
+pub(crate) fn first(
+    file: &str,
+    source: &mut (impl Read + Seek + ?Sized),
+    most: u64,
+) -> Result<Vec<u8>, RecordError> {
+    let mut bytes = Vec::new();
+    let read = source.rewind().and_then(|()| source.take(most).read_to_end(&mut bytes));
+    let read = read.and_then(|_| source.rewind());
+    read.map(|()| bytes).map_err(RecordError::unreadable(file))
 }
 
 /// Reads all into a temporary file that has no name. What breaks off is kept as far as it goes.
@@ -57,7 +83,7 @@ fn keep_at_most(most: u64, file: &str, mut from: impl Read) -> Result<Rewindable
                 truncated = true;
                 break;
             }
-            Err(source) => return Err(RecordError::Unreadable { file: file.to_owned(), source }),
+            Err(source) => return Err(RecordError::unreadable(file)(source)),
         };
         kept += length as u64;
         if kept > most {
@@ -87,10 +113,10 @@ mod tests {
 
     #[test]
     fn more_than_the_bound_is_refused_with_the_bound() {
-        let told = keep_at_most(1 << 20, "x", io::repeat(7)).err().unwrap().to_string();
+        let message = keep_at_most(1 << 20, "x", io::repeat(7)).err().unwrap().to_string();
         assert!(
-            told.starts_with("x: more than 1 MiB through") && told.contains("accepted"),
-            "{told}"
+            message.starts_with("x: more than 1 MiB through") && message.contains("accepted"),
+            "{message}"
         );
     }
 }

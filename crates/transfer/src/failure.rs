@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use firstflight_outside::plain;
+use firstflight_outside::word;
 use quinn::{ConnectionError, ReadError, ReadExactError, StoppedError, VarInt, WriteError};
 use quinn_proto::TransportErrorCode;
 
@@ -161,12 +161,11 @@ impl Cause for StoppedError {
 /// A peer's words on one line, and not too many of them: what does not show as itself is escaped,
 /// control characters and marks of direction among it.
 pub(crate) fn shown(text: &str) -> String {
-    let begin: String = text.trim().chars().take(LONGEST).collect();
-    plain(&begin).replace('\n', "\\n")
+    word(text.trim())
 }
 
-const LONGEST: usize = 300;
-const OTHER_VERSION: &str = "it is another version of firstflight; both ends need the same";
+pub(crate) const OTHER_VERSION: &str =
+    "it is another version of firstflight; both ends need the same";
 /// RFC 8446, section 6.
 const NO_APPLICATION_PROTOCOL: u64 = 120;
 /// A TLS alert as an error of QUIC (RFC 9001, section 4.8).
@@ -190,10 +189,11 @@ mod tests {
 
     #[test]
     fn tls_s_numbers_become_what_to_do() {
-        let told = |alert| lost(RECEIVER, &closed(alert), Duration::from_secs(1), "").to_string();
-        assert!(told(120).contains("another version of firstflight"), "{}", told(120));
-        assert!(told(116).contains("--cert and --key"), "{}", told(116));
-        assert!(told(40).contains("the connection broke"), "{}", told(40));
+        let message =
+            |alert| lost(RECEIVER, &closed(alert), Duration::from_secs(1), "").to_string();
+        assert!(message(120).contains("another version of firstflight"), "{}", message(120));
+        assert!(message(116).contains("--cert and --key"), "{}", message(116));
+        assert!(message(40).contains("the connection broke"), "{}", message(40));
         assert!(fruitless(&closed(49)).contains("another --pin"));
         assert!(fruitless(&closed(120)).contains("another version"));
         assert!(fruitless(&ConnectionError::TimedOut).contains("timed out"));
@@ -204,6 +204,6 @@ mod tests {
         assert_eq!(shown("no\x1b[2Jroom\r\nhere"), "no\\u{1b}[2Jroom\\r\\nhere");
         assert_eq!(shown("photo\u{202e}gpj.exe \u{200b}"), "photo\\u{202e}gpj.exe \\u{200b}");
         assert_eq!(shown("\"a\u{308}\" isn't C:\\b"), "\"a\u{308}\" isn't C:\\b");
-        assert_eq!(shown(&"x".repeat(1_000)).len(), LONGEST);
+        assert_eq!(shown(&"x".repeat(1_000)).len(), 300);
     }
 }

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use quinn::{Connection, RecvStream, SendStream};
 use tokio::task::{AbortHandle, Id, JoinSet};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::endpoint::machine;
 use crate::error::TransferError;
-use crate::failure::{BUSY, GAVE_UP, fruitless};
-use crate::inbox::{Inbox, LAST_WORDS};
-use crate::message::{MessageError, Offer, Reply, VERSION, hear, tell};
+use crate::failure::{BUSY, GAVE_UP, OTHER_VERSION, fruitless};
+use crate::inbox::Inbox;
+use crate::message::{MessageError, Offer, Reply, VERSION, hear, say_good_bye};
 use crate::secret::Secret;
 
 /// A sender's first words, over the stream that it opens.
@@ -70,7 +70,7 @@ impl Pending {
                 }
                 Some((from, greeted)) = self.next() => match greeted {
                     Ok(mut greeting) => {
-                        greeting.place.told.clear();
+                        greeting.place.reason.clear();
                         return Ok(greeting);
                     }
                     Err(problem) => {
@@ -131,33 +131,27 @@ async fn greet(
     let silent = |_| "it said nothing".to_owned();
     let connection = timeout_at(until, incoming).await.map_err(silent)?;
     let connection = connection.map_err(|error| fruitless(&error))?;
-    let mut place = Heard { connection: connection.clone(), told: BUSY.to_owned() };
+    let mut place = Heard { connection: connection.clone(), reason: BUSY.to_owned() };
     let opened = timeout_at(until, connection.accept_bi()).await.inspect_err(|_| {
-        place.told = heard_nothing(waiting);
+        place.reason = heard_nothing(waiting);
     });
     let (mut say, mut from) = opened.map_err(silent)?.map_err(|error| fruitless(&error))?;
     // Bound again after the streams, so that it is dropped before them: a peer that loses its place
     // then gets the reason, and not the end of a stream.
     let place = place;
-    let (told, noted) = match timeout_at(until, hear::<Offer>(&mut from)).await {
+    let (reason, noted) = match timeout_at(until, hear::<Offer>(&mut from)).await {
         Err(_) => (heard_nothing(waiting), "it said nothing".to_owned()),
         Ok(Err(MessageError::Lost(Ok(error)))) => return Err(fruitless(&error)),
         Ok(Err(MessageError::Lost(Err(problem)) | MessageError::Wrong(problem))) => {
             (format!("it does not understand what it was offered: {problem}"), problem)
         }
         Ok(Ok(offer)) => match refused(&offer, secret, &connection) {
-            Some((told, noted)) => (told.to_owned(), noted.to_owned()),
+            Some((reason, noted)) => (reason.to_owned(), noted.to_owned()),
             None => return Ok(Greeting { place, connection, offer, tell: say, hear: from }),
         },
     };
-    let said = async {
-        // The sender closes when it has heard it.
-        if tell(&mut say, &Reply::GaveUp { reason: told.clone() }).await.is_ok() {
-            connection.closed().await;
-        }
-    };
-    let _ = timeout(LAST_WORDS, said).await;
-    connection.close(GAVE_UP, told.as_bytes());
+    let last = Reply::GaveUp { reason: reason.clone() };
+    say_good_bye(&connection, &mut say, Some(&last), &reason).await;
     Err(noted)
 }
 
@@ -187,13 +181,13 @@ fn heard_nothing(waiting: Duration) -> String {
 struct Heard {
     connection: Connection,
     /// Empty of one that is taken.
-    told: String,
+    reason: String,
 }
 
 impl Drop for Heard {
     fn drop(&mut self) {
-        if !self.told.is_empty() {
-            self.connection.close(GAVE_UP, self.told.as_bytes());
+        if !self.reason.is_empty() {
+            self.connection.close(GAVE_UP, self.reason.as_bytes());
         }
     }
 }
@@ -202,7 +196,6 @@ impl Drop for Heard {
 const UNVALIDATED: usize = 8;
 /// How many are heard at a time.
 const PLACES: usize = 256;
-const OTHER_VERSION: &str = "it is another version of firstflight; both ends need the same";
 const NO_SECRET: &str = "it takes only from senders that have its secret: \
      send --secret-file FILE or the variable FIRSTFLIGHT_SECRET, as recv printed it; \
      recv --allow-anyone takes from anybody";

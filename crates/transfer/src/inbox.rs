@@ -12,6 +12,7 @@ use crate::certificate::{Fingerprint, Identity};
 use crate::endpoint::{self, machine};
 use crate::error::TransferError;
 use crate::failure::GAVE_UP;
+use crate::message::LAST_WORDS;
 use crate::place::Place;
 use crate::secret::Secret;
 use crate::sink::Store;
@@ -124,5 +125,3 @@ const RESETS: Duration = Duration::from_millis(1);
 /// Bytes of datagrams that wait in the kernel: a flood of a busy moment. Of Linux's usual 208 KiB
 /// hostile clients drop so much that honest ones are not heard.
 const BUFFER: usize = 4 << 20;
-/// How long the last words may take.
-pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);

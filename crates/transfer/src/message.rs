@@ -13,12 +13,14 @@
 //!
 //! Each may say at any time that it gives up, and why.
 
+use std::time::Duration;
+
+use quinn::{Connection, RecvStream, SendStream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
-use quinn::{RecvStream, SendStream};
-
-use crate::failure::{Cause, shown};
+use crate::failure::{Cause, GAVE_UP, shown};
 use crate::hash::Sha256;
 
 /// What the sender has.
@@ -94,6 +96,26 @@ pub(crate) async fn hear<T: DeserializeOwned>(from: &mut RecvStream) -> Result<T
     read(&text).map_err(MessageError::Wrong)
 }
 
+/// Says last words, if the other side is there to hear them, and closes the connection once it has
+/// or has had its time.
+pub(crate) async fn say_good_bye(
+    connection: &Connection,
+    to: &mut SendStream,
+    last: Option<&impl Serialize>,
+    reason: &str,
+) {
+    if let Some(last) = last.filter(|_| connection.close_reason().is_none()) {
+        let said = async {
+            // The other side closes when it has heard it.
+            if tell(to, last).await.is_ok() {
+                connection.closed().await;
+            }
+        };
+        let _ = timeout(LAST_WORDS, said).await;
+    }
+    connection.close(GAVE_UP, reason.as_bytes());
+}
+
 fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     let problem = |error: serde_json::Error| shown(&error.to_string());
     serde_json::from_slice(text)
@@ -108,6 +130,8 @@ pub(crate) const ALPN: &[u8] = b"firstflight-file/3";
 
 /// A name of 255 bytes, each escaped, and then some.
 const LONGEST: usize = 16 * 1024;
+/// How long the other side has to hear the last words, and the connection to end.
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

@@ -4,18 +4,17 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use quinn::{Connection, SendStream};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::Progress;
 use crate::endpoint::machine;
 use crate::error::TransferError;
-use crate::failure::{DONE, GAVE_UP};
+use crate::failure::DONE;
 use crate::greet::{Greeting, Pending};
 use crate::hash::Sha256;
-use crate::inbox::{Inbox, LAST_WORDS};
-use crate::message::{Reply, tell};
+use crate::inbox::Inbox;
+use crate::message::{LAST_WORDS, Reply, say_good_bye};
 use crate::take::Taking;
 
 /// A transfer that is stored and checked.
@@ -95,26 +94,14 @@ pub(crate) async fn take(
             let _ = timeout(LAST_WORDS, connection.closed()).await;
             connection.close(DONE, b"done");
         }
-        Err(error) => say_good_bye(&connection, &mut say, error).await,
+        Err(error) => {
+            let reason = error.to_peer();
+            // Nobody waits for one that breaks the protocol, or that has said all.
+            let is_waited_for =
+                !matches!(error, TransferError::GaveUp { .. } | TransferError::Protocol { .. });
+            let last = is_waited_for.then(|| Reply::GaveUp { reason: reason.clone() });
+            say_good_bye(&connection, &mut say, last.as_ref(), &reason).await;
+        }
     }
     outcome
-}
-
-/// Tells the sender why nothing more is taken, if it is there to be told.
-async fn say_good_bye(connection: &Connection, say: &mut SendStream, error: &TransferError) {
-    let reason = error.to_peer();
-    // Nobody waits for one that breaks the protocol, or that has said all.
-    let is_waited_for =
-        !matches!(error, TransferError::GaveUp { .. } | TransferError::Protocol { .. });
-    if connection.close_reason().is_none() && is_waited_for {
-        let reply = Reply::GaveUp { reason: reason.clone() };
-        let said = async {
-            // The sender closes when it has heard it.
-            if tell(say, &reply).await.is_ok() {
-                connection.closed().await;
-            }
-        };
-        let _ = timeout(LAST_WORDS, said).await;
-    }
-    connection.close(GAVE_UP, reason.as_bytes());
 }

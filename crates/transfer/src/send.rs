@@ -21,9 +21,11 @@ use crate::Progress;
 use crate::certificate::{Fingerprint, Identity, SERVER_NAME};
 use crate::endpoint::{self, machine, send_window};
 use crate::error::TransferError;
-use crate::failure::{DONE, GAVE_UP, RECEIVER, gave_up, lost, out_of_turn};
+use crate::failure::{DONE, RECEIVER, gave_up, lost, out_of_turn};
 use crate::hash::Sha256;
-use crate::message::{MessageError, Offer, Reply, VERSION, Word, hear, tell};
+use crate::message::{
+    LAST_WORDS, MessageError, Offer, Reply, VERSION, Word, hear, say_good_bye, tell,
+};
 use crate::name;
 use crate::paths::Paths;
 use crate::pinned::Pinned;
@@ -152,7 +154,7 @@ pub async fn send(
     };
     match &outcome {
         Ok(_) => connection.close(DONE, b"done"),
-        Err(error) => say_good_bye(&connection, &mut ask, error).await,
+        Err(error) => give_up(&connection, &mut ask, error.to_peer()).await,
     }
     let stats = connection.stats();
     let record = watching.record();
@@ -311,8 +313,8 @@ impl Talk<'_> {
     }
 
     async fn tell(&self, ask: &mut SendStream, word: &impl Serialize) -> Result<(), TransferError> {
-        let told = self.patience.within(0, "took", tell(ask, word)).await?;
-        told.map_err(|error| self.wrong(error))
+        let asked = self.patience.within(0, "took", tell(ask, word)).await?;
+        asked.map_err(|error| self.wrong(error))
     }
 
     /// What the receiver said instead of having stored it.
@@ -414,20 +416,10 @@ async fn follow(
     }
 }
 
-/// Tells the receiver why nothing more comes, if it is there to be told.
-async fn say_good_bye(connection: &Connection, ask: &mut SendStream, error: &TransferError) {
-    let reason = error.to_peer();
-    if connection.close_reason().is_none() {
-        let word = Word::GaveUp { reason: reason.clone() };
-        let said = async {
-            // The receiver closes when it has heard it.
-            if tell(ask, &word).await.is_ok() {
-                connection.closed().await;
-            }
-        };
-        let _ = timeout(LAST_WORDS, said).await;
-    }
-    connection.close(GAVE_UP, reason.as_bytes());
+/// Tells the receiver why nothing more comes.
+async fn give_up(connection: &Connection, ask: &mut SendStream, reason: String) {
+    let last = Word::GaveUp { reason: reason.clone() };
+    say_good_bye(connection, ask, Some(&last), &reason).await;
 }
 
 /// The file of the qlog.
@@ -452,6 +444,4 @@ type Log = Tap<BufWriter<File>>;
 
 /// How often the sender's buffer is fitted to its cwnd.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long the end of the connection may take to reach the receiver.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 const GO_ON: &str = "; send it again to go on where it stopped";

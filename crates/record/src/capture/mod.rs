@@ -59,7 +59,7 @@ fn blocks<R: Read + Seek + Send>(
     source: &mut R,
     take: impl FnMut(u64, &Packet),
 ) -> Result<Ended, RecordError> {
-    source.rewind().map_err(|source| RecordError::Unreadable { file: file.to_owned(), source })?;
+    source.rewind().map_err(RecordError::unreadable(file))?;
     Blocks::new(file, source)?.each(take)
 }
 
@@ -192,14 +192,14 @@ fn frame<'b>(
             describe(interface.linktype, interface.ts_resolution().unwrap_or(1_000_000))
         }
         PcapBlockOwned::Legacy(packet) => {
-            let told = interfaces.first().map(|interface| {
+            let frame = interfaces.first().map(|interface| {
                 let unit = 1_000_000_000 / interface.resolution;
                 let at_ns = u64::from(packet.ts_sec) * 1_000_000_000;
                 let at_ns = at_ns + u64::from(packet.ts_usec) * unit;
                 let (bytes, original) = (packet.data, packet.origlen.into());
                 Frame { at_ns, link: interface.link, bytes, original }
             });
-            Ok(told)
+            Ok(frame)
         }
         PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
             let Some(interface) = interfaces.get(packet.if_id as usize) else {

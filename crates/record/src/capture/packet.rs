@@ -107,7 +107,7 @@ pub(crate) fn packet(link: Linktype, frame: &[u8], original: u64) -> Option<Pack
             let cut = original.saturating_sub(frame.len() as u64);
             let payload = if length == 0 { bytes.len() as u64 + cut } else { length };
             let (syn, ack) = (flags & 0x02 != 0, flags & 0x10 != 0);
-            let told = Tcp {
+            let tcp = Tcp {
                 sequence: number(4),
                 ack: ack.then(|| number(8)),
                 window: u16::from_be_bytes([fixed[14], fixed[15]]),
@@ -115,7 +115,7 @@ pub(crate) fn packet(link: Linktype, frame: &[u8], original: u64) -> Option<Pack
                 options: sliced.transport.filter(|_| syn).and_then(|segment| options(&segment)),
             };
             let payload = payload.saturating_sub(header);
-            Some(Packet { ends: ends(bytes.first_chunk()?), payload, tcp: Some(told) })
+            Some(Packet { ends: ends(bytes.first_chunk()?), payload, tcp: Some(tcp) })
         }
         _ => None,
     }
@@ -123,17 +123,17 @@ pub(crate) fn packet(link: Linktype, frame: &[u8], original: u64) -> Option<Pack
 
 fn options(segment: &TransportSlice<'_>) -> Option<SynOptions> {
     let TransportSlice::Tcp(tcp) = segment else { return None };
-    let mut told = SynOptions::default();
+    let mut found = SynOptions::default();
     for option in tcp.options_iterator().flatten() {
         match option {
-            TcpOptionElement::MaximumSegmentSize(bytes) => told.mss = Some(bytes),
+            TcpOptionElement::MaximumSegmentSize(bytes) => found.mss = Some(bytes),
             // More than 14 is to be taken for 14 (RFC 7323, section 2.3).
-            TcpOptionElement::WindowScale(bits) => told.scale = Some(bits.min(14)),
-            TcpOptionElement::Timestamp(..) => told.timestamps = true,
+            TcpOptionElement::WindowScale(bits) => found.scale = Some(bits.min(14)),
+            TcpOptionElement::Timestamp(..) => found.timestamps = true,
             _ => {}
         }
     }
-    Some(told)
+    Some(found)
 }
 
 /// What Linux writes for the pseudo-interface `any`: the protocol is at one place, the packet

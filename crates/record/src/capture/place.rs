@@ -101,9 +101,9 @@ impl Handshake {
 
     /// The payload of a full segment; `None` if no SYN tells the largest segment.
     pub(crate) fn full(&self) -> Option<u64> {
-        let told = || self.options.iter().filter_map(|options| (*options)?);
-        let largest = told().filter_map(|options| options.mss).min()?;
-        let stamped = told().count() == 2 && told().all(|options| options.timestamps);
+        let options = || self.options.iter().filter_map(|options| (*options)?);
+        let largest = options().filter_map(|options| options.mss).min()?;
+        let stamped = options().count() == 2 && options().all(|options| options.timestamps);
         let options = if stamped { TIME_STAMPS } else { 0 };
         Some(u64::from(largest).max(LEAST_MSS) - options)
     }

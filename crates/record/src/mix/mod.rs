@@ -71,8 +71,8 @@ pub struct Rate {
 /// # Errors
 /// As [`crate::open`], and a file that tells of no transfer.
 pub fn open(path: &Path) -> Result<Mix, RecordError> {
-    let file = if path.as_os_str() == "-" { "standard input" } else { &path.to_string_lossy() };
-    read(file, source::open(file, path)?)
+    let (file, source) = source::open(path)?;
+    read(&file, source)
 }
 
 /// Reads transfers from the begin of what may be packed; `file` is for messages.
@@ -110,11 +110,7 @@ fn of<R: Read + Seek + Send>(file: &str, mut source: R) -> Result<Mix, RecordErr
 
 /// The first bytes as text.
 fn begin_of<R: Read + Seek>(file: &str, source: &mut R) -> Result<String, RecordError> {
-    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
-    let mut first = Vec::new();
-    source.rewind().map_err(unreadable)?;
-    source.by_ref().take(crate::FIRST).read_to_end(&mut first).map_err(unreadable)?;
-    source.rewind().map_err(unreadable)?;
+    let first = source::first(file, source, crate::FIRST)?;
     Ok(String::from_utf8_lossy(&first).into_owned())
 }
 
@@ -154,7 +150,7 @@ fn by_lines<R: Read>(
     form: &'static str,
     take: &mut dyn FnMut(u64, &str) -> Found,
 ) -> Result<Mix, RecordError> {
-    let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
+    let unreadable = RecordError::unreadable(file);
     let mut mix = Mix { form, ..Mix::default() };
     let mut lines = BufReader::new(source);
     let mut bytes = Vec::new();
@@ -383,8 +379,8 @@ mod tests {
         assert_eq!((held.left, held.held), (Some(false), true));
         assert_eq!(held.control.as_deref(), Some("ff_scout"));
         // Of one of them there is nothing to draw.
-        let told = crate::read("x", Cursor::new(WATCH), None).unwrap_err().to_string();
-        assert!(told.contains("firstflight kernel what-if FILE, or"), "{told}");
+        let message = crate::read("x", Cursor::new(WATCH), None).unwrap_err().to_string();
+        assert!(message.contains("firstflight kernel what-if FILE, or"), "{message}");
     }
 
     #[test]

@@ -127,8 +127,8 @@ fn calendar(line: &str) -> Option<(Stamp, &str)> {
     };
     let (Stamp::Clock(second), rest) = of_day(rest)? else { return None };
     let (east_s, rest) = if own_year.is_some() { zone(rest) } else { (0.0, rest) };
-    let (told, rest) = year(rest);
-    let day = days(own_year.or(told).unwrap_or(SOME_YEAR), month + 1, day)?;
+    let (year, rest) = year(rest);
+    let day = days(own_year.or(year).unwrap_or(SOME_YEAR), month + 1, day)?;
     Some((Stamp::Calendar(day * DAY_S + second - east_s), rest.trim_start()))
 }
 
@@ -152,10 +152,10 @@ fn year(rest: &str) -> (Option<u32>, &str) {
     for skip in 0..2 {
         let mut words = rest.trim_start().splitn(3, char::is_whitespace);
         let zone = (skip == 1).then(|| words.next()).flatten().unwrap_or("");
-        let told = words.next().filter(|word| word.len() == 4 && zone.len() <= 6);
-        let told = told.filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-        if let Some(year) = told.and_then(|word| word.parse().ok()) {
-            let end = rest.find(told.unwrap_or_default()).map_or(rest.len(), |at| at + 4);
+        let word = words.next().filter(|word| word.len() == 4 && zone.len() <= 6);
+        let word = word.filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some(year) = word.and_then(|word| word.parse().ok()) {
+            let end = rest.find(word.unwrap_or_default()).map_or(rest.len(), |at| at + 4);
             return (Some(year), &rest[end..]);
         }
     }
@@ -189,8 +189,8 @@ fn offset(text: &str) -> Option<(f64, &str)> {
 fn fraction(rest: &str) -> (f64, &str) {
     let Some(digits) = rest.strip_prefix(['.', ',']) else { return (0.0, rest) };
     let length = digits.bytes().take_while(u8::is_ascii_digit).count();
-    let told = format!("0.{}", &digits[..length]).parse();
-    (told.unwrap_or(0.0), &digits[length..])
+    let share = format!("0.{}", &digits[..length]).parse();
+    (share.unwrap_or(0.0), &digits[length..])
 }
 
 /// Days from 1970 to a day of the Gregorian calendar, if there is such a day. Years begin in March,

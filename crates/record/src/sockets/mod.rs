@@ -17,7 +17,8 @@ mod samples;
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
-use firstflight_qlog::{Listed, Skipped, word};
+use firstflight_outside::word;
+use firstflight_qlog::{Listed, Skipped};
 
 use crate::{Form, RecordError, Recorded, choose};
 use clock::{Clock, Stamp, UnitSearch, stamp};
@@ -134,7 +135,7 @@ impl Reading {
         source: &mut R,
         mut take: impl FnMut(Found<'_>),
     ) -> Result<(), RecordError> {
-        let unreadable = |source| RecordError::Unreadable { file: file.to_owned(), source };
+        let unreadable = RecordError::unreadable(file);
         source.rewind().map_err(unreadable)?;
         let mut lines = BufReader::with_capacity(BUFFER, source);
         let mut bytes = Vec::new();
