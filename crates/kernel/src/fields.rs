@@ -1,4 +1,4 @@
-//! What programs of a cgroup write, read field by field.
+//! What programs in the kernel write, read field by field.
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -14,7 +14,7 @@ impl<'a> Fields<'a> {
         Self { bytes, at: 0 }
     }
 
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let found = self.bytes.get(self.at..self.at + N)?.try_into().ok()?;
         self.at += N;
         Some(found)
@@ -26,6 +26,14 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn long(&mut self) -> Option<u64> {
         self.take().map(u64::from_ne_bytes)
+    }
+
+    pub(crate) fn longs<const N: usize>(&mut self) -> Option<[u64; N]> {
+        let mut all = [0; N];
+        for number in &mut all {
+            *number = self.long()?;
+        }
+        Some(all)
     }
 
     pub(crate) fn nanos(&mut self) -> Option<Duration> {

@@ -32,6 +32,8 @@ pub mod record;
 pub mod registration;
 pub mod requirements;
 #[cfg(feature = "bpf")]
+mod ring;
+#[cfg(feature = "bpf")]
 pub mod steer;
 pub mod trial;
 #[cfg(feature = "bpf")]

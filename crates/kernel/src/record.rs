@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use libbpf_rs::{MapCore as _, RingBufferBuilder};
+use libbpf_rs::MapCore as _;
 
+use crate::fields::Fields;
 use crate::load::{RECORDS, Registered};
+use crate::ring::drain;
 use crate::watch::End;
 
 /// One event of one connection: `struct record` of `c/bpf/record.h`.
@@ -99,25 +101,21 @@ const KINDS: [Kind; 14] = [
 
 impl Record {
     fn read(bytes: &[u8]) -> Option<Self> {
-        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-        let mut numbers = [0; 7];
-        for (index, number) in numbers.iter_mut().enumerate() {
-            *number = long(24 + 8 * index)?;
-        }
+        let mut fields = Fields::of(bytes);
+        // In the order of the struct.
         Some(Self {
-            ports: (word(0)?, word(4)?),
-            kind: *KINDS.get(usize::try_from(word(8)?).ok()?)?,
-            snd_cwnd: word(12)?,
-            snd_ssthresh: word(16)?,
-            mss: word(20)?,
-            numbers,
-            cwnd: long(80)?,
-            ssthresh: long(88)?,
-            sent: long(96)?,
-            acked: long(104)?,
-            pacing_rate: long(112)?,
-            exit: Exit::read(long(120)?),
+            ports: (fields.word()?, fields.word()?),
+            kind: *KINDS.get(usize::try_from(fields.word()?).ok()?)?,
+            snd_cwnd: fields.word()?,
+            snd_ssthresh: fields.word()?,
+            mss: fields.word()?,
+            numbers: fields.longs()?,
+            cwnd: fields.long()?,
+            ssthresh: fields.long()?,
+            sent: fields.long()?,
+            acked: fields.long()?,
+            pacing_rate: fields.long()?,
+            exit: Exit::read(fields.long()?),
         })
     }
 }
@@ -142,14 +140,10 @@ impl Registered {
         let Some(map) = self.object().maps().find(|map| map.name() == RECORDS) else {
             return Ok(found);
         };
-        let mut builder = RingBufferBuilder::new();
-        builder.add(&map, |bytes| {
+        let drained = drain(&map, Duration::ZERO, |bytes| {
             found.extend(Record::read(bytes));
-            0
-        })?;
-        let ring = builder.build()?;
-        ring.poll(Duration::ZERO)?;
-        drop(ring);
-        Ok(found)
+            true
+        });
+        drained.map(|()| found)
     }
 }

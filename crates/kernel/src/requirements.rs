@@ -194,17 +194,17 @@ mod tests {
                         unknown func bpf_setsockopt#49\nprocessed 1550 insns (limit 1000000)\n";
         let field = "28: <invalid CO-RE relocation>\nfailed to resolve CO-RE relocation <byte_off> \
                      [37] struct sock.sk_cgrp_data.cgroup (0:1:0 @ offset 48)\nprocessed 9 insns";
-        let told = |said| Lack::named_in(said).map(|lack| lack.to_string());
+        let lack = |said| Lack::named_in(said).map(|lack| lack.to_string());
         let has = "Linux 5.15 or later with CONFIG_BPF_JIT has";
         assert_eq!(
-            told(function).unwrap(),
+            lack(function).unwrap(),
             format!("the kernel has no bpf_setsockopt for such programs; {has}")
         );
         assert_eq!(
-            told(field).unwrap(),
+            lack(field).unwrap(),
             format!("the kernel has no field struct sock.sk_cgrp_data.cgroup; {has}")
         );
-        assert_eq!(told("R1 invalid mem access 'inv'\nprocessed 9 insns"), None);
+        assert_eq!(lack("R1 invalid mem access 'inv'\nprocessed 9 insns"), None);
     }
 
     #[test]

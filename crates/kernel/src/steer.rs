@@ -16,6 +16,7 @@ use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 use crate::attached::Attached;
 use crate::catalogue::{LONGEST_NAME, available};
 use crate::cgroup::Cgroup;
+use crate::fields::Fields;
 use crate::folder::turn_of;
 use crate::load::Complaints;
 use crate::requirements::{self, BPFFS, Lack};
@@ -143,18 +144,9 @@ pub fn list() -> Result<Vec<(Rule, Counts)>, SteerError> {
     for (at, rule) in read(&value).into_iter().enumerate() {
         let key = count_key(set, at).to_ne_bytes();
         let value = counts.lookup(&key, MapFlags::ANY)?.unwrap_or_default();
-        let number = |at: usize| {
-            let bytes = value.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
-            bytes.map(u64::from_ne_bytes).unwrap_or_default()
-        };
-        let counts = Counts {
-            matched: number(0),
-            steered: number(1),
-            own_choice: number(2),
-            failed: number(3),
-            last_error: number(4),
-        };
-        found.push((rule, counts));
+        let [matched, steered, own_choice, failed, last_error] =
+            Fields::of(&value).longs().unwrap_or_default();
+        found.push((rule, Counts { matched, steered, own_choice, failed, last_error }));
     }
     Ok(found)
 }
@@ -197,7 +189,7 @@ fn write([all, active, counts]: &[MapHandle; 3], rules: &[Rule]) -> Result<(), S
 
 fn read_word(map: &MapHandle) -> Result<u32, SteerError> {
     let value = map.lookup(&[0; 4], MapFlags::ANY)?.unwrap_or_default();
-    Ok(value.get(..4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes).unwrap_or_default())
+    Ok(Fields::of(&value).word().unwrap_or_default())
 }
 
 /// The kernel has these controls.
@@ -229,27 +221,27 @@ pub(crate) fn bytes_of(rule: &Rule) -> Vec<u8> {
 
 /// The rules of `struct rules`.
 fn read(value: &[u8]) -> Vec<Rule> {
-    let word = |at: usize| {
-        let bytes = value.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
-        bytes.map(u32::from_ne_bytes).unwrap_or_default()
-    };
-    let count = usize::try_from(word(4)).unwrap_or_default().min(MAX_RULES);
-    let rules = (0..count).filter_map(|index| {
-        let at = 8 + RULE * index;
-        let address: [u8; 16] = value.get(at..at + 16)?.try_into().ok()?;
-        let mask: [u8; 16] = value.get(at + 16..at + 32)?.try_into().ok()?;
-        let net = Ipv6Net::with_netmask(address.into(), Ipv6Addr::from(mask)).ok()?;
-        let name = value.get(at + 40..at + 56)?.split(|byte| *byte == 0).next()?;
-        let id = u64::from_ne_bytes(value.get(at + 56..at + 64)?.try_into().ok()?);
-        Some(Rule {
-            to: as_written(net),
-            port: u16::try_from(word(at + 32)).ok().filter(|port| *port > 0),
-            per_mille: u16::try_from(word(at + 36)).ok()?,
-            control: String::from_utf8_lossy(name).into_owned(),
-            cgroup: Some(Cgroup { level: word(at + 64), id }).filter(|_| id != 0),
-        })
-    });
-    rules.collect()
+    let Some((head, rules)) = value.split_at_checked(8) else { return Vec::new() };
+    let count = Fields::of(&head[4..]).word().unwrap_or_default();
+    let count = usize::try_from(count).unwrap_or_default();
+    rules.chunks_exact(RULE).take(count).filter_map(rule_of).collect()
+}
+
+/// The rule of `struct rule`.
+fn rule_of(bytes: &[u8]) -> Option<Rule> {
+    let mut fields = Fields::of(bytes);
+    let (address, mask): ([u8; 16], [u8; 16]) = (fields.take()?, fields.take()?);
+    let net = Ipv6Net::with_netmask(address.into(), Ipv6Addr::from(mask)).ok()?;
+    let (port, per_mille) = (fields.word()?, fields.word()?);
+    let control = fields.name()?;
+    let (id, level) = (fields.long()?, fields.word()?);
+    Some(Rule {
+        to: as_written(net),
+        port: u16::try_from(port).ok().filter(|port| *port > 0),
+        per_mille: u16::try_from(per_mille).ok()?,
+        control,
+        cgroup: Some(Cgroup { level, id }).filter(|_| id != 0),
+    })
 }
 
 /// A prefix of IPv4 as the one of the addresses ::ffff:a.b.c.d.

@@ -9,12 +9,13 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ObjectBuilder, RingBufferBuilder};
+use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ObjectBuilder};
 
 use crate::cgroup::other_programs;
 use crate::fields::Fields;
 use crate::load::Complaints;
 use crate::requirements::{self, Lack};
+use crate::ring::drain;
 
 /// The programs, attached until this is dropped; connections go on undisturbed then.
 #[derive(Debug)]
@@ -211,21 +212,11 @@ impl Watch {
         let Some(map) = self.object.maps().find(|map| map.name() == "records") else {
             return Ok(found);
         };
-        let mut builder = RingBufferBuilder::new();
-        let take = |bytes: &[u8]| {
+        let drained = drain(&map, patience, |bytes| {
             found.extend(Fields::of(bytes).connection());
-            0
-        };
-        builder.add(&map, take).map_err(refused)?;
-        let ring = builder.build().map_err(refused)?;
-        let polled = ring.poll(patience);
-        drop(ring);
-        match polled {
-            // A signal, such as that of Ctrl-C.
-            Err(error) if error.kind() == libbpf_rs::ErrorKind::Interrupted => Ok(found),
-            Err(error) => Err(refused(error)),
-            Ok(()) => Ok(found),
-        }
+            true
+        });
+        drained.map(|()| found).map_err(refused)
     }
 
     /// Reads the counts.

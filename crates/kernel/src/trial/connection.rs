@@ -117,34 +117,34 @@ mod tests {
         Look { at, acked, in_flight, srtt }
     }
 
-    fn told(bytes: [Look; 2], age: [Look; 2]) -> Connection {
+    fn connection(bytes: [Look; 2], age: [Look; 2]) -> Connection {
         Connection { bytes, age, acked: 90_000, ..Connection::read(&[0; 192]).unwrap() }
     }
 
     #[test]
     fn between_two_looks_bytes_come_evenly() {
         let two = [look(80, 30_000, 60_000), look(120, 90_000, 0)];
-        let told = told(two, two);
-        assert_eq!(told.time_to(60_000), Some(Duration::from_millis(100)));
-        assert_eq!(told.bytes_at(Duration::from_millis(90)), 45_000.);
+        let connection = connection(two, two);
+        assert_eq!(connection.time_to(60_000), Some(Duration::from_millis(100)));
+        assert_eq!(connection.bytes_at(Duration::from_millis(90)), 45_000.);
     }
 
     #[test]
     fn a_pause_after_the_data_is_the_applications() {
         let two = [look(80, 30_000, 60_000), look(9_000, 90_000, 0)];
-        let told = told(two, two);
-        assert_eq!(told.time_to(60_000), Some(Duration::from_millis(100)));
-        assert_eq!(told.bytes_at(Duration::from_secs(5)), 90_000.);
+        let connection = connection(two, two);
+        assert_eq!(connection.time_to(60_000), Some(Duration::from_millis(100)));
+        assert_eq!(connection.bytes_at(Duration::from_secs(5)), 90_000.);
         // More came than was in flight: the data came late.
         let late = [look(80, 30_000, 10_000), look(9_000, 90_000, 0)];
-        assert!(self::told(late, late).time_to(60_000) > Some(Duration::from_secs(4)));
+        assert!(self::connection(late, late).time_to(60_000) > Some(Duration::from_secs(4)));
     }
 
     #[test]
     fn a_short_connection_has_no_time_and_all_its_bytes() {
-        let told = told([Look::default(); 2], [look(50, 90_000, 0), Look::default()]);
-        assert_eq!(told.time_to(100_000), None);
-        assert_eq!(told.bytes_at(Duration::from_secs(1)), 90_000.);
+        let connection = connection([Look::default(); 2], [look(50, 90_000, 0), Look::default()]);
+        assert_eq!(connection.time_to(100_000), None);
+        assert_eq!(connection.bytes_at(Duration::from_secs(1)), 90_000.);
         assert_eq!(Connection::read(&[0; 100]), None);
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use libbpf_rs::{ErrorKind, MapCore as _, MapFlags, MapHandle, RingBufferBuilder};
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
 use super::Counts;
 use super::connection::Connection;
@@ -17,6 +17,7 @@ use crate::attached::Attached;
 use crate::fields::Fields;
 use crate::folder::turn_of;
 use crate::requirements::{self, BPFFS};
+use crate::ring::drain;
 use crate::steer::{Rule, SteerError, bytes_of, check_known, name_bytes};
 
 /// What is tried.
@@ -112,20 +113,8 @@ impl Dealing {
         patience: Duration,
         mut take: impl FnMut(Connection) -> bool,
     ) -> Result<(), SteerError> {
-        let mut goes_on = true;
-        let mut builder = RingBufferBuilder::new();
-        builder.add(&self.outcomes, |bytes| {
-            goes_on = Connection::read(bytes).is_none_or(&mut take);
-            if goes_on { 0 } else { -1 }
-        })?;
-        let ring = builder.build()?;
-        let polled = ring.poll(patience);
-        drop(ring);
-        match polled {
-            // A signal, such as that of Ctrl-C.
-            Err(error) if goes_on && error.kind() != ErrorKind::Interrupted => Err(error.into()),
-            _ => Ok(()),
-        }
+        let take = |bytes: &[u8]| Connection::read(bytes).is_none_or(&mut take);
+        Ok(drain(&self.outcomes, patience, take)?)
     }
 
     /// Reads the counts.
