@@ -199,7 +199,7 @@ mod tests {
     fn linux_has_all_of_the_catalogue_but_what_the_page_says() {
         let page = include_str!("../../../docs/judge.md");
         let lab = On::lab(false, None).transport().unwrap();
-        let mut told = Vec::new();
+        let mut listed = Vec::new();
         for entry in firstflight_judge::select(&[]).unwrap() {
             let mut scenario = entry.scenario.clone();
             scenario.controls = vec!["linux-cubic".parse().unwrap()];
@@ -207,11 +207,14 @@ mod tests {
                 let key = ["handshake_delay", "delayed_ack", "[[udp]]", "ecn_feedback", "writes"];
                 let key = key.into_iter().chain(["receiver_window_until", "files"]);
                 let key = key.into_iter().find(|key| why.to_string().contains(key)).unwrap();
-                told.push(format!("{} (`{key}`)", entry.id));
+                listed.push(format!("{} (`{key}`)", entry.id));
             }
         }
-        let told = told.join(", ");
-        assert!(page.split_whitespace().collect::<Vec<_>>().join(" ").contains(&told), "{told}");
+        let listed = listed.join(", ");
+        assert!(
+            page.split_whitespace().collect::<Vec<_>>().join(" ").contains(&listed),
+            "{listed}"
+        );
     }
 
     /// Those that docs/judge.md names, where a build can load controls for the others on the path.
@@ -227,17 +230,17 @@ mod tests {
             with: Vec::new(),
             longest: std::time::Duration::ZERO,
         });
-        let mut told = Vec::new();
+        let mut listed = Vec::new();
         for entry in firstflight_judge::select(&[]).unwrap() {
             let mut scenario = entry.scenario.clone();
             scenario.controls = vec!["programs".parse().unwrap()];
             match guests.complete(&scenario) {
-                Err(why) if !why.to_string().contains("--features kernel") => told.push(entry.id),
+                Err(why) if !why.to_string().contains("--features kernel") => listed.push(entry.id),
                 _ => {}
             }
         }
-        let told = format!("**What is not covered**: {}.", told.join(", "));
-        assert!(page.contains(&told), "{told}");
+        let listed = format!("**What is not covered**: {}.", listed.join(", "));
+        assert!(page.contains(&listed), "{listed}");
     }
 
     /// As docs/judge.md says; whatever becomes of one that a new scenario sets, it is told by name.

@@ -10,6 +10,7 @@ pub mod calls;
 mod captures;
 mod compare;
 mod completions;
+mod document;
 mod failure;
 mod figures;
 mod judge;

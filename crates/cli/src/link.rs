@@ -9,8 +9,8 @@ use firstflight_report::terminal;
 use firstflight_report::{Column, Table};
 use firstflight_scenario::trace::Rates;
 use firstflight_scenario::{Buffer, Loss, Rate, Time, complete};
-use serde::Serialize;
 
+use crate::document::document;
 use crate::failure::{Failure, Status};
 use crate::words::whole;
 use crate::{interrupt, output};
@@ -107,12 +107,7 @@ pub(crate) fn link(args: &Args) -> Result<Status, Failure> {
         }
     })?;
     if args.json {
-        let document = Document {
-            schema: "firstflight/link@1",
-            version: env!("CARGO_PKG_VERSION"),
-            carried: &carried,
-        };
-        output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
+        output::print(&document("firstflight/link@1", &carried)?)?;
     } else {
         output::note(&text(&carried));
     }
@@ -121,14 +116,6 @@ pub(crate) fn link(args: &Args) -> Result<Status, Failure> {
         (false, true) => Status::Unmet,
         (false, false) => Status::Done,
     })
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(flatten)]
-    carried: &'a Carried,
 }
 
 fn spec(args: &Args) -> Result<LinkSpec, Failure> {

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 
 use firstflight_results::{Results, RunResult};
 use firstflight_scenario::Size;
-use firstflight_transfer::Fingerprint;
 
 use crate::failure::{Failure, Fault as _, Status};
 use crate::progress::Progress;
 use crate::secret::SecretArgs;
-use crate::transfer::Common;
+use crate::transfer::{Common, PeerArgs};
 use crate::{interrupt, output};
 
 mod found;
@@ -42,12 +41,8 @@ pub(crate) struct Args {
     /// Measure the kernel's TCP with iperf3, to an `iperf3 -s`, instead of QUIC
     #[arg(long, conflicts_with_all = ["pin", "trust", "secret", "secret_file", "cert", "key"])]
     iperf3: bool,
-    /// Fingerprint of the receiver's certificate, as recv prints it
-    #[arg(long, value_name = "FINGERPRINT")]
-    pin: Vec<Fingerprint>,
-    /// The receiver's certificate itself, in PEM
-    #[arg(long, value_name = "FILE.pem")]
-    trust: Vec<PathBuf>,
+    #[command(flatten)]
+    peer: PeerArgs,
     #[command(flatten)]
     secret: SecretArgs,
     /// Print the results as one JSON document

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use firstflight_judge::{Entry, GROUPS, found};
 use firstflight_report::{Column, Table, digits, terminal, wrapped};
-use firstflight_scenario::{Rule, Scenario, Time};
+use firstflight_scenario::{Scenario, Time};
 use firstflight_transports::SIM;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::{Failure, Status};
 use crate::shared::{Beside, Use, carry_out};
-use crate::{figures, output, summary};
+use crate::{document, figures, output, summary};
 
 /// List the scenarios of the catalogue; with a name, explain one and draw the references on it
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ pub(crate) fn scenarios(args: &Args) -> Result<Status, Failure> {
     let group = found("--group", args.group.as_slice())?;
     entries.retain(|entry| group.iter().any(|of| of.id == entry.id));
     if args.json {
-        output::print(&json(&entries)?)?;
+        output::print(&document(&entries)?)?;
     } else if args.file {
         // One after the other they would be no file.
         output::print(entries.first().map_or("", |entry| entry.toml))?;
@@ -127,60 +127,30 @@ fn picture(scenario: &Scenario) -> Result<String, Failure> {
     Ok(format!("{}\n{}", drawn.unwrap_or_default(), summary::text(&report, screen)))
 }
 
-/// The document of `--json`.
-#[derive(Serialize)]
-struct Listed<'a> {
-    schema: &'static str,
-    version: &'static str,
-    groups: BTreeMap<&'static str, &'static str>,
-    scenarios: Vec<One<'a>>,
-}
-
-#[derive(Serialize)]
-struct One<'a> {
-    id: &'a str,
-    name: &'a str,
-    group: &'a str,
-    title: &'a str,
-    source: &'a str,
-    about: &'a str,
-    why: &'a str,
-    expected: &'a str,
-    shows_not: &'a str,
-    rules: &'a [Rule],
-    bound_s: Option<f64>,
-    published_s: BTreeMap<&'a str, f64>,
-    seeds: u64,
-    /// The file.
-    toml: &'a str,
-}
-
-fn json<'a>(entries: &'a [Entry]) -> Result<String, Failure> {
-    let one = |entry: &'a Entry| {
-        let Entry { id, name, toml, scenario, head, .. } = entry;
-        let published = head.published.iter();
-        One {
-            id,
-            name,
-            group: entry.letter(),
-            title: entry.title(),
-            source: entry.source(),
-            about: &head.about,
-            why: &head.why,
-            expected: &head.expected,
-            shows_not: &head.shows_not,
-            rules: &head.rules,
-            bound_s: head.bound.map(Time::seconds),
-            published_s: published.map(|(name, time)| (name.as_str(), time.seconds())).collect(),
-            seeds: scenario.runs.unwrap_or(1),
-            toml,
-        }
+/// What `--json` prints.
+fn document(entries: &[Entry]) -> Result<String, Failure> {
+    let one = |entry: &Entry| {
+        let head = &entry.head;
+        let published = head.published.iter().map(|(name, time)| (name, time.seconds()));
+        json!({
+            "id": entry.id,
+            "name": entry.name,
+            "group": entry.letter(),
+            "title": entry.title(),
+            "source": entry.source(),
+            "about": head.about,
+            "why": head.why,
+            "expected": head.expected,
+            "shows_not": head.shows_not,
+            "rules": head.rules,
+            "bound_s": head.bound.map(Time::seconds),
+            "published_s": published.collect::<BTreeMap<_, _>>(),
+            "seeds": entry.scenario.runs.unwrap_or(1),
+            "toml": entry.toml,
+        })
     };
-    let listed = Listed {
-        schema: "firstflight/scenarios@1",
-        version: env!("CARGO_PKG_VERSION"),
-        groups: GROUPS.iter().map(|group| (group.letter, group.title)).collect(),
-        scenarios: entries.iter().map(one).collect(),
-    };
-    Ok(serde_json::to_string_pretty(&listed)? + "\n")
+    let groups: BTreeMap<_, _> = GROUPS.iter().map(|group| (group.letter, group.title)).collect();
+    let scenarios: Vec<_> = entries.iter().map(one).collect();
+    let content = json!({ "groups": groups, "scenarios": scenarios });
+    document::document("firstflight/scenarios@1", content)
 }

@@ -2,14 +2,16 @@
 
 use std::time::Instant;
 
-use firstflight_answers::{comparison, json};
+use firstflight_answers::comparison;
 use firstflight_kernel::requirements::{self, Lack};
 use firstflight_report::{Column, Table, terminal, wrapped};
 use firstflight_runner::Options;
 use firstflight_scenario::PathFlags;
 use firstflight_transports::On;
 use serde::Serialize;
+use serde_json::json;
 
+use crate::document::document;
 use crate::failure::{Failure, Status};
 use crate::progress::Progress;
 use crate::{interrupt, output};
@@ -40,14 +42,6 @@ const TRANSPORTS: [(&str, &str, &str); 5] = [
     ("Linux's TCP in real time", "linux --link tun", "linux-cubic"),
     ("Linux's TCP in virtual time", "linux --virtual-time", "linux-cubic"),
 ];
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    version: &'static str,
-    parts: Vec<CheckedPart>,
-}
 
 /// One part, and how trying it went.
 #[derive(Serialize)]
@@ -80,9 +74,10 @@ pub(crate) fn self_check(args: &Args) -> Result<Status, Failure> {
     parts.push(CheckedPart::tried("controls in this kernel", command, loads)?);
     drop(progress);
     let broke = parts.iter().any(|part| part.broke);
-    let version = env!("CARGO_PKG_VERSION");
-    let document = Document { schema: "firstflight/self-check@1", version, parts };
-    output::print(&if args.json { json(&document)? } else { text(&document.parts) })?;
+    output::print(&match args.json {
+        true => document("firstflight/self-check@1", json!({ "parts": parts }))?,
+        false => text(&parts),
+    })?;
     Ok(if broke { Status::Unmet } else { Status::Done })
 }
 

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use firstflight_core::needs::Facilities;
 use firstflight_results::statistics::seconds;
 use firstflight_scenario::{Size, Time};
-use firstflight_transfer::{Fingerprint, Progress, Sending, Sent, Source, Tuning};
+use firstflight_transfer::{Progress, Sending, Sent, Source, Tuning};
 use tokio::sync::watch;
 
 use crate::failure::{Failure, Status};
 use crate::secret::SecretArgs;
-use crate::transfer::{self, Common, megabytes};
+use crate::transfer::{self, Common, PeerArgs, megabytes};
 use crate::{output, transfer::interrupted};
 
 /// Send a file over QUIC with a chosen control
@@ -30,12 +30,8 @@ pub(crate) struct Args {
     /// Send for this long instead of a file, to measure
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     duration: Option<Time>,
-    /// Fingerprint of the receiver's certificate, as recv prints it; this or --trust
-    #[arg(long, value_name = "FINGERPRINT")]
-    pin: Vec<Fingerprint>,
-    /// The receiver's certificate itself, in PEM
-    #[arg(long, value_name = "FILE.pem")]
-    trust: Vec<PathBuf>,
+    #[command(flatten)]
+    peer: PeerArgs,
     #[command(flatten)]
     secret: SecretArgs,
     /// Congestion control: one of `firstflight list`, or quinn-newreno, quinn-cubic, quinn-bbr
@@ -76,11 +72,10 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn send(args: Args) -> Result<Status, Failure> {
-    transfer::check_trust(&args.pin, &args.trust)?;
     let sending = Sending {
+        accepted: args.peer.accepted()?,
         source: source(&args),
         paths: paths(&args),
-        accepted: transfer::accepted(&args.pin, &args.trust)?,
         identity: args.common.identity()?,
         secret: args.secret.read()?.map(|given| given.secret),
         timeout: args.common.timeout()?,
@@ -166,12 +161,12 @@ fn text(sent: &Sent, control: &str) -> String {
             sent.record.peak_window as f64 / 1e3
         ),
     });
-    if let Some(told) = &sent.told {
+    if let Some(learned) = &sent.told {
         text.push_str(&format!(
             "of this path was known: {:.1} kB in a round, {:.1} ms, {:.0} s ago\n",
-            told.per_round.0 as f64 / 1e3,
-            told.min_rtt.0 as f64 / 1e6,
-            told.age.0 as f64 / 1e9
+            learned.per_round.0 as f64 / 1e3,
+            learned.min_rtt.0 as f64 / 1e6,
+            learned.age.0 as f64 / 1e9
         ));
     }
     if let Some(hash) = &sent.sha256 {

@@ -220,10 +220,10 @@ fn beside(judged: &Judged) -> Option<Table> {
         Column::number("lost", "packets"),
     ];
     let mut table = Table::new("beside", "Beside the references", columns);
-    let told = |value: Option<f64>| value.map_or("-".to_owned(), |value| digits(value, 3));
+    let cell = |value: Option<f64>| value.map_or("-".to_owned(), |value| digits(value, 3));
     for row in std::iter::once(&judged.log).chain(&judged.references) {
         let lost = row.lost_packets.map_or("-".to_owned(), |packets| packets.to_string());
-        let cells = [told(row.time_s), told(row.exit_time_s), told(row.exit_window_over_bdp)];
+        let cells = [cell(row.time_s), cell(row.exit_time_s), cell(row.exit_window_over_bdp)];
         let cells = cells.into_iter().chain([lost]).map(Cell::from);
         table.push(std::iter::once(Cell::from(row.name.clone())).chain(cells));
     }

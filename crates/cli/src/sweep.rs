@@ -9,8 +9,8 @@ use firstflight_sweep::{
     grid_files, into_page, run,
 };
 use firstflight_transports::On;
-use serde::Serialize;
 
+use crate::document::document;
 use crate::failure::{Failure, Status};
 use crate::progress::Progress;
 use crate::words::count;
@@ -228,20 +228,9 @@ fn usual_place(grid: &Path) -> PathBuf {
     Path::new("firstflight-out/sweep").join(name)
 }
 
-/// The document of `--json`.
-#[derive(Serialize)]
-struct Printed<'a> {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(flatten)]
-    summary: &'a Summary,
-}
-
 fn print(args: &Args, dir: &Path, summary: &Summary) -> Result<(), Failure> {
     if args.json {
-        let schema = "firstflight/sweep-summary@1";
-        let printed = Printed { schema, version: firstflight_sweep::VERSION, summary };
-        return Ok(output::print(&format!("{}\n", serde_json::to_string_pretty(&printed)?))?);
+        return Ok(output::print(&document("firstflight/sweep-summary@1", summary)?)?);
     }
     Ok(output::print(&terminal::table(&table(dir, summary), output::screen()))?)
 }

@@ -53,16 +53,28 @@ impl Common {
     }
 }
 
-/// A sender has to know the receiver, one way or the other.
-pub(crate) fn check_trust(pins: &[Fingerprint], files: &[PathBuf]) -> Result<(), Failure> {
-    match pins.is_empty() && files.is_empty() {
-        true => Err(Failure::Usage(
-            "--pin: missing, and --trust too: without one of them any host could pose as the \
-             receiver; accepted: --pin sha256:..., the fingerprint that `firstflight recv` prints, \
-             or --trust FILE.pem, the receiver's certificate"
-                .to_owned(),
-        )),
-        false => Ok(()),
+/// By what a sender knows its receiver.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PeerArgs {
+    /// Fingerprint of the receiver's certificate, as recv prints it; this or --trust
+    #[arg(long, value_name = "FINGERPRINT")]
+    pin: Vec<Fingerprint>,
+    /// The receiver's certificate itself, in PEM
+    #[arg(long, value_name = "FILE.pem")]
+    trust: Vec<PathBuf>,
+}
+
+impl PeerArgs {
+    pub(crate) fn accepted(&self) -> Result<Vec<Fingerprint>, Failure> {
+        if self.pin.is_empty() && self.trust.is_empty() {
+            return Err(Failure::Usage(
+                "--pin: missing, and --trust too: without one of them any host could pose as the \
+                 receiver; accepted: --pin sha256:..., the fingerprint that `firstflight recv` \
+                 prints, or --trust FILE.pem, the receiver's certificate"
+                    .to_owned(),
+            ));
+        }
+        Ok(accepted(&self.pin, &self.trust)?)
     }
 }
 
@@ -94,9 +106,9 @@ pub(crate) async fn interrupted() {
 
 /// Shows how far the transfer is, until nobody tells any more.
 pub(crate) async fn show(mut progress: watch::Receiver<Reached>) {
-    let told = [progress.clone()];
+    let all = [progress.clone()];
     tokio::select! {
-        () = show_all(&told) => {}
+        () = show_all(&all) => {}
         () = async { while progress.changed().await.is_ok() {} } => {}
     }
 }

@@ -1,105 +1,18 @@
 //! The rules that do not hold as results of a static analysis (SARIF 2.1.0), which forges show
 //! beside a change.
 
-use std::collections::BTreeMap;
-
+use firstflight_answers as answers;
 use firstflight_judge::{Changes, Judgement, select};
 use firstflight_scenario::Rule;
-use serde::Serialize;
+use serde_json::json;
 
-/// The document (sections 3.13 to 3.29 of the standard; keys are as it writes them).
-#[derive(Serialize)]
-struct Log {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    version: &'static str,
-    runs: [Run; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Run {
-    tool: Tool,
-    automation_details: Id,
-    results: Vec<Found>,
-}
-
-#[derive(Serialize)]
-struct Tool {
-    driver: Driver,
-}
-
-#[derive(Serialize)]
-struct Driver {
-    name: &'static str,
-    version: &'static str,
-    rules: [Described; Rule::ALL.len()],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Described {
-    id: &'static str,
-    name: &'static str,
-    short_description: Message,
-}
-
-#[derive(Serialize)]
-struct Id {
-    id: String,
-}
-
-#[derive(Serialize)]
-struct Message {
-    text: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Found {
-    rule_id: &'static str,
-    rule_index: usize,
-    level: &'static str,
-    message: Message,
-    locations: [Location; 1],
-    /// By what a result is known again in another run.
-    partial_fingerprints: BTreeMap<&'static str, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    baseline_state: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    physical_location: Place,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Place {
-    artifact_location: Artifact,
-    region: Region,
-}
-
-#[derive(Serialize)]
-struct Artifact {
-    uri: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    start_line: usize,
-}
+use crate::failure::Failure;
 
 /// The text of the document; `changes` are those since a stored judgement.
 ///
 /// # Errors
-/// As serde's.
-pub(super) fn sarif(
-    judgement: &Judgement,
-    changes: Option<&Changes>,
-) -> Result<String, serde_json::Error> {
+/// A number that is none.
+pub(super) fn sarif(judgement: &Judgement, changes: Option<&Changes>) -> Result<String, Failure> {
     let Judgement { control, on, .. } = judgement;
     let failed = judgement.scenarios.iter().flat_map(|judged| {
         judged.failed().map(move |(rule, why)| (judged.name, judged.title.as_str(), rule, why))
@@ -108,42 +21,49 @@ pub(super) fn sarif(
         let is_new = |changes: &Changes| {
             changes.worse.iter().any(|it| it.scenario == name && it.rule == rule)
         };
-        let known = format!("{control}/{on}/{name}/{rule}");
-        let artifact = Artifact { uri: format!("scenarios/catalogue/{name}.toml") };
-        Found {
-            rule_id: rule.name(),
-            rule_index: rule as usize,
-            level: "error",
-            message: Message {
-                text: format!("{control} on {name} ({title}): not {}: {why}", rule.title()),
+        let mut result = json!({
+            "ruleId": rule.name(),
+            "ruleIndex": rule as usize,
+            "level": "error",
+            "message": {
+                "text": format!("{control} on {name} ({title}): not {}: {why}", rule.title()),
             },
-            locations: [Location {
-                physical_location: Place {
-                    artifact_location: artifact,
-                    region: Region { start_line: asked_in(name) },
+            "locations": [{
+                "physicalLocation": {
+                    "artifactLocation": { "uri": format!("scenarios/catalogue/{name}.toml") },
+                    "region": { "startLine": asked_in(name) },
                 },
             }],
-            partial_fingerprints: [("firstflight/v1", known)].into(),
-            baseline_state: changes.map(|it| if is_new(it) { "new" } else { "unchanged" }),
-        }
-    });
-    let rules = Rule::ALL.map(|rule| Described {
-        id: rule.name(),
-        name: rule.title(),
-        short_description: Message { text: format!("The control is {}", rule.title()) },
-    });
-    let log = Log {
-        schema: "https://json.schemastore.org/sarif-2.1.0.json",
-        version: "2.1.0",
-        runs: [Run {
-            tool: Tool {
-                driver: Driver { name: "firstflight judge", version: judgement.version, rules },
+            // By this a result is known again in another run.
+            "partialFingerprints": {
+                "firstflight/v1": format!("{control}/{on}/{name}/{rule}"),
             },
-            automation_details: Id { id: format!("firstflight/{control}/{on}") },
-            results: results.collect(),
+        });
+        if let Some(changes) = changes {
+            result["baselineState"] = json!(if is_new(changes) { "new" } else { "unchanged" });
+        }
+        result
+    });
+    let rules = Rule::ALL.map(|rule| {
+        json!({
+            "id": rule.name(),
+            "name": rule.title(),
+            "shortDescription": { "text": format!("The control is {}", rule.title()) },
+        })
+    });
+    let driver =
+        json!({ "name": "firstflight judge", "version": judgement.version, "rules": rules });
+    // Sections 3.13 to 3.29 of the standard; keys are as it writes them.
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": driver },
+            "automationDetails": { "id": format!("firstflight/{control}/{on}") },
+            "results": results.collect::<Vec<_>>(),
         }],
-    };
-    Ok(serde_json::to_string_pretty(&log)? + "\n")
+    });
+    Ok(answers::json(&log)?)
 }
 
 /// The line of the scenario's file that lists the rules, from 1.

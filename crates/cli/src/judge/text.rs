@@ -60,12 +60,12 @@ pub(super) fn told(changes: &Changes) -> String {
         1 => "1 rule is".to_owned(),
         many => format!("{many} rules are"),
     };
-    let mut told = format!("{} worse, {} better", are(&changes.worse), are(&changes.better));
+    let mut counts = format!("{} worse, {} better", are(&changes.worse), are(&changes.better));
     if changes.left_out > 0 {
         let left_out = count(changes.left_out as u64, "scenario");
-        let _ = write!(told, "; {left_out} of it not judged now");
+        let _ = write!(counts, "; {left_out} of it not judged now");
     }
-    told
+    counts
 }
 
 /// Which rules do not hold, with the numbers, and whether these are in doubt; or why there is no

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use firstflight_answers::Allowed;
+use firstflight_answers::{Allowed, json};
 use firstflight_kernel::catalogue::available;
 use firstflight_kernel::cgroup::other_programs;
 use firstflight_kernel::pinned::{self, Pinned};
@@ -89,7 +89,7 @@ impl Document {
     }
 
     pub(super) fn text(&self) -> Result<String, Failure> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        Ok(json(self)?)
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
             });
         }
         let ends = "  connection 10.0.0.1:1 to 10.0.0.2:2, ESTAB, in";
-        let told = format!("{ends} the namespace of this program\n{ends} namespace left\n");
-        assert_eq!(control.users(), told);
+        let users = format!("{ends} the namespace of this program\n{ends} namespace left\n");
+        assert_eq!(control.users(), users);
     }
 }

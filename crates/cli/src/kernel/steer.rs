@@ -10,9 +10,11 @@ use firstflight_kernel::watch::default_cgroup;
 use firstflight_scenario::Fraction;
 use ipnet::IpNet;
 use serde::Serialize;
+use serde_json::json;
 
 use super::watch::{no_cgroup, read_prefix};
 use super::{Steer as Args, why};
+use crate::document::document;
 use crate::failure::{Failure, Status};
 use crate::output;
 
@@ -44,10 +46,12 @@ pub(super) fn steer(args: &Args) -> Result<Status, Failure> {
         change(&rules)?;
         rules = steer::list()?;
     }
-    let told = rules.iter().map(|(rule, counts)| RuleReport::new(rule, counts)).collect::<Vec<_>>();
+    // In the order in which they are looked at.
+    let reports: Vec<_> =
+        rules.iter().map(|(rule, counts)| RuleReport::new(rule, counts)).collect();
     output::print(&match args.json {
-        true => serde_json::to_string_pretty(&Document::of(told))? + "\n",
-        false => text(&told),
+        true => document("firstflight/steer@1", json!({ "rules": reports }))?,
+        false => text(&reports),
     })?;
     Ok(Status::Done)
 }
@@ -101,21 +105,6 @@ fn port(port: Option<u16>) -> String {
 
 fn below(cgroup: Option<&Path>) -> String {
     cgroup.map(|folder| format!(" --cgroup {}", folder.display())).unwrap_or_default()
-}
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    version: &'static str,
-    /// In the order in which they are looked at.
-    rules: Vec<RuleReport>,
-}
-
-impl Document {
-    fn of(rules: Vec<RuleReport>) -> Self {
-        Self { schema: "firstflight/steer@1", version: env!("CARGO_PKG_VERSION"), rules }
-    }
 }
 
 /// A rule and what it has done since the rules were last changed.

@@ -30,16 +30,16 @@ pub(super) use self::run::trial;
 
 /// What a recording tells, for `show`; its connections are a table of `out`, too.
 pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status, Failure> {
-    let told = RefCell::new(None);
+    let report = RefCell::new(None);
     let head = |head| {
-        *told.borrow_mut() = Some(TrialReport::of(head));
+        *report.borrow_mut() = Some(TrialReport::of(head));
         Ok(())
     };
     let tables = out.map(|out| Tables::begin(out, table::trial::columns())).transpose()?;
     let (mut tables, mut unwritten) = (tables, None);
     let mut rows = Table::empty(table::trial::columns());
     let tell = |line: &Line, text: &[u8]| {
-        let _ = told.borrow_mut().as_mut().map(|told| told.take(line));
+        let _ = report.borrow_mut().as_mut().map(|report| report.take(line));
         let Some(tables) = &mut tables else { return Ok(()) };
         table::trial::push(&mut rows, text)?;
         if rows.len() == ROWS {
@@ -51,11 +51,11 @@ pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status
     let wrong = |problem: &str| Failure::Usage(format!("show: {}: {problem}", path.display()));
     let (_, last) = connection::read(path, head, tell).map_err(|problem| wrong(&problem))?;
     unwritten.map_or(Ok(()), Err)?;
-    let told = told.into_inner().ok_or_else(|| wrong("its first line is cut off"))?;
+    let report = report.into_inner().ok_or_else(|| wrong("its first line is cut off"))?;
     let lasted = last.map_or(0., |line| line.after_s);
     let lasted = Duration::try_from_secs_f64(lasted).unwrap_or_default();
-    let refused = told.refused;
-    told.print(Err(refused), lasted, json, out)?;
+    let refused = report.refused;
+    report.print(Err(refused), lasted, json, out)?;
     tables.map_or(Ok(()), |mut tables| {
         tables.write(rows)?;
         tables.finish()
@@ -94,7 +94,7 @@ impl TrialReport {
         self.history.look_now(&self.judge, lasted.as_secs_f64());
         let found = Found::new(&self.head, &self.judge, counts, lasted);
         output::print(&match json {
-            true => serde_json::to_string_pretty(&found)? + "\n",
+            true => found.json()?,
             false => found.text(output::screen()),
         })?;
         out.map_or(Ok(()), |out| page::write(out, &found, &self.history))

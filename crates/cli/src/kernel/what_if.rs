@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use firstflight_advise::mix::{Mix, MixAnswer};
 use firstflight_advise::{Candidate, Stack};
-use firstflight_answers::json;
 use firstflight_kernel::catalogue::{self, kernel_name};
 use firstflight_outside::digits;
 use firstflight_record::mix::{self, Transfer};
@@ -17,15 +16,14 @@ use serde::Serialize;
 
 use super::WhatIf as Args;
 use crate::advise::controls;
+use crate::document::document;
 use crate::failure::{Failure, Status};
 use crate::progress::Progress;
 use crate::{interrupt, output};
 
-/// The document of `--json`.
+/// What `--json` prints.
 #[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    version: &'static str,
+struct Recording<'a> {
     file: &'a str,
     /// What the file is.
     form: &'static str,
@@ -57,9 +55,7 @@ pub(super) fn what_if(args: &Args) -> Result<Status, Failure> {
     let answer = asked.and_then(|asked| asked.answer(&options))?;
     drop(progress);
     if args.json {
-        let document = Document {
-            schema: "firstflight/what-if@1",
-            version: env!("CARGO_PKG_VERSION"),
+        let recording = Recording {
             file: &file,
             form: mix.form,
             idle: mix.idle,
@@ -67,7 +63,7 @@ pub(super) fn what_if(args: &Args) -> Result<Status, Failure> {
             others: &others,
             answer: &answer,
         };
-        output::print(&json(&document)?)?;
+        output::print(&document("firstflight/what-if@1", &recording)?)?;
         return Ok(Status::Done);
     }
     let mut said = vec![path(&file, &mix, &answer)];

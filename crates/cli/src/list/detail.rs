@@ -49,8 +49,8 @@ pub(super) fn text(catalogue: &Catalogue) -> String {
         parts.push(part);
     }
     for queue in &catalogue.queues {
-        let told = wrapped(queue.summary, output::screen().width, "  ");
-        let mut part = format!("queue {}\n  {told}  source: {}\n", queue.name, queue.source);
+        let summary = wrapped(queue.summary, output::screen().width, "  ");
+        let mut part = format!("queue {}\n  {summary}  source: {}\n", queue.name, queue.source);
         for (knob, usual) in &queue.knobs {
             let usual = if usual.is_empty() { "(needed)" } else { usual };
             let _ = writeln!(part, "  {knob:26}{usual}");
@@ -78,9 +78,9 @@ fn policy(axis: &str, policy: &Policy) -> String {
     let mut text = format!("{axis} {}\n  {}\n", policy.name, policy.summary);
     let _ = writeln!(text, "  source: {}", policy.source);
     if let Some(about) = &policy.about {
-        let told =
+        let parts =
             [("watches", about.watches), ("believes", about.believes), ("fails", about.fails)];
-        for (what, words) in told {
+        for (what, words) in parts {
             let line = wrapped(&format!("{what}: {words}"), output::screen().width - 2, "  ");
             line.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
         }

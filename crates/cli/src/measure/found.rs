@@ -1,6 +1,6 @@
 //! What `measure` found: a table, a document, a page.
 
-use firstflight_answers::Allowed;
+use firstflight_answers::{Allowed, json};
 use firstflight_report::{
     Axis, Column, Figure, Page, Panel, Section, Series, Table, terminal, wrapped, write_dir,
 };
@@ -77,8 +77,7 @@ pub(super) fn print(
     let page = args.out.as_ref().map(|_| page(&title, &table, &said, &measured));
     let runs = in_order(&measured);
     let results = results(args, sender.what(), runs);
-    let document = Document { results, summary, socket_buffers };
-    let json = serde_json::to_string_pretty(&document)? + "\n";
+    let json = json(&Document { results, summary, socket_buffers })?;
     match args.json {
         true => output::print(&json)?,
         false => {

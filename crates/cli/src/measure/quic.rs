@@ -36,10 +36,7 @@ impl<'a> Quic<'a> {
             source: Source::Memory(args.size.bytes()),
             name: None,
             control: control.to_owned(),
-            accepted: {
-                transfer::check_trust(&args.pin, &args.trust)?;
-                transfer::accepted(&args.pin, &args.trust)?
-            },
+            accepted: args.peer.accepted()?,
             identity: args.common.identity()?,
             secret: args.secret.read()?.map(|given| given.secret),
             timeout: args.common.timeout()?,

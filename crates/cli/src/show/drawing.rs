@@ -3,6 +3,8 @@
 use firstflight_qlog::{Connection, Curve, Curves, Limited};
 use firstflight_report::{Axis, Cell, Column, Figure, Panel, Series, Table};
 
+use crate::words::count;
+
 /// Windows, rate, RTT and losses on one time axis, up to `until_s`.
 pub(super) fn figure(heading: &str, connection: &Connection, until_s: f64) -> Figure {
     let curves = connection.curves(until_s);
@@ -78,9 +80,9 @@ fn rtt(curves: &Curves) -> Option<Panel> {
     if all.iter().all(|(_, points)| points.points().is_empty()) {
         return None;
     }
-    let told = all.into_iter().filter(|(_, points)| !points.points().is_empty());
+    let drawn = all.into_iter().filter(|(_, points)| !points.points().is_empty());
     let panel = Panel::new(Axis::new("RTT", "ms"));
-    Some(told.fold(panel, |panel, (name, points)| {
+    Some(drawn.fold(panel, |panel, (name, points)| {
         panel.with(Series::steps(name, points.points().to_vec()))
     }))
 }
@@ -117,17 +119,17 @@ pub(super) fn table(connection: &Connection) -> Table {
     let columns = [Column::text("quantity"), Column::text("value")];
     let mut table = Table::new("summary", "The connection", columns);
     let mut row = |name: &str, text: String| table.push([name.into(), Cell::from(text)]);
-    let told = |value: Option<String>| value.unwrap_or("not told".to_owned());
+    let or_not = |value: Option<String>| value.unwrap_or("not told".to_owned());
     let bytes =
-        |bytes: Option<u64>| told(bytes.map(|bytes| format!("{:.1} kB", bytes as f64 / 1e3)));
-    let packets = |packets: Option<u64>| told(packets.map(counted));
-    let ms = |ms: Option<f64>| told(ms.map(milliseconds));
+        |bytes: Option<u64>| or_not(bytes.map(|bytes| format!("{:.1} kB", bytes as f64 / 1e3)));
+    let packets = |packets: Option<u64>| or_not(packets.map(counted));
+    let ms = |ms: Option<f64>| or_not(ms.map(milliseconds));
     match (&connection.hidden, &summary.exit) {
         (Some(why), _) => row("end of start-up", format!("not in this record: {why}")),
         (None, None) => row("end of start-up", "not in this record".to_owned()),
         (None, Some(exit)) => {
             row("end of start-up", format!("after {:.3} s", exit.time_s));
-            row("its reason", told(exit.reason.clone()));
+            row("its reason", or_not(exit.reason.clone()));
             row("cwnd then", bytes(exit.cwnd_bytes));
             row("lost by then", packets(exit.packets_lost));
         }
@@ -142,7 +144,7 @@ pub(super) fn table(connection: &Connection) -> Table {
     let sent = match (summary.packets_sent, megabytes) {
         (Some(packets), Some(megabytes)) => format!("{}, {megabytes}", counted(packets)),
         (Some(packets), None) => format!("{}, their length not told", counted(packets)),
-        (None, megabytes) => told(megabytes),
+        (None, megabytes) => or_not(megabytes),
     };
     row("sent", sent);
     row("lost", packets(summary.packets_lost));
@@ -174,7 +176,7 @@ pub(super) fn limits(connection: &Connection) -> Option<Table> {
 }
 
 fn counted(packets: u64) -> String {
-    format!("{packets} packet{}", if packets == 1 { "" } else { "s" })
+    count(packets, "packet")
 }
 
 /// Milliseconds with two decimals; a time below 0.1 ms in microseconds.

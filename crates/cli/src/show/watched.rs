@@ -1,5 +1,6 @@
 //! `show` of a recording of `kernel watch`: its connections as a table, or one of them.
 
+use firstflight_answers as answers;
 use firstflight_outside::digits;
 use firstflight_record::Watched;
 use firstflight_report::{Cell, Column, Table, terminal};
@@ -119,8 +120,7 @@ fn shown(value: Value<'_>) -> String {
 
 /// Rows as a document.
 fn document(file: &str, rows: &[Map<String, Json>]) -> Result<String, Failure> {
-    let document = json!({ "schema": SCHEMA, "file": file, "connections": rows });
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    Ok(answers::json(&json!({ "schema": SCHEMA, "file": file, "connections": rows }))?)
 }
 
 const SCHEMA: &str = "firstflight/connections@1";

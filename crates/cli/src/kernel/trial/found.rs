@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use super::connection::Head;
 use super::reason;
+use crate::document::document;
+use crate::failure::Failure;
 use crate::kernel::why;
 
 /// What `--json` prints.
 #[derive(Serialize)]
 pub(super) struct Found {
-    schema: &'static str,
-    version: &'static str,
     pub(super) control: String,
     pub(super) against: String,
     pub(super) to: String,
@@ -127,8 +127,6 @@ impl Found {
         let (refused, counts) = (counts.map_or_else(|it| it, |it| it.failed), counts.ok());
         let error = counts.filter(|_| refused > 0).map(|counts| why(counts.last_error));
         Self {
-            schema: "firstflight/trial@1",
-            version: env!("CARGO_PKG_VERSION"),
             control: head.control.clone(),
             against: head.against.clone(),
             to: head.to.clone(),
@@ -150,6 +148,10 @@ impl Found {
             measures: rows(judge),
             stopped: judge.stop().map(reason),
         }
+    }
+
+    pub(super) fn json(&self) -> Result<String, Failure> {
+        document("firstflight/trial@1", self)
     }
 
     pub(super) fn text(&self, screen: Screen) -> String {
@@ -306,7 +308,7 @@ mod tests {
         let counts = Counts { own_choice: 3, ..Counts::default() };
         let (head, lasted) = (Head::of(&plan, 0.02), Duration::from_secs(seconds));
         let found = Found::new(&head, &judge, Ok(counts), lasted);
-        assert!(serde_json::to_string(&found).unwrap().contains("firstflight/trial@1"));
+        assert!(found.json().unwrap().contains("firstflight/trial@1"));
         found.text(Screen::plain(160))
     }
 

@@ -12,8 +12,7 @@ use crate::{command_line, output};
 
 /// Writes `report.html`, `figures/`, `data/` and `trial.json` under `out`.
 pub(super) fn write(out: &Path, found: &Found, history: &History) -> Result<(), Failure> {
-    let json = serde_json::to_string_pretty(found)? + "\n";
-    write_dir(out, &page(found, history), vec![("trial.json".into(), json)])?;
+    write_dir(out, &page(found, history), vec![("trial.json".into(), found.json()?)])?;
     output::note_report(&out.join("report.html"));
     Ok(())
 }

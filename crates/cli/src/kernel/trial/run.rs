@@ -39,11 +39,11 @@ pub(in crate::kernel) fn trial(args: &Args) -> Result<Status, Failure> {
     }
     let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
     let stop = interrupt::listen();
-    let mut told = TrialReport::of(Head::of(&plan, tolerance));
+    let mut report = TrialReport::of(Head::of(&plan, tolerance));
     let path = args.record.as_deref();
-    let (record, before) = Record::open(path, &mut plan, tolerance, |line| told.take(line))?;
+    let (record, before) = Record::open(path, &mut plan, tolerance, |line| report.take(line))?;
     let (dealing, goes_on) = Dealing::begin(&cgroup, &plan)?;
-    let mut trial = Trial { dealing, plan, record, told, before, began: Instant::now() };
+    let mut trial = Trial { dealing, plan, record, report, before, began: Instant::now() };
     output::note(&format!(
         "{} {} of new connections of {}; Ctrl-C ends it",
         if goes_on { "going on to try" } else { "trying" },
@@ -55,8 +55,8 @@ pub(in crate::kernel) fn trial(args: &Args) -> Result<Status, Failure> {
         trial.dealing.renew()?;
         let left = period.saturating_sub(trial.lasted()).min(TICK);
         trial.take(left)?;
-        progress.say(&found::so_far(&trial.told.judge));
-        if let Some(why) = trial.told.judge.stop() {
+        progress.say(&found::so_far(&trial.report.judge));
+        if let Some(why) = trial.report.judge.stop() {
             break Some(why);
         }
         if stop.load(Relaxed) || trial.lasted() >= period {
@@ -69,7 +69,7 @@ pub(in crate::kernel) fn trial(args: &Args) -> Result<Status, Failure> {
     drop(progress);
     let (counts, lasted) = (trial.dealing.counts()?, trial.lasted());
     trial.dealing.end()?;
-    trial.told.print(Ok(counts), lasted, args.json, args.out.as_deref())?;
+    trial.report.print(Ok(counts), lasted, args.json, args.out.as_deref())?;
     Ok(match why {
         Some(_) => Status::Unmet,
         None if lasted < period => Status::Interrupted,
@@ -82,7 +82,7 @@ struct Trial {
     dealing: Dealing,
     plan: Plan,
     record: Record,
-    told: TrialReport,
+    report: TrialReport,
     /// How long it had lasted before this command.
     before: Duration,
     began: Instant,
@@ -96,12 +96,12 @@ impl Trial {
     /// Takes what was told, writes each connection down before it leaves the kernel's buffer, and
     /// judges.
     fn take(&mut self, patience: Duration) -> Result<(), Failure> {
-        let Self { dealing, plan, record, told, before, began } = self;
+        let Self { dealing, plan, record, report, before, began } = self;
         let mut outcome = Ok(());
         dealing.take(patience, |connection| {
             let line = Line::new(&connection, plan, *before + began.elapsed());
             match record.add(&line) {
-                Ok(true) => told.take(&line),
+                Ok(true) => report.take(&line),
                 // A command that was killed had written it down.
                 Ok(false) => {}
                 Err(failure) => outcome = Err(failure),

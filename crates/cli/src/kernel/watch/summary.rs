@@ -195,10 +195,10 @@ impl Summary {
             text.push_str(terminal::table(&self.histogram(screen), screen).trim_end());
             text.push_str("\n\n");
         }
-        let (told, _) = self.all();
+        let (closed, _) = self.all();
         let open = counts.began.saturating_sub(counts.closed);
-        let _ = write!(text, "{}; {} still open", count(told, "connection"), open);
-        if told > 0 {
+        let _ = write!(text, "{}; {} still open", count(closed, "connection"), open);
+        if closed > 0 {
             let (connections, bytes) = self.never_left();
             let (of, bytes) = (digits(connections * 100.0, 1), digits(bytes * 100.0, 1));
             let _ = write!(text, "; {of} % never left slow start, with {bytes} % of the bytes");
