@@ -244,7 +244,7 @@ impl Judged {
             format!("The references carry {} MB, {why}.\n", digits(bytes as f64 / 1e6, 3))
         });
         self.findings.iter().fold(first, |mut text, found| {
-            let _ = writeln!(text, "{}: {}", found.finding.name(), found.why);
+            let _ = writeln!(text, "{}: {}.", found.finding.name(), found.why);
             text
         })
     }

@@ -65,7 +65,7 @@ pub(crate) fn shown(
     let curves = recorded.connection.curves(f64::INFINITY);
     let mut said = cautions(name, &recorded);
     said.extend(judged.iter().filter_map(|judged| judged.caution.clone()));
-    said.extend(recorded.connection.hidden.iter().map(|why| format!("Start-up is hidden: {why}")));
+    said.extend(recorded.connection.hidden.iter().map(|why| format!("Start-up is hidden: {why}.")));
     let points = Curve::points;
     compact(&Shown {
         document: Document::of(name, &recorded, judged.as_ref()),
