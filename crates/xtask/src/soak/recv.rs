@@ -27,7 +27,7 @@ pub(super) fn run(root: &Path, options: &Options) -> Result<(), Stop> {
     let build =
         |words: &[&str]| step::built(root, &[&["build", "--profile", profile][..], words].concat());
     let recv = build(&["--bin", "firstflight"])?;
-    let soak = build(&["-p", "firstflight-transfer", "--example", "hostile-soak"])?;
+    let soak = build(&["--example", "hostile-soak"])?;
     let place = root.join("target/soak-recv");
     // Of an earlier run; there may be none.
     let _ = fs::remove_dir_all(&place);
