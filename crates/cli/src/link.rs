@@ -235,7 +235,7 @@ fn text(carried: &Carried) -> String {
             way.lost_packets.to_string().into(),
             way.delivered_packets.to_string().into(),
             format!("{:.1} %", 100.0 * way.utilization).into(),
-            way.peak_queue_packets.to_string().into(),
+            way.peak_queue_packets.map_or(String::new(), |most| most.to_string()).into(),
         ]);
     }
     let late = &carried.link.lateness;

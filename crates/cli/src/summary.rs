@@ -276,7 +276,7 @@ fn row(runs: &[&RunResult], scale: &Scale, has: Has) -> Vec<Cell> {
         mean(runs, 0, |run| Some(run.bottleneck.drops as f64)),
         sum(|flow| flow.counts.timeouts),
         sum(|flow| flow.counts.retransmitted_packets),
-        mean(runs, 0, |run| Some(run.bottleneck.peak_queue_packets as f64)),
+        mean(runs, 0, |run| Some(run.bottleneck.peak_queue_packets? as f64)),
     ];
     if has.size {
         row.push(flows(3, |flow| flow.completion_time_s));

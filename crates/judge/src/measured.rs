@@ -127,7 +127,7 @@ impl KeptRun {
             done_share,
             lost_packets: Some(drops as f64),
             lost_share: Some(drops as f64 / sent.max(1) as f64),
-            peak_queue_packets: Some(run.result.bottleneck.peak_queue_packets as f64),
+            peak_queue_packets: run.result.bottleneck.peak_queue_packets.map(|most| most as f64),
             queue_p95_packets: seen.queue_p95(),
             exit_time_s: startup.exit_time_s,
             exit_window_over_bdp: startup.exit_window_over_bdp,

@@ -184,19 +184,23 @@ fn pareto(numbers: &Numbers<'_>) -> Ruled {
     let costs = |of: &Measured| {
         // What is not done is worse than anything.
         let time = of.completion_s.or(of.done_share.map(|_| f64::INFINITY))?;
-        Some([time, of.lost_packets?, of.peak_queue_packets?])
+        Some((time, of.lost_packets?, of.peak_queue_packets))
     };
     let Some(ours) = costs(numbers.control) else { return not_asked("nothing has an end") };
-    let dominates = |theirs: [f64; 3]| {
-        let pairs = || theirs.iter().zip(&ours);
-        pairs().all(|(theirs, ours)| theirs <= ours) && pairs().any(|(theirs, ours)| theirs < ours)
+    let dominates = |(time, lost, queue): (f64, f64, Option<f64>)| {
+        let mut pairs = vec![(time, ours.0), (lost, ours.1)];
+        // It counts where both sides measured theirs.
+        pairs.extend(queue.zip(ours.2));
+        pairs.iter().all(|(theirs, ours)| theirs <= ours)
+            && pairs.iter().any(|(theirs, ours)| theirs < ours)
     };
     let better = numbers.references.iter().find_map(|(name, measured)| {
         let costs = costs(measured).filter(|costs| dominates(*costs))?;
         Some((name, costs))
     });
-    let told = |[time, lost, queue]: [f64; 3]| {
-        format!("{}, {} lost, queue {}", s(time), digits(lost, 1), digits(queue, 1))
+    let told = |(time, lost, queue): (f64, f64, Option<f64>)| {
+        let queue = queue.map_or("not measured".to_owned(), |queue| digits(queue, 1));
+        format!("{}, {} lost, queue {queue}", s(time), digits(lost, 1))
     };
     match better {
         Some((name, theirs)) => {

@@ -210,11 +210,11 @@ pub struct Bottleneck {
     /// Share of the time the link was sending, 0 to 1.
     #[serde(serialize_with = "finite")]
     pub utilization: f64,
-    /// The largest number of packets waiting.
-    pub peak_queue_packets: u64,
-    /// The time average of packets waiting.
-    #[serde(serialize_with = "finite")]
-    pub mean_queue_packets: f64,
+    /// The largest number of packets waiting; `None` where nothing shows them (netem).
+    pub peak_queue_packets: Option<u64>,
+    /// The time average of packets waiting; `None` there too.
+    #[serde(serialize_with = "finite_or_none")]
+    pub mean_queue_packets: Option<f64>,
     /// How many of the drops are random losses or drops that the scenario asks for by number.
     #[serde(default)]
     pub random_losses: u64,
@@ -276,10 +276,10 @@ measures! { run, _flow:
     Run Number "bottleneck_utilization" ["share"]
         "Of the run: the time the slowest link was sending"
         = run.bottleneck.utilization;
-    Run Count "peak_queue_packets" ["packets"]
+    Run Count or_null "peak_queue_packets" ["packets"]
         "Of the run: the most packets waiting there"
         = run.bottleneck.peak_queue_packets;
-    Run Number "mean_queue_packets" ["packets"]
+    Run Number or_null "mean_queue_packets" ["packets"]
         "Of the run: time average of packets waiting there"
         = run.bottleneck.mean_queue_packets;
     Run Number "total_throughput_bps" ["bit/s"]

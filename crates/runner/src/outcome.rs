@@ -97,7 +97,7 @@ fn bottleneck(complete: &Complete, outcome: &Outcome) -> Bottleneck {
         random_losses: totals.losses,
         marks: totals.marks,
         utilization: totals.busy_ns as f64 / duration,
-        peak_queue_packets: totals.peak_packets.saturating_sub(1),
-        mean_queue_packets: waiting_ns as f64 / duration,
+        peak_queue_packets: Some(totals.peak_packets.saturating_sub(1)),
+        mean_queue_packets: Some(waiting_ns as f64 / duration),
     }
 }

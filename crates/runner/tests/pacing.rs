@@ -6,7 +6,7 @@ use firstflight_scenario::Scenario;
 
 #[test]
 fn an_endpoint_that_paces_spreads_the_initial_window_over_its_round_trip() {
-    let peak = |more: &str| result("newreno", more).bottleneck.peak_queue_packets;
+    let peak = |more: &str| result("newreno", more).bottleneck.peak_queue_packets.unwrap();
     assert!(peak("") >= 8, "ten packets leave at once: {}", peak(""));
     assert_eq!(peak("pacing = false"), peak(""));
     assert!(peak("pacing = true") <= 1, "{}", peak("pacing = true"));

@@ -210,7 +210,7 @@ fn the_shards_of_a_sweep_in_guests_give_the_table_of_one_run() {
     // 3.75 MB at most; a random loss may end slow start after a few windows.
     assert!(delivered.iter().all(|bytes| (300_000..3_750_000).contains(bytes)), "{whole}");
     assert!(delivered[0] != delivered[1], "seeds lose other packets: {whole}");
-    assert_eq!(column("peak_queue_packets"), ["0"; 2], "netem tells nothing of its queue: {whole}");
+    assert_eq!(column("peak_queue_packets"), [""; 2], "netem tells nothing of its queue: {whole}");
     let other = place.run(&["sweep", "grid.toml", "--out", "whole", "--on", "quic"]);
     assert_eq!(other.code, 2, "{other:?}");
 }

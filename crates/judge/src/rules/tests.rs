@@ -222,3 +222,10 @@ fn a_verdict_says_by_which_numbers() {
 const REASON_1: &str = "11 s, accepted 11.22 s (the better of HyStart and HyStart++ takes 11 s)";
 const REASON_2: &str = "lost 40, slow start 100 packets; peak queue 20, slow start 50 \
                         packets; 4 % of all, accepted 9 %";
+
+#[test]
+fn r5_leaves_out_a_queue_that_was_not_measured() {
+    let control = |time, lost| Measured { peak_queue_packets: None, ..took(time, lost, 0.0) };
+    assert_eq!(verdict(Rule::R5, "", control(11.0, 51.0)), Verdict::Fail);
+    assert_eq!(verdict(Rule::R5, "", control(11.0, 49.0)), Verdict::Pass);
+}

@@ -222,10 +222,10 @@ pub struct DirectionReport {
     pub delivered_bytes: u64,
     /// Share of the time the link was sending, 0 to 1.
     pub utilization: f64,
-    /// Most packets waiting.
-    pub peak_queue_packets: u64,
-    /// Time average of packets waiting.
-    pub mean_queue_packets: f64,
+    /// Most packets waiting; `None` of netem, which does not tell them.
+    pub peak_queue_packets: Option<u64>,
+    /// Time average of packets waiting; `None` of netem.
+    pub mean_queue_packets: Option<f64>,
     /// Packets that were larger than the link's MTU, or that the receiving kernel refused.
     pub refused_packets: u64,
     /// How many packets the sending kernel hands over as one at most, to be cut by the link; 1

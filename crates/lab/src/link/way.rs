@@ -167,6 +167,8 @@ impl Way {
             delivered_bytes: totals.delivered_bytes,
             refused_packets: self.refused,
             offload_packets: self.offload_packets,
+            peak_queue_packets: Some(0),
+            mean_queue_packets: Some(0.0),
             losses: self.direction.take_losses(),
             flows: self.direction.take_flows(),
             ..DirectionReport::default()
@@ -175,8 +177,8 @@ impl Way {
             let length = length_ns.max(1) as f64;
             report.dropped_packets = totals.drops;
             report.utilization = totals.busy_ns as f64 / length;
-            report.peak_queue_packets = totals.peak_waiting;
-            report.mean_queue_packets = totals.waited_ns as f64 / length;
+            report.peak_queue_packets = Some(totals.peak_waiting);
+            report.mean_queue_packets = Some(totals.waited_ns as f64 / length);
             report.depth = depth;
         }
         report

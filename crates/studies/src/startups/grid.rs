@@ -157,7 +157,7 @@ impl GridRun {
             case,
             completion_s: flow.completion_time_s,
             lost_bytes: bottleneck.drops * PACKET,
-            peak_queue_bytes: bottleneck.peak_queue_packets * PACKET,
+            peak_queue_bytes: bottleneck.peak_queue_packets.unwrap_or(0) * PACKET,
             at_90_s: at_90(case, run),
         }
     }
