@@ -65,9 +65,10 @@ impl Quic {
             return;
         }
         self.in_flight -= 1;
+        // Their payload follows from how many they are ([`Self::tell`]).
         match self.period.is_after(tcb.log.sent_at(seq)) {
-            false => frame.after.add(tcb.mss),
-            true => frame.before.add(tcb.mss),
+            false => frame.after.packets += 1,
+            true => frame.before.packets += 1,
         }
     }
 
@@ -86,7 +87,10 @@ impl Quic {
 
     /// What a frame tells beside the packets. Marks are told with the first packet, before any
     /// opens the window (RFC 9002 appendix A.7).
-    fn tell(&mut self, tcb: &mut Tcb, now: Instant, frame: Frame, rtt: Option<Span>) {
+    fn tell(&mut self, tcb: &mut Tcb, now: Instant, mut frame: Frame, rtt: Option<Span>) {
+        for count in [&mut frame.after, &mut frame.before] {
+            count.bytes = count.packets * tcb.mss;
+        }
         let total = Bytes(frame.after.bytes + frame.before.bytes);
         let in_flight = tcb.bytes(self.in_flight);
         let mut ack = Ack {
