@@ -24,8 +24,8 @@ macro_rules! pass_on {
     };
 }
 
-/// [`Observer`](crate::policy::Observer) of what holds a policy, or of what is around one:
-/// `DeliveryExit<S: Observer>`.
+/// Implements [`Observer`](crate::policy::Observer) for a type that holds one of several policies,
+/// or that wraps one (`DeliveryExit<S: Observer>`).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on_observer {
@@ -60,7 +60,8 @@ macro_rules! pass_on_observer {
     };
 }
 
-/// [`Startup`](crate::policy::Startup) of what holds a start-up, or of what is around one.
+/// Implements [`Startup`](crate::policy::Startup) for a type that holds one of several start-ups,
+/// or that wraps one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on_startup {
@@ -99,7 +100,7 @@ macro_rules! pass_on_startup {
     };
 }
 
-/// [`Avoidance`](crate::policy::Avoidance) of what holds an avoidance.
+/// Implements [`Avoidance`](crate::policy::Avoidance) for a type that holds one of several.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on_avoidance {

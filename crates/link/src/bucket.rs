@@ -1,6 +1,6 @@
 //! A token bucket: what a shaper and a policer share.
 
-/// A bucket that is full at first and fills at a rate.
+/// A bucket of tokens, which begins full. Tokens arrive at a constant rate up to its size.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     rate_bps: u64,

@@ -98,20 +98,20 @@ fn utf8(bytes: Vec<u8>) -> Result<String, Unread> {
 }
 
 fn said(error: io::Error) -> Unread {
-    match error.kind() {
-        io::ErrorKind::NotFound => Unread::Missing,
-        io::ErrorKind::PermissionDenied => Unread::Forbidden,
-        _ => Unread::Other(error),
-    }
+    common(&error).unwrap_or(Unread::Other(error))
 }
 
 /// Why a file is not read, the commonest reasons without the system's number.
 pub fn unread(error: &io::Error) -> String {
+    common(error).map_or_else(|| error.to_string(), |reason| reason.to_string())
+}
+
+fn common(error: &io::Error) -> Option<Unread> {
     match error.kind() {
-        io::ErrorKind::NotFound => Unread::Missing.to_string(),
-        io::ErrorKind::IsADirectory => Unread::Directory.to_string(),
-        io::ErrorKind::PermissionDenied => Unread::Forbidden.to_string(),
-        _ => error.to_string(),
+        io::ErrorKind::NotFound => Some(Unread::Missing),
+        io::ErrorKind::IsADirectory => Some(Unread::Directory),
+        io::ErrorKind::PermissionDenied => Some(Unread::Forbidden),
+        _ => None,
     }
 }
 

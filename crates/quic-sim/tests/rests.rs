@@ -6,8 +6,8 @@ use firstflight_quic_sim::quinn::QUIC;
 use firstflight_runner::{Options, Simulator, Transport as _};
 use firstflight_scenario::Scenario;
 
-/// By how many packets the window grows in the half second after a rest from 1.7 s on until `at`,
-/// in milliseconds. A loss has cut it before.
+/// By how many packets cwnd grows in the half second after a rest, which lasts from 1.7 s until
+/// `at` milliseconds. A loss has ended start-up before it.
 fn grown(on: Simulator<'_>, profile: &str, control: &str, at: u32) -> f64 {
     let text = format!(
         "controls = ['{control}']\n{profile}\nduration = '{}ms'\npacket = '1200B'\n\

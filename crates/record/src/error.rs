@@ -70,7 +70,7 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// A file of which the system reads nothing more.
+    /// Makes the error of a failed read of `file`.
     pub(crate) fn unreadable(file: &str) -> impl Fn(io::Error) -> Self + Copy + '_ {
         |source| Self::Unreadable { file: file.to_owned(), source }
     }

@@ -1,5 +1,5 @@
-//! `background`: the steps of `test` that only need a processor. `test` runs them at idle priority
-//! while its tests run, because these often wait: for guests, transfers and timers.
+//! `background`: the steps of `test` that compute and never wait. `test` runs them at idle priority
+//! while its tests run, because the tests often wait for guests, transfers and timers.
 
 use std::fs::File;
 use std::io::{Write as _, stdout};

@@ -14,7 +14,8 @@ use crate::Stop;
 use crate::deb::{licences, stage};
 use crate::notes::VERSION;
 use crate::step::{
-    announce, apart, cargo, has_target, has_tools, run, succeed, target, unable, which,
+    announce, cargo, has_target, has_tools, run, succeed, target, unable, which,
+    without_variables_of_cargo,
 };
 use crate::steps::user_is_root;
 use crate::{example, python, web};
@@ -174,7 +175,7 @@ fn libraries(root: &Path) -> Result<(), Stop> {
 /// The wheel, linked against a glibc that every Linux of the last years has.
 fn wheel(root: &Path, folder: &Path, tools: &Path, triple: &str) -> Result<PathBuf, Stop> {
     announce(&format!("the wheel for {triple} (minutes)"));
-    let mut maturin = apart(Command::new(tools.with_file_name("maturin")));
+    let mut maturin = without_variables_of_cargo(Command::new(tools.with_file_name("maturin")));
     maturin.args(["build", "--quiet", "--locked", "--zig", "--compatibility", GLIBC]);
     maturin.args(["--target", triple]).arg("--out").arg(folder).current_dir(root);
     maturin.env("PATH", python::first_on_the_path(tools));

@@ -72,8 +72,8 @@ pub(crate) fn command(root: &Path, word: &str) -> Command {
     command
 }
 
-/// The tests of the crate. What they are built of serves everywhere, as a copy has the same files,
-/// if its manifest is one of a whole workspace: a copy must show that.
+/// The tests of the crate, built in this workspace. Before them cargo resolves the manifest of a
+/// copy, which shows that the crate can also be a workspace of its own.
 pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
     let folder = target(root).join("elsewhere").join(NAME);
     match fs::remove_dir_all(&folder) {

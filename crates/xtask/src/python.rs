@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use toml::Table;
 
 use crate::Stop;
-use crate::step::{announce, apart, read_toml, succeed, target, unable};
+use crate::step::{announce, read_toml, succeed, target, unable, without_variables_of_cargo};
 use crate::web;
 
 /// Makes the environment and the wheel, installs it there, and looks at its sources, where its
@@ -70,8 +70,8 @@ fn installed(root: &Path) -> Result<PathBuf, Stop> {
     let wheels = wheels(root);
     // One of an earlier version would be installed too.
     let _ = fs::remove_dir_all(&wheels);
-    // As `pip install .` makes it, with the maturin of the environment, and clippy's driver as the
-    // compiler: it lints what it compiles, and compiles what others have not.
+    // The wheel is built as by `pip install .`, with the maturin of the environment. clippy-driver
+    // is the compiler, so that the package's crate is linted while it is compiled.
     let mut build = pip(&python, "wheel");
     build.args(["--no-deps", "--no-build-isolation", "--wheel-dir"]).arg(&wheels).arg(".");
     build.env("MATURIN_PEP517_ARGS", "--profile dev -- --deny warnings");
@@ -122,7 +122,7 @@ fn environment(root: &Path) -> Result<PathBuf, Stop> {
 }
 
 fn pip(python: &Path, word: &str) -> Command {
-    let mut pip = apart(Command::new(python));
+    let mut pip = without_variables_of_cargo(Command::new(python));
     pip.args(["-m", "pip", "--disable-pip-version-check", word, "--quiet"]);
     pip
 }

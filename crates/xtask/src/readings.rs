@@ -10,8 +10,8 @@ use crate::step::{AS_TESTS, announce, executable, kernel_features, succeed};
 /// Builds and runs it on the points that are named, or on all.
 pub(crate) fn run(root: &Path, points: &[String]) -> Result<(), Stop> {
     announce("build readings");
-    // Beside all other crates, so that what the tests have built of them serves again; the Python
-    // package would give some of them more.
+    // With all other crates, so that each has the features with which the tests have built it. The
+    // Python package would add features to some.
     let all = ["build", "--workspace", "--exclude", "firstflight-python"];
     let features = kernel_features()?;
     let as_tests = if features.is_empty() { &[][..] } else { &AS_TESTS };

@@ -19,12 +19,12 @@ pub fn cargo(root: &Path, args: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(args).current_dir(root);
-    apart(command)
+    without_variables_of_cargo(command)
 }
 
-/// A command without the variables of the cargo that runs this task. Because of them the build
-/// scripts of dependencies would run again, and what depends on them would be compiled again.
-pub fn apart(mut command: Command) -> Command {
+/// Takes the variables of the cargo that runs this task from a command. With them the build scripts
+/// of dependencies would run again, and what depends on them would be compiled again.
+pub fn without_variables_of_cargo(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
             command.env_remove(name);
@@ -71,7 +71,8 @@ pub fn no_kernel(what: &str) -> String {
 }
 
 /// The program that cargo builds of `words` (`--bin X`, `--example X`, `--test X`), with controls
-/// in the kernel. Of the whole workspace, so that what the tests have built serves again.
+/// in the kernel. It is built with the features of all crates, so that what the tests have built
+/// serves again.
 pub fn built(root: &Path, words: &[&str]) -> Result<PathBuf, Stop> {
     announce(&format!("build {}", words.last().copied().unwrap_or_default()));
     let features = ["--features", "firstflight-cli/kernel,firstflight-kernel/bpf"];

@@ -175,8 +175,8 @@ fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
     }
 }
 
-/// Every run has a guest of its own: equal ones are equal to the byte, and what is random follows
-/// the seed.
+/// Every run boots a guest of its own. Equal runs give equal bytes, and the seed decides which
+/// packets are lost at random.
 #[test]
 fn the_shards_of_a_sweep_in_guests_give_the_table_of_one_run() {
     let place = Place::new();

@@ -19,8 +19,8 @@
 //!     most = 4 target, and 4 times the flight, so that an unused target does not grow
 //!   silent, no ACK, or a single one of a train that did not leave at its pace:
 //!       target = 2 target; or, if the smallest RTT of the spread is above
-//!       minrtt + clamp(minrtt/8, 4 ms, 16 ms) + what the receiver may hold an ACK back (QUIC's
-//!       max_ack_delay), leave(1.1 of what arrived in a minrtt)
+//!       minrtt + clamp(minrtt/8, 4 ms, 16 ms) + max_ack_delay of the receiver (RFC 9000;
+//!       none over TCP), leave(1.1 of what arrived in a minrtt)
 //!   passed, rise <= time/8:                      target = 8/7 pipe, from target to most
 //!   compressed, the RTT fell by more than time/8:  target = 3/2 target
 //!   slowed, room, pipe > 1.1 target; over four trains' length after the train the RTT

@@ -1,4 +1,4 @@
-//! The verifier never loses its bounds over any control.
+//! In no control does the verifier lose the bounds of a number.
 //!
 //! It may find that what it knows of a number from one instruction contradicts what it knows from
 //! another, as clang can make arithmetic that it does not see through. By default it then only

@@ -277,8 +277,8 @@ impl Tcb {
         }
     }
 
-    /// A recovery by retransmission begins: nothing that was sent before ends it, the window is cut
-    /// for what was found lost, and the timer counts from now.
+    /// Begins a fast recovery, which ends when all that has been sent so far is acknowledged: cwnd
+    /// is reduced for the packets found lost, and the retransmission timer starts anew.
     pub(super) fn begin_recovery(&mut self, now: Instant, found: Gaps) {
         self.recover = self.max;
         self.counts.fast_retransmits += 1;
