@@ -1,4 +1,4 @@
-//! A policy's card: all that a list, a command line or a test needs to know about it, beside the
+//! A policy's card: all that a list, a command line or a test needs to know about it, besides the
 //! policy itself. Every table in this repository is made of cards.
 
 use crate::knob::{Knob, Knobs};

@@ -1,4 +1,4 @@
-//! What an endpoint fixes for its sender, and what a sender tells of its first start-up.
+//! What an endpoint fixes for its sender, and what a sender reports of its first start-up.
 
 use crate::policy::Exit;
 use crate::units::{Bytes, Instant};

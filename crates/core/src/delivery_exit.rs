@@ -201,16 +201,16 @@ mod tests {
     use crate::testing::{MSS, ack, gauge, view};
     use crate::units::{Instant, Rate};
 
-    /// Slow start that leaves by what it sees where it is told to.
+    /// Slow start that leaves, and answers a loss, as its fields say.
     #[derive(Clone, Debug, Default)]
-    struct Climb {
+    struct Inner {
         leaves: bool,
         answer: Option<Answer>,
     }
 
-    impl Observer for Climb {}
+    impl Observer for Inner {}
 
-    impl Startup for Climb {
+    impl Startup for Inner {
         fn step(&mut self, ack: &Ack, view: &View) -> Step {
             let step = view.window.grow(ack.acked);
             if self.leaves { step.exit(Exit::Heuristic) } else { step }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     /// What the last of such ACKs leads to, one every so many milliseconds each.
-    fn acks(landed: &mut DeliveryExit<Climb>, gaps: &[(u64, u64)]) -> Step {
+    fn acks(landed: &mut DeliveryExit<Inner>, gaps: &[(u64, u64)]) -> Step {
         let mut view = view(100, Bytes::MAX);
         view.now = Instant(0) + Span::from_secs(1);
         let mut step = view.window.hold();
@@ -242,8 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn until_the_climb_ends_it_is_the_climb() {
-        let mut landed = DeliveryExit::new(Climb::default());
+    fn until_the_start_up_inside_ends_it_decides() {
+        let mut landed = DeliveryExit::new(Inner::default());
         let step = acks(&mut landed, &[(40, 5)]);
         assert_eq!((step.window.cwnd, step.exit), (MSS * 101, None));
         assert_eq!(landed.growth(), 2);
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn it_lands_at_what_arrived_in_the_last_quarter_of_the_smallest_rtt() {
-        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
+        let mut landed = DeliveryExit::new(Inner { leaves: true, answer: None });
         // 20 per RTT, and then, in the last 25 ms, 10: 40 per RTT of 100 ms.
         let step = acks(&mut landed, &[(40, 5), (12, 2)]);
         let quarter = 12 + 1;
@@ -265,20 +265,20 @@ mod tests {
 
     #[test]
     fn where_acks_come_in_lumps_the_whole_rtt_counts() {
-        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
+        let mut landed = DeliveryExit::new(Inner { leaves: true, answer: None });
         // Thirty within 30 ms, 40 ms ago, and one now.
         let step = acks(&mut landed, &[(30, 1), (1, 40)]);
         assert_eq!(step.window.cwnd, MSS * 31 * 11 / 10);
     }
 
     #[test]
-    fn it_never_lands_above_the_climb_or_below_four_segments() {
-        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
+    fn it_never_lands_above_the_start_up_inside_or_below_four_segments() {
+        let mut landed = DeliveryExit::new(Inner { leaves: true, answer: None });
         // Five per millisecond would be 500 per RTT.
         let step = acks(&mut landed, &[(5, 0), (5, 1), (5, 0), (5, 0), (5, 0), (5, 0)]);
         assert_eq!(step.window.cwnd, MSS * 101);
         // Before any ACK has been counted.
-        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
+        let mut landed = DeliveryExit::new(Inner { leaves: true, answer: None });
         let view = view(100, Bytes::MAX);
         assert_eq!(landed.step(&ack(&view, 1), &view).window.cwnd, MSS * 4);
     }
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_loss_lands_at_a_share_of_what_arrives_of_what_was_outstanding() {
-        let mut landed = DeliveryExit::new(Climb::default());
+        let mut landed = DeliveryExit::new(Inner::default());
         let mut view = view(400, Bytes::MAX);
         view.snd_nxt = MSS * 50;
         let Answer::Land(window) = landed.answer(&lost(LossKind::Recovery), &view) else {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn its_landing_takes_the_place_of_the_climb_s_own() {
+    fn its_landing_takes_the_place_of_the_start_up_s_own() {
         let mut landed = DeliveryExit::new(RapidStart::default());
         let mut view = view(50, Bytes::MAX);
         landed.enter(Entry::Connect, &view);
@@ -322,10 +322,10 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_retreats_and_what_is_ignored_are_the_climb_s() {
+    fn timeouts_retreats_and_what_is_ignored_are_the_start_up_s() {
         let view = view(50, Bytes::MAX);
         let answer = |answer, kind| {
-            DeliveryExit::new(Climb { leaves: false, answer }).answer(&lost(kind), &view)
+            DeliveryExit::new(Inner { leaves: false, answer }).answer(&lost(kind), &view)
         };
         let retreat = Answer::Retreat(view.window);
         assert_eq!(answer(Some(retreat), LossKind::Recovery), retreat);
@@ -334,8 +334,8 @@ mod tests {
     }
 
     #[test]
-    fn later_slow_starts_and_a_given_threshold_are_the_climb_s() {
-        let mut landed = DeliveryExit::new(Climb { leaves: true, answer: None });
+    fn later_slow_starts_and_a_given_threshold_are_the_start_up_s() {
+        let mut landed = DeliveryExit::new(Inner { leaves: true, answer: None });
         landed.enter(Entry::Timeout, &view(1, Bytes::MAX));
         assert_eq!(acks(&mut landed, &[(20, 5)]).window.cwnd, MSS * 101);
         let view = view(50, Bytes::MAX);
@@ -348,8 +348,8 @@ mod tests {
     }
 
     #[test]
-    fn it_needs_what_the_climb_needs_and_a_window_in_a_recovery() {
-        let needs = DeliveryExit::new(Climb::default()).needs();
+    fn it_needs_what_the_start_up_needs_and_a_window_in_a_recovery() {
+        let needs = DeliveryExit::new(Inner::default()).needs();
         assert_eq!(needs.required, Facilities::TIMES | Facilities::RECOVERY_WINDOW);
     }
 }

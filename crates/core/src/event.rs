@@ -1,4 +1,4 @@
-//! What a transport tells the sender: a segment left, an ACK came, data was lost.
+//! What a transport reports to the sender: a segment left, an ACK came, data was lost.
 //!
 //! The transport owns sequence numbers, timers and retransmission. The core sees only these events,
 //! so the same policies serve a simulated TCP, a QUIC stack and the kernel.
@@ -26,9 +26,9 @@ pub struct Ack {
     pub now: Instant,
     /// Payload newly acknowledged cumulatively; zero for a duplicate ACK.
     pub acked: Bytes,
-    /// Payload that this ACK is the first to tell of as taken by the receiver, by whatever means:
-    /// cumulatively, selectively, or by the duplicate ACK of a segment out of order. The sum over
-    /// a connection never exceeds what the receiver has taken, and equals it at the end. So a
+    /// Payload that this ACK is the first to report as taken by the receiver, by whatever means:
+    /// cumulatively, selectively, or by the duplicate ACK of a segment out of order. The sum over a
+    /// connection never exceeds what the receiver has taken, and equals it at the end. So a
     /// cumulative ACK is not credited again for what duplicate ACKs announced, after a timeout as
     /// before it, nor a duplicate ACK for a segment that came twice.
     ///

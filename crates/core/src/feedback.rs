@@ -1,4 +1,4 @@
-//! What the routers of a path tell a connection, packet by packet.
+//! What the routers of a path report to a connection, packet by packet.
 //!
 //! A policy that needs it says so in [`crate::policy::Observer::needs`]. A transport whose
 //! network has such routers puts what they ask for into the packets, and reports what comes back by
@@ -13,7 +13,7 @@ pub enum Feedback {
     /// By how much the connection may send faster, or must send slower, in bits of payload per
     /// second: what XCP's routers give. Several add up.
     Change(i64),
-    /// The rate of payload that every router of the path has for the connection: what EBN's
-    /// routers tell. The newest holds.
+    /// The rate of payload that every router of the path has for the connection: what EBN's routers
+    /// report. The newest holds.
     Share(Rate),
 }

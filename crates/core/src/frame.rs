@@ -1,4 +1,4 @@
-//! ACK frames of QUIC: a sender hears of what one acknowledges packet by packet.
+//! ACK frames of QUIC: what a frame acknowledges is reported to the sender packet by packet.
 //!
 //! In QUIC the window grows by what was acknowledged, however many packets a frame covers (RFC 9002
 //! section 7.3.1). What left before the last recovery period began does not open it (section
@@ -89,23 +89,23 @@ pub trait Reports<T> {
     /// The policies of the sender.
     type Policies: Policies;
 
-    /// Who hears of the frame.
+    /// The sender to which the frame is reported.
     fn sender(&mut self) -> &mut Sender<Self::Policies>;
 
     /// The last recovery period.
     fn period(&mut self) -> &mut Period<T>;
 
     /// Reports one ACK to the sender. Where that begins another period, as the first ACK of a frame
-    /// with marks does, [`Reports::period`] has been told when this returns.
+    /// with marks does, [`Reports::period`] is up to date when this returns.
     fn report(&mut self, ack: &Ack);
 
-    /// Reports `frame` packet by packet; `ack` tells everything but [`Ack::acked`] and
+    /// Reports `frame` packet by packet; `ack` holds everything but [`Ack::acked`] and
     /// [`Ack::to_come`], and is changed from one packet to the next.
     ///
     /// The frame counts as delivered, and is a sample, with the first packet; the others continue
     /// it ([`Ack::continues`]). What left before the period comes first, then what left after,
-    /// which ends the recovery. Where the marks of the frame have begun another period, all that
-    /// it still has to tell of left before that.
+    /// which ends the recovery. Where the marks of the frame have begun another period, all that it
+    /// still has to report left before that.
     #[inline]
     fn report_frame(&mut self, ack: &mut Ack, frame: &Frame)
     where

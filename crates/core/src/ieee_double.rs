@@ -91,7 +91,7 @@ impl Double {
     }
 }
 
-/// A congestion window in double precision beside the window in bytes that the sender keeps.
+/// A congestion window in double precision, next to the window in bytes that the sender keeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DoubleWindow {
     now: Double,

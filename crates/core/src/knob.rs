@@ -1,7 +1,7 @@
 //! Knobs: the named parameters of a policy, one row each. A row says the name, what the knob does,
 //! what it accepts, and which field of the policy holds it; its default is what that field has in
 //! the policy's `Default`. The command line, scenario files and `list` read the rows, and setting
-//! and telling a knob follow from them.
+//! and reading a knob follow from them.
 //!
 //! ```
 //! use firstflight_core::knob::{Knob, KnobOf, KnobValue, Knobs, words};
@@ -169,7 +169,7 @@ enum Field<P> {
 pub struct Words<P> {
     /// Every word.
     pub all: &'static [&'static str],
-    /// The word in force; `None` if other knobs tell it.
+    /// The word in force; `None` if it follows from other knobs.
     pub get: fn(&P) -> Option<&'static str>,
     /// Puts a word of the list in force.
     pub set: fn(&mut P, &'static str),
@@ -261,8 +261,8 @@ impl Knob {
         self.by_default(words.all[0]).word(words)
     }
 
-    /// A value of the kind that was said ([`Knob::of_kind`]), which is no field of the policy:
-    /// `get` tells it, `set` does what follows from one that the kind accepts.
+    /// A value of the kind that was given ([`Knob::of_kind`]), which is no field of the policy:
+    /// `get` works it out, `set` puts an accepted one into the fields.
     pub const fn derived<P>(
         self,
         get: fn(&P) -> Option<KnobValue>,
@@ -288,8 +288,8 @@ macro_rules! words {
     };
 }
 
-/// [`Words`] that set what other knobs set too, and which these therefore tell: `presets!(|p|
-/// p.form, ["draft" = Form::DRAFT, "v2" = Form::V2])`.
+/// [`Words`] that set what other knobs set too, so that the word in force follows from those:
+/// `presets!(|p| p.form, ["draft" = Form::DRAFT, "v2" = Form::V2])`.
 #[macro_export]
 macro_rules! presets {
     (|$policy:ident| $field:expr, [$($word:tt = $($value:ident)::+),+ $(,)?] $(,)?) => {

@@ -115,7 +115,7 @@ impl Mechanism {
         }
     }
 
-    /// Counts what an ACK tells, before the policies see it.
+    /// Counts what an ACK reports, before the policies see it.
     #[inline(always)]
     pub(crate) fn count_ack(&mut self, ack: &Ack) {
         let view = &mut self.view;

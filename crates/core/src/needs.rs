@@ -7,12 +7,12 @@
 use core::fmt;
 use core::ops::BitOr;
 
-/// A set of things a transport can provide beside ACKs and losses.
+/// A set of things a transport can provide besides ACKs and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Facilities(u32);
 
 impl Facilities {
-    /// Nothing beside ACKs and losses.
+    /// Nothing besides ACKs and losses.
     pub const NONE: Self = Self(0);
     /// Every ACK has its time and, where one can be taken, an RTT sample.
     pub const TIMES: Self = Self(1);
@@ -21,7 +21,7 @@ impl Facilities {
     /// ACKs say when their newest packet left, and what was delivered and in flight then
     /// ([`crate::event::Ack::packet`]).
     pub const PACKETS: Self = Self(1 << 2);
-    /// Congestion-experienced marks are told ([`crate::event::Ack::marked`]).
+    /// Congestion-experienced marks are reported ([`crate::event::Ack::marked`]).
     pub const MARKS: Self = Self(1 << 3);
     /// Packets leave at the rate that a policy sets ([`crate::pacing::Pacing`]).
     pub const PACING: Self = Self(1 << 4);
@@ -36,9 +36,9 @@ impl Facilities {
     pub const MEMORY: Self = Self(1 << 8);
     /// Routers grant a rate before data leaves ([`crate::policy::Startup::asks`]).
     pub const GRANTS: Self = Self(1 << 9);
-    /// Routers tell changes of the rate ([`crate::feedback::Feedback::Change`]).
+    /// Routers report changes of the rate ([`crate::feedback::Feedback::Change`]).
     pub const ROUTER_CHANGES: Self = Self(1 << 10);
-    /// Routers tell the connection's share ([`crate::feedback::Feedback::Share`]).
+    /// Routers report the connection's share ([`crate::feedback::Feedback::Share`]).
     pub const ROUTER_SHARES: Self = Self(1 << 11);
     /// How much has left, repeats included, is known at every ACK and every loss
     /// ([`crate::view::View::sent`]).
@@ -144,7 +144,7 @@ pub enum Fit {
 }
 
 impl Needs {
-    /// Nothing beside ACKs and losses: not even the times of ACKs.
+    /// Nothing besides ACKs and losses: not even the times of ACKs.
     pub const NONE: Self = Self { required: Facilities::NONE, wanted: Facilities::NONE };
     /// The times of ACKs, which every transport has.
     pub const TIMES: Self = Self::required(Facilities::TIMES);

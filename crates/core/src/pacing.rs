@@ -1,4 +1,4 @@
-//! How packets leave within the window: a decision of its own, beside the window.
+//! How packets leave within the window: a decision separate from the window's size.
 
 use crate::units::{Bytes, Instant, Rate};
 use crate::view::View;

@@ -89,7 +89,7 @@ impl<S: Startup + Clone, A: Avoidance + Clone> Pair<S, A> {
         &self.avoidance
     }
 
-    /// An ACK that tells of marks (RFC 3168, RFC 9002 section 7.1). A mark is answered like a loss:
+    /// An ACK that reports marks (RFC 3168, RFC 9002 section 7.1). A mark is answered like a loss:
     /// where that cuts the window and not the flight, so does the mark.
     #[inline(never)]
     fn on_mark(&mut self, mechanism: &mut Mechanism, ack: &Ack) {

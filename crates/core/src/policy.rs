@@ -4,20 +4,20 @@
 //! so an estimator is warm when its policy takes over. Both traits are object-safe, and know
 //! neither the sender nor any policy by name.
 //!
-//! The calls in the order of a connection's life. Both policies hear of every event
-//! ([`Observer`]); the last column says who is asked what to do.
+//! The calls in the order of a connection's life. Both policies see every event ([`Observer`]); the
+//! last column says who is asked what to do.
 //!
 //! ```text
-//! when                               both hear         who decides
+//! when                               both see          who decides
 //! the connection begins                                Startup::open, then enter
 //! the SYN may ask the routers                          Startup::asks
 //! the handshake ended                on_handshake
 //! something is known of the path                       Startup::inform
 //! the first data is about to leave   on_begin          Startup::begin
-//! routers told something             on_feedback
+//! routers reported something         on_feedback
 //! an ACK, in start-up                on_ack            Startup::step, then repeats
 //! start-up's wake-up                                   Startup::on_wake
-//! start-up ended                                       Startup::found, told to Avoidance::enter
+//! start-up ended                                       Startup::found, passed to Avoidance::enter
 //! an ACK, after start-up             on_ack            Avoidance::step, then wants_reprobe
 //! a loss, a mark or a timeout        on_loss           Startup::answer, or Avoidance::cut
 //! more of that loss                  on_further_loss   Startup::land_further, if it lands
@@ -32,7 +32,7 @@
 //! the first ([`Startup::open`]) and a start-up that is in charge ([`Startup::enter`]); a control
 //! that is chosen for a socket that has sent already, as Linux allows, has no more. Hints may come
 //! without data to follow them ([`Startup::inform`]). Data that is about to leave concerns both
-//! policies, which hear of it as of an ACK ([`Observer::on_begin`]), and the start-up decides
+//! policies, which see it as they see an ACK ([`Observer::on_begin`]), and the start-up decides
 //! ([`Startup::begin`]).
 //!
 //! Where a start-up that is for the first slow start only ([`Startup::once`]) would begin again,
@@ -52,7 +52,7 @@ use crate::view::{Eligible, View, Window};
 
 /// Watches the connection in every phase. Estimators and policies share this shape.
 pub trait Observer {
-    /// What this policy needs of the transport beside ACKs and losses. No other place says so. A
+    /// What this policy needs of the transport besides ACKs and losses. No other place says so. A
     /// transport that lacks something required refuses the policy, and a transport may leave out
     /// what neither policy needs.
     fn needs(&self) -> Needs {
@@ -62,7 +62,7 @@ pub trait Observer {
     /// The handshake ended; `view.rtt` holds its sample. Not called where none is modelled.
     fn on_handshake(&mut self, _view: &View) {}
 
-    /// The first data is about to leave: all that the transport knows before has been told.
+    /// The first data is about to leave: all that the transport knows before has been reported.
     fn on_begin(&mut self, _view: &View) {}
 
     /// An ACK arrived; `view` already counts it. Called before any decision on it.
@@ -76,12 +76,12 @@ pub trait Observer {
     fn on_further_loss(&mut self, _loss: &Loss, _view: &View) {}
 
     /// Data leaves again after the source had none for this time and all was acknowledged. An event
-    /// of its own, beside what an avoidance in charge decides then ([`Avoidance::rested`]): a rest
+    /// of its own, besides what an avoidance in charge decides then ([`Avoidance::rested`]): a rest
     /// in start-up, too, does not count for CUBIC's curve (RFC 9438 section 5.8), to which that
-    /// start-up leads back, and the next ACK no longer tells a rest from a long RTT.
+    /// start-up leads back, and from the next ACK a rest can no longer be told from a long RTT.
     fn on_rest(&mut self, _idle: Span, _view: &View) {}
 
-    /// The next ACK brings back what the routers told; called before anything else about it.
+    /// The next ACK brings back what the routers report; called before anything else about it.
     fn on_feedback(&mut self, _feedback: &Feedback, _view: &View) {}
 
     /// Whether a model of the path bounds its window (draft-ietf-ccwg-bbr section 5.6.4), and not
@@ -232,8 +232,8 @@ pub struct Found {
 /// Decides the window until the path is believed full.
 pub trait Startup: Observer {
     /// Whether it is for the first slow start of a connection only. Whenever start-up begins again,
-    /// RFC 5681's slow start then stands in its place: it hears of everything as before, but of
-    /// what start-ups decide it is only asked what it has found ([`Startup::found`]).
+    /// RFC 5681's slow start then stands in its place: it sees everything as before, but of what
+    /// start-ups decide it is only asked what it has found ([`Startup::found`]).
     fn once(&self) -> bool {
         false
     }
@@ -252,8 +252,8 @@ pub trait Startup: Observer {
 
     /// The rate this start-up wants of the path's routers; what they grant comes back as
     /// [`PathHint::Granted`] where a transport can ask them. A policy that asks needs
-    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS). A knob may set the rate, and a
-    /// sender's policies need no card, so that no card tells it.
+    /// [`Facilities::GRANTS`](crate::needs::Facilities::GRANTS). No card can hold the rate: a knob
+    /// may set it, and a sender's policies need no card.
     fn asks(&self) -> Option<Rate> {
         None
     }
@@ -293,7 +293,7 @@ pub trait Startup: Observer {
     }
 
     /// More was found lost in a recovery that it has answered by [`Answer::Land`]: the window from
-    /// now on, before anything leaves in answer to the ACK that told of it.
+    /// now on, before anything leaves in answer to the ACK that reported it.
     fn land_further(&mut self, _loss: &Loss, view: &View) -> Window {
         view.window
     }

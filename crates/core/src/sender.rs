@@ -47,8 +47,8 @@ impl<P: Policies> Sender<P> {
         Self { mechanism, policies }
     }
 
-    /// Both policies hear of an event that decides nothing.
-    fn tell(&mut self, now: Instant, event: impl Fn(&mut dyn Observer, &View)) {
+    /// Both policies see an event that decides nothing.
+    fn notify(&mut self, now: Instant, event: impl Fn(&mut dyn Observer, &View)) {
         self.mechanism.view.now = now;
         let (startup, avoidance) = self.policies.both();
         event(startup, &self.mechanism.view);
@@ -70,10 +70,10 @@ impl<P: Policies> Sender<P> {
         self.policies.startup().asks()
     }
 
-    /// The ACK to be reported next brings back what the routers told.
+    /// The ACK to be reported next brings back what the routers report.
     #[cold]
     pub fn on_feedback(&mut self, now: Instant, feedback: &Feedback) {
-        self.tell(now, |policy, view| policy.on_feedback(feedback, view));
+        self.notify(now, |policy, view| policy.on_feedback(feedback, view));
     }
 
     /// Something is known of the path. Before the first data only, later it has no effect; after
@@ -91,15 +91,15 @@ impl<P: Policies> Sender<P> {
     /// The handshake finished: an RTT sample before any data.
     pub fn on_handshake(&mut self, now: Instant, rtt: Span) {
         self.mechanism.view.rtt.observe(rtt);
-        self.tell(now, |policy, view| policy.on_handshake(view));
+        self.notify(now, |policy, view| policy.on_handshake(view));
     }
 
-    /// The first data is about to leave; all that can be known before has been told. Later it has
-    /// no effect.
+    /// The first data is about to leave; all that can be known before has been reported. Later it
+    /// has no effect.
     pub fn begin(&mut self, now: Instant) {
         self.mechanism.view.now = now;
         if self.mechanism.view.sent == Bytes(0) {
-            self.tell(now, |policy, view| policy.on_begin(view));
+            self.notify(now, |policy, view| policy.on_begin(view));
             let (startup, _) = self.policies.both();
             let step = startup.begin(&self.mechanism.view);
             self.mechanism.apply_unprompted(step);
@@ -166,7 +166,7 @@ impl<P: Policies> Sender<P> {
     pub fn on_rest(&mut self, now: Instant, idle: Span, window: Option<Window>) {
         self.mechanism.view.now = now;
         if idle > Span(0) {
-            self.tell(now, |policy, view| policy.on_rest(idle, view));
+            self.notify(now, |policy, view| policy.on_rest(idle, view));
             self.mechanism.rested(self.policies.both().1);
         }
         let (startup, avoidance) = self.policies.both();
@@ -231,7 +231,7 @@ impl<P: Policies> Sender<P> {
         }
     }
 
-    /// Whether the ACK just told repeats a packet ([`Startup::repeats`]), on a transport that
+    /// Whether the ACK just reported repeats a packet ([`Startup::repeats`]), on a transport that
     /// provides [`Facilities::REPEATS`].
     pub fn repeats(&self) -> bool {
         self.mechanism.startup_decides() && self.policies.startup().repeats(self.view())
@@ -315,7 +315,7 @@ impl<P: Policies> Sender<P> {
         self.mechanism.pace_as_linux(!returns);
     }
 
-    /// The endpoint tells the window as the flight of a loss ([`crate::event::Loss::flight`]), as
+    /// The endpoint reports the window as the flight of a loss ([`crate::event::Loss::flight`]), as
     /// Linux and QUIC do (RFC 9002 section 7.3.2): so a mark halves the window too.
     pub fn marks_cut_window(&mut self) {
         self.mechanism.cuts_window = true;

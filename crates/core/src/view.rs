@@ -155,11 +155,11 @@ impl View {
     /// most where the endpoint says so ([`View::segment_per_ack`]; RFC 5681 section 3.1, equation
     /// 2). A start-up whose source has a growth of its own keeps to that.
     ///
-    /// Otherwise everything counts that no earlier ACK told of, so that a delayed ACK, or one that
+    /// Otherwise everything counts that no earlier ACK reported, so that a delayed ACK, or one that
     /// stands for many, does not slow the start; the window then stops at ssthresh (Linux's
     /// `tcp_slow_start()`, with what `tcp_newly_delivered()` counts). An ACK that fills a gap
-    /// acknowledges all that had arrived beyond it, which SACK had told of before: RFC 3465 section
-    /// 2.3 goes back to one segment there, because bytes alone cannot tell.
+    /// acknowledges all that had arrived beyond it, which SACK had reported before: RFC 3465
+    /// section 2.3 goes back to one segment there, because byte counts alone do not show it.
     #[inline(always)]
     pub fn slow_start_growth(&self, ack: &Ack) -> Bytes {
         if self.segment_per_ack {

@@ -1,4 +1,4 @@
-//! What a policy's card says of it is true: its knobs are set and told as the table describes, and
+//! What a policy's card says of it is true: its knobs are set and read as the table describes, and
 //! what it needs of a transport is what its source uses.
 
 use firstflight_core::card::Card;
@@ -67,9 +67,9 @@ fn knobs_and_values(card: &Card) -> impl Iterator<Item = (&Knob, KnobValue)> {
     card.knobs.iter().flat_map(|knob| values(knob).into_iter().map(move |value| (knob, value)))
 }
 
-/// What a policy does not tell as it was told: a preset that the other knobs tell, and a word that
-/// means the same as another.
-fn is_told_otherwise(policy: &str, knob: &str, value: KnobValue) -> bool {
+/// Values that are not read as they were set: a preset that follows from the other knobs, and a
+/// word that means the same as another.
+fn reads_otherwise(policy: &str, knob: &str, value: KnobValue) -> bool {
     matches!(
         (policy, knob, value),
         ("astart" | "mstart" | "westwood" | "bbr", "preset", _)
@@ -78,16 +78,16 @@ fn is_told_otherwise(policy: &str, knob: &str, value: KnobValue) -> bool {
     )
 }
 
-/// What a policy is told, it tells, as `Knobs::value` asks.
+/// `Knobs::value` returns what was set.
 #[test]
-fn a_knob_that_is_set_is_told() {
+fn a_knob_that_is_set_can_be_read() {
     for (card, mut policy) in policies() {
         for knob in card.knobs {
             for value in values(knob) {
                 assert!(policy.set(knob.name, value), "{}: {} = {value:?}", card.name, knob.name);
-                let told = policy.value(knob.name);
-                if !is_told_otherwise(card.name, knob.name, value) {
-                    assert_eq!(told, Some(value), "{}: {}", card.name, knob.name);
+                let read = policy.value(knob.name);
+                if !reads_otherwise(card.name, knob.name, value) {
+                    assert_eq!(read, Some(value), "{}: {}", card.name, knob.name);
                 }
             }
             let (other, name) = (of_another_kind(knob), knob.name);
@@ -102,7 +102,8 @@ fn a_knob_that_is_set_is_told() {
     }
 }
 
-/// A library may be told what a scenario's reader refuses: the nearest end of the range is taken.
+/// A library's caller may set what a scenario's reader refuses: the nearest end of the range is
+/// taken.
 #[test]
 fn a_value_out_of_range_is_its_nearest_end() {
     let (least, most) = (Span(0), Span::MAX);
@@ -130,12 +131,12 @@ fn knobs_stay_when_start_up_begins() {
         for (knob, value) in knobs_and_values(card) {
             let mut policy = AnyStartup::by_name(card.name).expect("a listed start-up");
             assert!(policy.set(knob.name, value));
-            let told = policy.value(knob.name);
+            let before = policy.value(knob.name);
             let view = crate::start_up_view::view(10, rtt, rtt);
             let _ = policy.begin(&view);
             for why in [Entry::Connect, Entry::Timeout, Entry::Reprobe] {
                 policy.enter(why, &view);
-                assert_eq!(policy.value(knob.name), told, "{}: {}", card.name, knob.name);
+                assert_eq!(policy.value(knob.name), before, "{}: {}", card.name, knob.name);
             }
         }
     }
@@ -148,7 +149,7 @@ fn every_knob_begins_as_its_default_says() {
     for (card, policy) in policies() {
         for knob in card.knobs {
             let first = knob.default.split([' ', ',']).next().unwrap_or_default();
-            let told = match policy.value(knob.name) {
+            let value = match policy.value(knob.name) {
                 _ if knob.name == "preset" => words(knob)[0].to_owned(),
                 Some(KnobValue::Word(word)) => word.to_owned(),
                 Some(KnobValue::Count(count)) => count.to_string(),
@@ -158,7 +159,7 @@ fn every_knob_begins_as_its_default_says() {
                     continue;
                 }
             };
-            assert!(["", &told].contains(&first), "{}: {} is {told}", card.name, knob.name);
+            assert!(["", &value].contains(&first), "{}: {} is {value}", card.name, knob.name);
         }
     }
 }
@@ -170,7 +171,7 @@ fn a_preset_comes_first_and_begins_as_its_first_word() {
         let Some(at) = card.knobs.iter().position(|knob| knob.name == "preset") else { continue };
         assert_eq!(at, 0, "{}", card.name);
         let first = KnobValue::Word(words(&card.knobs[at])[0]);
-        assert!(policy.value("preset").is_none_or(|told| told == first), "{}", card.name);
+        assert!(policy.value("preset").is_none_or(|word| word == first), "{}", card.name);
     }
 }
 
@@ -182,7 +183,7 @@ fn words(knob: &Knob) -> &'static [&'static str] {
 }
 
 #[test]
-fn initial_windows_of_one_and_two_segments_are_told_as_windows() {
+fn initial_windows_of_one_and_two_segments_are_read_as_windows() {
     let mut policy = AnyStartup::by_name("slow-start").expect("a listed start-up");
     for (preset, segments) in [("rfc2001", 1), ("rfc2581", 2)] {
         assert!(policy.set("preset", KnobValue::Word(preset)));
@@ -301,9 +302,9 @@ fn cubic_s_presets_have_constants_of_their_own() {
     }
 }
 
-/// What pictures and traces draw beside the window. Nothing is known before the first ACK.
+/// What pictures and traces draw next to the window. Nothing is known before the first ACK.
 #[test]
-fn start_ups_of_today_tell_their_gauges() {
+fn start_ups_of_today_report_their_gauges() {
     for (name, gauges) in [
         ("search", &["search_bin", "search_expected", "search_delivered"][..]),
         ("search", &["search_warms_up", "search_rtt_inflated", "search_nothing_sent"]),
@@ -320,10 +321,10 @@ fn start_ups_of_today_tell_their_gauges() {
         ("stateful-tcp", &["stateful_tcp_rate"]),
     ] {
         let policy = AnyStartup::by_name(name).expect("a listed start-up");
-        let mut told = Vec::new();
-        policy.gauges(&mut |gauge, value| told.push((gauge, value)));
+        let mut reported = Vec::new();
+        policy.gauges(&mut |gauge, value| reported.push((gauge, value)));
         for gauge in gauges {
-            assert!(told.contains(&(gauge, 0)), "{name}: {gauge} in {told:?}");
+            assert!(reported.contains(&(gauge, 0)), "{name}: {gauge} in {reported:?}");
         }
     }
 }

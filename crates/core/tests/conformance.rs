@@ -150,7 +150,7 @@ fn every_fault_is_found_and_named() {
     }
 }
 
-/// A start-up that counts the rests that it hears of.
+/// A start-up that counts rests.
 #[derive(Clone, Debug, Default)]
 struct Rests(usize);
 
@@ -171,7 +171,7 @@ impl Startup for Rests {
 }
 
 #[test]
-fn the_start_up_inside_hears_of_a_rest() {
+fn the_start_up_inside_sees_a_rest() {
     let recorder = Recorder::around(Rests::default(), Facilities::NONE);
     let mut sender = Sender::new(recorder, NewReno::default(), config());
     sender.begin(Instant(0));

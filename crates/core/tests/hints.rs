@@ -104,7 +104,7 @@ fn a_loss_after_it_is_the_avoidances() {
 }
 
 #[test]
-fn other_start_ups_are_deaf_to_hints() {
+fn other_start_ups_ignore_hints() {
     let mut sender = Sender::new(SlowStart::default(), NewReno::default(), config());
     for hint in [PathHint::Own(learned(81)), PathHint::Granted(Rate(1_000_000))] {
         sender.on_hint(Instant(0), &hint);

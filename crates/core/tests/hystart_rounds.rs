@@ -30,7 +30,7 @@ enum Leaves {
     AsQuinn,
 }
 
-/// What the receiver acknowledges, and what the control is told of it.
+/// What an ACK is for, and how it is reported to the control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     EachPacket,
@@ -42,7 +42,7 @@ enum Acks {
 
 /// Windows in packets as rounds begin, with CSS or without; the last one as it leaves.
 fn windows(control: &mut HyStart, leaves: Leaves, acks: Acks) -> Vec<(u64, bool)> {
-    let (mut now, mut acked, mut sent, mut heard) = (0, 0, 0, 0);
+    let (mut now, mut acked, mut sent, mut round) = (0, 0, 0, 0);
     let mut path = Path { busy_until: 0, acks: VecDeque::new(), waits: None, how: acks };
     let mut pacer = Pacer { leaves, next: 0 };
     let mut found = Vec::new();
@@ -73,11 +73,11 @@ fn windows(control: &mut HyStart, leaves: Leaves, acks: Acks) -> Vec<(u64, bool)
         acked = upto;
         let mut css = false;
         control.gauges(&mut |name, value| css |= name == "hystart_pp_css_base" && value > 0);
-        if control.view().round > heard {
-            heard = control.view().round;
+        if control.view().round > round {
+            round = control.view().round;
             found.push(((before + PACKET / 2) / PACKET, css));
         }
-        assert!(heard < 40, "it never leaves");
+        assert!(round < 40, "it never leaves");
     }
     found
 }

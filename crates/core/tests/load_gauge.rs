@@ -53,7 +53,7 @@ fn without_load_gauge_the_window_grows_by_one_per_rtt_after_it() {
 /// ssthresh is from the loss and cwnd above it: re-entry itself moves neither, nothing shrinks, and
 /// the first jump goes where the estimate says, not beyond.
 #[test]
-fn re_entry_keeps_the_window_and_climbs_to_the_estimate_only() {
+fn re_entry_keeps_the_window_and_grows_to_the_estimate_only() {
     let mut path = lone_loss("on");
     let mut before = path.window();
     while path.phase() == Phase::Avoidance {

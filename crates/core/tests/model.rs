@@ -1,6 +1,6 @@
 //! One model for every pair of policies in the registry: whatever a transport reports, true or not,
-//! the sender neither panics nor leaves its bounds, and does the same again when told the same
-//! again.
+//! the sender neither panics nor leaves its bounds, and does the same again when the same is
+//! reported again.
 
 use firstflight_core::delivery_exit::DeliveryExit;
 use firstflight_core::event::{Ack, Departure, Loss, LossKind, RateSample, Sent};
@@ -51,8 +51,8 @@ enum Event {
         cwnd: Option<u32>,
     },
     Spurious,
-    /// What routers told; the policies that do not listen must not mind.
-    Told {
+    /// Reports of routers, which most policies ignore.
+    Feedback {
         change: i64,
         share: u64,
     },
@@ -89,8 +89,9 @@ fn event() -> impl Strategy<Value = Event> {
         2 => prop::option::of(any::<u32>()).prop_map(|cwnd| Event::Recovered { cwnd }),
         1 => Just(Event::Spurious),
         3 => (-100_000_000i64..100_000_000, 0u64..100_000_000)
-            .prop_map(|(change, share)| Event::Told { change, share }),
-        1 => (any::<i64>(), any_size()).prop_map(|(change, share)| Event::Told { change, share }),
+            .prop_map(|(change, share)| Event::Feedback { change, share }),
+        1 => (any::<i64>(), any_size())
+            .prop_map(|(change, share)| Event::Feedback { change, share }),
         1 => any::<u16>().prop_map(|mss| Event::Mss { mss }),
         8 => (0u64..100_000_000).prop_map(|nanos| Event::Later { nanos }),
         1 => any::<u64>().prop_map(|nanos| Event::Later { nanos }),
@@ -135,7 +136,7 @@ struct Model<S> {
     now: u64,
     outstanding: u64,
     sent: u64,
-    /// The largest window or flight that was ever told, true or not.
+    /// The largest window or flight ever reported, true or not.
     flight: Bytes,
     /// Growth is limited to what the flight justifies.
     limited: bool,
@@ -148,8 +149,8 @@ impl<S: Startup + Clone> Model<S> {
         let now = 1_000_000_000;
         sender.begin(Instant(now));
         let routers = Facilities::ROUTER_CHANGES | Facilities::ROUTER_SHARES;
-        let told_by_routers = !sender.needs().all().common(routers).is_empty();
-        let limited = config.limit_growth_to_flight && !told_by_routers;
+        let uses_routers = !sender.needs().all().common(routers).is_empty();
+        let limited = config.limit_growth_to_flight && !uses_routers;
         let (flight, trace) = (sender.cwnd(), Vec::new());
         Self { sender, config, now, outstanding: 0, sent: 0, flight, limited, trace }
     }
@@ -247,7 +248,7 @@ impl<S: Startup + Clone> Model<S> {
                 self.sender.on_recovered(cwnd.map(|cwnd| Bytes(u64::from(cwnd))));
             }
             Event::Spurious => self.sender.on_spurious_loss(),
-            Event::Told { change, share } => {
+            Event::Feedback { change, share } => {
                 let now = Instant(self.now);
                 self.sender.on_feedback(now, &Feedback::Change(change));
                 self.sender.on_feedback(now, &Feedback::Share(Rate(share)));

@@ -98,7 +98,7 @@ fn tcpw_a(tick: u64) -> Westwood {
 /// Near the BDP start-up's threshold stops short by at least the same part, 9 in 109, and only
 /// linear growth goes on. With an exact clock it reaches the BDP.
 #[test]
-fn start_up_climbs_to_the_window_that_the_clock_allows() {
+fn start_up_grows_to_the_window_that_the_clock_allows() {
     let bdp = (109 * MS / SERVICE) as f64;
     let reached = |tick| {
         let mut path = Path::new(astart(tick), tcpw_a(tick), 109 * MS);

@@ -49,7 +49,7 @@ fn the_preset_weighs_packets_over_at_least_a_millisecond() {
 /// the trapezoid without that takes half of a burst's rate for the pause behind it. By packets nine
 /// of ten are at the bottleneck's spacing.
 #[test]
-fn paced_bursts_tell_the_bottlenecks_rate_and_not_the_senders() {
+fn paced_bursts_show_the_bottlenecks_rate_and_not_the_senders() {
     let (sent, bottleneck) = (200_000, 5_000_000);
     assert!(paced(EreKnobs::FIGURES, 1) < 2 * sent);
     assert!(paced(EreKnobs::PAPER, 1) < bottleneck * 6 / 10);
@@ -58,7 +58,7 @@ fn paced_bursts_tell_the_bottlenecks_rate_and_not_the_senders() {
 }
 
 #[test]
-fn an_ack_for_two_packets_tells_as_much_as_one_for_each() {
+fn an_ack_for_two_packets_counts_as_much_as_one_for_each() {
     let (every, second) = (paced(EreKnobs::PER_PACKET, 1), paced(EreKnobs::PER_PACKET, 2));
     assert!(second.abs_diff(every) < every / 5, "{second} for {every}");
 }

@@ -266,16 +266,16 @@ mod westwood {
     use super::*;
 
     /// 5 MB/s by the start-up's estimate: 500 segments.
-    fn told(cwnd: u64) -> View {
+    fn estimated(cwnd: u64) -> View {
         View { eligible: Some(Eligible::exact(Rate(5_000_900))), ..view(0, 0, cwnd, 32) }
     }
 
     #[test]
     fn a_loss_cuts_to_the_estimate_but_never_raises_cwnd() {
         let mut policy = Westwood::default();
-        let cut = policy.cut(&loss(LossKind::Recovery, 800, false), &told(800));
+        let cut = policy.cut(&loss(LossKind::Recovery, 800, false), &estimated(800));
         assert_eq!((cut.cwnd, cut.ssthresh), (segments(500), segments(500)));
-        let cut = policy.cut(&loss(LossKind::Recovery, 80, false), &told(80));
+        let cut = policy.cut(&loss(LossKind::Recovery, 80, false), &estimated(80));
         assert_eq!((cut.cwnd, cut.ssthresh), (segments(80), segments(500)));
     }
 
@@ -283,7 +283,7 @@ mod westwood {
     #[test]
     fn a_cut_takes_rtt_min_as_the_estimate_knows_it() {
         let eligible = Eligible { rate: Rate(5_000_900), tick: Span::from_millis(30) };
-        let view = View { eligible: Some(eligible), ..told(800) };
+        let view = View { eligible: Some(eligible), ..estimated(800) };
         let cut = Westwood::default().cut(&loss(LossKind::Recovery, 800, false), &view);
         assert_eq!(cut.ssthresh, segments(450));
     }
@@ -303,7 +303,7 @@ mod westwood {
     fn a_knob_of_its_own_makes_it_keep_its_own_estimate() {
         let mut policy = Westwood::default();
         assert!(policy.set("ere.N", KnobValue::Count(0)));
-        let cut = policy.cut(&loss(LossKind::Recovery, 800, false), &told(800));
+        let cut = policy.cut(&loss(LossKind::Recovery, 800, false), &estimated(800));
         assert_eq!(cut.ssthresh, segments(2), "its own has seen nothing");
     }
 
@@ -327,7 +327,7 @@ mod westwood {
     #[test]
     fn its_own_estimate_rests_while_the_start_up_has_one() {
         let mut policy = Westwood::default();
-        let _ = run(&mut policy, &told(100));
+        let _ = run(&mut policy, &estimated(100));
         assert_eq!(gauge(&policy, "westwood_ere"), Some(0));
         let _ = run(&mut policy, &view(0, 0, 100, 32));
         let found = gauge(&policy, "westwood_ere");
@@ -339,7 +339,7 @@ mod westwood {
     fn signs_of_a_light_load_from_before_avoidance_began_do_not_count() {
         let mut policy = Westwood::default();
         assert!(policy.set("lg", KnobValue::Word("on")));
-        let last = run(&mut policy, &told(32));
+        let last = run(&mut policy, &estimated(32));
         assert!(policy.wants_reprobe() && gauge(&policy, "lg_counter") > Some(0));
         policy.enter(&Found::default(), &last);
         assert!(!policy.wants_reprobe() && gauge(&policy, "lg_counter") == Some(0));
@@ -348,7 +348,7 @@ mod westwood {
 
 /// RFC 5681 section 3.1, RFC 9438 section 4.6, Kelly's b = 0.125, and Vegas' quarter.
 #[test]
-fn avoidances_tell_what_a_loss_leaves() {
+fn avoidances_report_what_a_loss_leaves() {
     let beta = |name| AnyAvoidance::by_name(name).map(|policy| policy.beta());
     let names = ["newreno", "cubic", "scalable", "vegas", "stabilized-vegas"];
     assert_eq!(names.map(beta), [500_000, 700_000, 875_000, 750_000, 750_000].map(Some));

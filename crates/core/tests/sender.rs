@@ -220,7 +220,7 @@ fn the_window_stays_between_one_segment_and_its_cap() {
 }
 
 #[test]
-fn an_ack_for_new_data_alone_is_told_in_few_words() {
+fn an_ack_for_new_data_alone_can_be_reported_in_few_words() {
     let mut bench = reno(8);
     bench.fill();
     let mut other = bench.sender.clone();
@@ -341,16 +341,16 @@ fn a_policy_that_asks_for_no_window_keeps_a_segment() {
 #[derive(Clone, Default)]
 struct Restless {
     seen: u32,
-    told: Option<Eligible>,
+    eligible: Option<Eligible>,
 }
 
 impl Observer for Restless {
     fn on_loss(&mut self, _loss: &Loss, view: &View) {
-        self.told = view.eligible;
+        self.eligible = view.eligible;
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report("told", self.told.map_or(0, |it| it.rate.0));
+        report("eligible", self.eligible.map_or(0, |it| it.rate.0));
     }
 }
 
@@ -397,7 +397,7 @@ fn the_avoidance_sees_what_the_start_up_estimates() {
     let mut bench = Bench::new(ThreeAcks::default(), Restless::default(), config(1_000));
     bench.fill().step().fill().step();
     bench.lose(LossKind::Recovery);
-    let mut told = 0;
-    bench.sender.gauges(&mut |_, value| told = value);
-    assert_eq!(told, 2, "up to date when the loss is answered");
+    let mut rate = 0;
+    bench.sender.gauges(&mut |_, value| rate = value);
+    assert_eq!(rate, 2, "up to date when the loss is answered");
 }

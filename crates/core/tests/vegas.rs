@@ -39,7 +39,7 @@ fn every_other_round_grows() {
 }
 
 #[test]
-fn the_first_round_holds_or_grows_as_it_is_told() {
+fn the_first_round_holds_or_grows_as_the_knob_says() {
     let first = |word, grow_every| {
         let mut policy = Vegas::default();
         assert!(policy.set("first", KnobValue::Word(word)));

@@ -30,12 +30,12 @@
 //! acknowledged, which left a few packets later. What a spurious loss undoes is everything since
 //! it, by the contract's rule; the draft keeps what its filters have learnt meanwhile. The draft
 //! wants marks treated as congestion (section 3.7) and does not say how: one leaves beta of the
-//! short-term bounds per round, and ends UP with beta of the flight. Where a stack does not tell of
+//! short-term bounds per round, and ends UP with beta of the flight. Where a stack does not report
 //! a rest, as quinn's, the restart is seen with its first ACK, so that the pace of before holds for
 //! a round trip. After a timeout slow start leads to the window of before. After a start-up that is
 //! not BBR's the cycle begins with DOWN, and a loss that ended it sets `inflight_longterm` as in
-//! Startup (section 5.3.1.3).
-//! Whether the peer sends SACK is not known: without it a loss in UP is not yet 2 %.
+//! Startup (section 5.3.1.3). Whether the peer sends SACK is not known: without it a loss in UP is
+//! not yet 2 %.
 
 use crate::card::{Card, Listed};
 use crate::estimate::bbr_bounds::BbrBounds;
@@ -142,7 +142,7 @@ impl Bbr {
 
     /// Something was lost or marked: more than a probe may lose, if so (`HandleLostPacket`).
     fn lose(&mut self, loss: &Loss, view: &View) {
-        // Section 5.5.10: the short-term bounds hear of it in any state.
+        // Section 5.5.10: the short-term bounds see it in any state.
         self.bounds.on_loss(loss.kind == LossKind::Mark, view);
         self.history.count(loss.lost, view.delivered, view.window.cwnd);
         let Some((packet, limited)) = self.newest.filter(|_| self.cycle.samples_probe) else {

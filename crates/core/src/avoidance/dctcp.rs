@@ -1,6 +1,6 @@
 //! DCTCP (RFC 8257): the window falls by half the share of bytes that were marked.
 //!
-//! What it believes: a queue that marks from a small threshold on tells by the share of marks how
+//! What it believes: a queue that marks from a small threshold on shows by the share of marks how
 //! far the window is above what the path holds. What it does, with RFC 8257's letters:
 //!
 //! ```text
@@ -18,7 +18,7 @@
 //! ACK for its last byte, cwnd falls by whole segments (`cwnd * alpha >> 11`), so that a small
 //! `alpha` takes nothing from a small window, and what is acknowledged counts for growth, not ACKs.
 //!
-//! It needs a receiver that tells which bytes were marked: DCTCP's own feedback (section 3.2) or
+//! It needs a receiver that reports which bytes were marked: DCTCP's own feedback (section 3.2) or
 //! AccECN. RFC 3168's echo goes on until the sender answers, so that `alpha` is too large with it.
 
 use crate::avoidance::new_reno::NewReno;

@@ -73,7 +73,7 @@ impl Avoidance for NewReno {
 
     fn cut(&mut self, loss: &Loss, view: &View) -> Window {
         let window = halve(loss, view);
-        // Linux's `tcp_cong_control()`: the ACK that ends a recovery is the first to tell of one
+        // Linux's `tcp_cong_control()`: the ACK that ends a recovery is the first to report one
         // packet.
         if self.counts_bytes {
             let counted = if loss.kind == LossKind::Recovery { view.mss } else { Bytes(0) };

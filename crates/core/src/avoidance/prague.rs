@@ -17,7 +17,7 @@
 //! flow start open: implementations of it begin alpha at 1, so that the first mark halves, and let
 //! it fall by a sixteenth per round trip. Here it begins anew at 0 after that cut, as in picoquic.
 //! Inferred: that the measure begins a round trip after start-up, as the marks of that round trip
-//! tell of the window before the cut.
+//! belong to the window before the cut.
 //!
 //! `preset=picoquic` has three rules more: the first mark of start-up takes one segment only; a
 //! window of data more than half marked sets alpha to that share; and an alpha above a half halves
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(mark(&mut draft, Phase::Avoidance, 100), Bytes(97_501));
     }
 
-    /// The marks of the round trip after start-up tell of the window before the cut.
+    /// The marks of the round trip after start-up belong to the window before the cut.
     #[test]
     fn the_round_trip_after_start_up_does_not_count() {
         let mut policy = Prague::default();

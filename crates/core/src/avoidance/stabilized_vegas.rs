@@ -2,7 +2,7 @@
 //! cites for FAST TCP: Vegas that looks at where the queue is going.
 //!
 //! What it believes: Vegas' windows can oscillate when delays are long, because each decision is
-//! about a queue of a round trip ago; how fast the queue changes tells what it will be. What it
+//! about a queue of a round trip ago; how fast the queue changes shows what it will be. What it
 //! does: Vegas' decision once per RTT ([`crate::avoidance::Vegas`]) on the segments that will wait
 //! `lead` round trips from now if they go on as in the last one:
 //!

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_and_what_was_told_before_it_is_void() {
+    fn a_loss_halves_and_what_was_reported_before_it_is_void() {
         let (mut policy, view) = (Xcp::default(), avoiding(100));
         policy.on_feedback(&Feedback::Change(800_000), &view);
         let (kind, flight) = (LossKind::Recovery, MSS * 100);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_before_avoidance_began_is_void() {
+    fn what_was_reported_before_avoidance_began_is_void() {
         let (mut policy, view) = (Xcp::default(), avoiding(100));
         policy.on_feedback(&Feedback::Change(800_000), &view);
         policy.enter(&Found::default(), &view);

@@ -1,5 +1,5 @@
-//! One test for all transports: a start-up that watches everything it is told and checks it while
-//! it is told. Behind the feature `conformance`, which takes the standard library.
+//! One test for all transports: a start-up that checks every event and call as it comes. Behind the
+//! feature `conformance`, which takes the standard library.
 //!
 //! A transport's test runs a [`Recorder`] over a script of its own, with what the transport
 //! declares to provide, and asks for the [`Report`]: what was promised arrives, once, in order, and
@@ -19,9 +19,9 @@ use crate::view::View;
 
 pub use report::Report;
 
-/// A start-up that decides as `S` does, needs all that the transport provides, and checks what it
-/// is told. All its copies write into one report, so that undoing a loss takes nothing out of it:
-/// one recorder is for one connection.
+/// A start-up that decides as `S` does, needs all that the transport provides, and checks what is
+/// reported to it. All its copies write into one report, so that undoing a loss takes nothing out
+/// of it: one recorder is for one connection.
 #[derive(Clone, Debug)]
 pub struct Recorder<S = SlowStart> {
     inner: S,
@@ -72,7 +72,7 @@ impl<S> Recorder<S> {
         self
     }
 
-    /// What it has been told by now.
+    /// What has been reported to it by now.
     pub fn report(&self) -> Report {
         self.book().clone()
     }
@@ -99,7 +99,7 @@ impl<S> Recorder<S> {
     }
 }
 
-/// Report and start-up both hear of an event, the report first; the start-up alone is asked.
+/// Report and start-up both see an event, the report first; the start-up alone is asked.
 macro_rules! report_and_start_up {
     ({} $self:ident.needs()) => {
         $self.inner.needs().wanting($self.book().promised())
@@ -121,8 +121,8 @@ macro_rules! report_and_start_up {
 
 crate::pass_on_observer! { Recorder<S: Startup>, report_and_start_up! {} }
 
-/// What the report hears of what start-ups are asked. A question that is not named here goes to the
-/// start-up inside alone.
+/// The questions to start-ups that the report sees too. A question that is not named here goes to
+/// the start-up inside alone.
 macro_rules! reported {
     ({} $self:ident.inform($hint:ident, $view:ident)) => {{
         $self.book().on_hint($hint);

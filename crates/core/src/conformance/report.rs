@@ -1,4 +1,4 @@
-//! What a recorder was told, and what was wrong with it.
+//! What was reported to a recorder, and what was wrong with it.
 
 use std::format;
 use std::string::String;
@@ -14,7 +14,7 @@ use crate::view::{Paced, View};
 
 extern crate std;
 
-/// Counts and sums of what a recorder was told.
+/// Counts and sums of what was reported to a recorder.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
@@ -42,7 +42,7 @@ pub struct Report {
     pub rtts: u64,
     /// Delivery-rate samples.
     pub samples: u64,
-    /// ACKs that told the state in which their packet had left.
+    /// ACKs with the state in which their packet had left.
     pub departures: u64,
     /// Losses and marks that began a recovery period or were timeouts.
     pub losses: u64,
@@ -56,7 +56,7 @@ pub struct Report {
     pub recovery_steps: u64,
     /// Times at which start-up was woken.
     pub wakes: u64,
-    /// What routers told.
+    /// Reports of routers.
     pub feedback: u64,
     /// What the transport declares.
     promised: Facilities,
@@ -82,7 +82,7 @@ pub struct Report {
     /// Start-up wanted a packet sent again at the last ACK: what had been sent by then, and the
     /// position of the next new payload.
     repeats: Option<(Bytes, Bytes)>,
-    /// What the last part of an ACK left to tell.
+    /// What the last part of an ACK left to its further parts.
     to_come: Bytes,
 }
 
@@ -318,8 +318,8 @@ impl Observer for Report {
             let bare = (ack.credited, ack.rtt, ack.sample, ack.packet, ack.marked);
             let bare = bare == (Bytes(0), None, None, None, Bytes(0)) && ack.acked > Bytes(0);
             self.expect(bare, || "a further part of an ACK says more than acked".into());
-            let told = ack.to_come < to_come;
-            self.expect(told, || "an ACK did not say what its further parts tell of".into());
+            let falls = ack.to_come < to_come;
+            self.expect(falls, || "an ACK did not say what its further parts tell of".into());
             self.expect(before == ack.now, || "the parts of an ACK came at two times".into());
         } else {
             self.check_samples(ack, view);
@@ -327,7 +327,7 @@ impl Observer for Report {
         if ack.marked > Bytes(0) {
             self.arrived = self.arrived | Facilities::MARKS;
         }
-        // That it is how much has left nothing else tells; every event checks what it cannot be.
+        // Nothing else shows that it is how much has left; every event checks its bounds.
         if view.sent > Bytes(0) {
             self.arrived = self.arrived | self.promised.common(Facilities::SENT);
         }

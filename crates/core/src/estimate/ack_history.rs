@@ -5,7 +5,7 @@
 //! most [`POINTS`] of its own corners, a 24th of the span looked back on apart, and read by
 //! straight lines in between. Where a pause is longer than that, both its ends are corners, so
 //! bursts keep their edges. Evenly spaced ACKs lie on a line: for them the curve is right to within
-//! one ACK. For any others it is wrong by no more than what came between the two corners beside the
+//! one ACK. For any others it is wrong by no more than what came between the two corners around the
 //! place read.
 //!
 //! Amounts within the span looked back on must stay under 4 GiB; beyond that they wrap.
@@ -106,7 +106,7 @@ impl AckHistory {
         if self.is_apart(at, span) {
             self.open_corner(at, span);
         }
-        self.climb(at, credit);
+        self.add_step(at, credit);
     }
 
     /// Whether a step at `at`, after all before it, makes the one before it a corner.
@@ -117,7 +117,7 @@ impl AckHistory {
 
     /// `credit` bytes were delivered at `at`, after all before it, of which there were some.
     #[inline(always)]
-    pub(crate) fn climb(&mut self, at: u64, credit: u32) {
+    pub(crate) fn add_step(&mut self, at: u64, credit: u32) {
         self.last = Step { at, total: self.last.total.wrapping_add(credit) };
         self.credit = credit;
         self.newest = self.newest.wrapping_add(1);
@@ -132,7 +132,7 @@ impl AckHistory {
             self.last.at = before.at;
             self.recent = [before; RECENT];
             self.open_corner(at, span);
-            return self.climb(at, credit);
+            return self.add_step(at, credit);
         }
         self.last.total = self.last.total.wrapping_add(credit);
         self.recent[slot(self.newest)].total = self.last.total;
@@ -397,7 +397,7 @@ mod tests {
             history.head - history.oldest
         };
         // The second is just as far back as anyone looks: the oldest is dropped. A nanosecond more,
-        // and of 31 pieces 16 are left beside the new one.
+        // and of 31 pieces 16 are left besides the new one.
         assert_eq!([0, 1].map(pieces_after), [31, 17]);
     }
 

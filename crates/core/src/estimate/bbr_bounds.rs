@@ -73,7 +73,7 @@ impl BbrBounds {
             return;
         }
         // `InitLowerBounds`, `LossLowerBounds`. Ours: a round with marks leaves beta, as nothing
-        // that it delivered tells how much is too much.
+        // that it delivered shows how much is too much.
         if self.is_loss_in_round && !probes {
             let rate = if self.rate == Rate::MAX { rate } else { self.rate };
             let in_flight = if self.in_flight == Bytes::MAX { cwnd } else { self.in_flight };
@@ -141,7 +141,7 @@ mod tests {
             bounds.advance();
             assert_eq!((bounds.rate, bounds.in_flight), (Rate(rate), Bytes(in_flight)));
             assert_eq!(bounds.delivered_lately(), MSS * delivered);
-            // What the first of a round tells is known in the next.
+            // What the first of a round shows is known in the next.
             bounds.forget_signals();
         }
         bounds.lift();

@@ -1,7 +1,7 @@
 //! BBR's model of a path (draft-ietf-ccwg-bbr-06): bandwidth, rounds, how far ACKs run ahead, and
 //! what a round loses.
 //!
-//! Published: all of it; names of the draft stand beside. The smallest RTT is the connection's
+//! Published: all of it; comments give the draft's names. The smallest RTT is the connection's
 //! here; ProbeBW has its own ([`super::bbr_rtt`]). Bandwidth is the maximum of two cycles of
 //! ProbeBW, of which a start-up has none, so that it is the maximum since the model began there.
 

@@ -1,4 +1,4 @@
-//! What a chirp tells of the path's rate (Misund, master's thesis, Oslo 2018; his Linux module
+//! What a chirp shows of the path's rate (Misund, master's thesis, Oslo 2018; his Linux module
 //! `paced_chirping.c` of 2019): packets leave ever closer together, and where their queueing delay
 //! begins to rise and stays up, they left faster than the path serves.
 

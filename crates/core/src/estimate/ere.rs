@@ -19,22 +19,22 @@
 //! What the papers leave open is a knob. Preset `paper`: the trapezoid filter above, N = 10, which
 //! is the only published value, eps 0.6 on every ACK, the ACK spacing as smallest interval, m = 2,
 //! Umax over ten samples. Preset `figures`, the default, differs in two, which no source gives and
-//! which are fitted to the nine throughputs that the papers publish (40 Mbit/s and 20 to 200 ms,
-//! 10 to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP): N = 3 and a smallest interval of 15 ms
-//! keep all of them within a tenth. Preset `ns2` has no number fitted to a figure: it is `paper`,
-//! with Umax over the whole connection, as the public ns-3 code has it that N = 10 was found in;
-//! and RTTmin is that of ns-2's TCP clock, whole ticks of 10 ms rounded down, as in the authors'
-//! ns-2 module for TCP Westwood (M. Valla, 2002). A few milliseconds that RTTmin does not know hold
-//! the estimate as many per cent below the window of a path that is nearly full, which is what
-//! slows the climb there.
+//! which are fitted to the nine throughputs that the papers publish (40 Mbit/s and 20 to 200 ms, 10
+//! to 150 Mbit/s and 100 ms, 20 s, buffer of a BDP): N = 3 and a smallest interval of 15 ms keep
+//! all of them within a tenth. Preset `ns2` has no number fitted to a figure: it is `paper`, with
+//! Umax over the whole connection, as the public ns-3 code has it that N = 10 was found in; and
+//! RTTmin is that of ns-2's TCP clock, whole ticks of 10 ms rounded down, as in the authors' ns-2
+//! module for TCP Westwood (M. Valla, 2002). A few milliseconds that RTTmin does not know hold the
+//! estimate as many per cent below the window of a path that is nearly full, which is what slows
+//! growth there.
 //!
-//! Preset `per-packet` weighs samples by the packets they tell of instead of by time: 2/21 for each
+//! Preset `per-packet` weighs samples by the packets they cover instead of by time: 2/21 for each
 //! packet acknowledged, the authors' first ns-2 module's weight per ACK. Where a sender paces or
 //! ACKs come thinned, the pauses between bursts outweigh the bursts by time: the estimate is drawn
 //! to the sending rate, and the threshold stays near the window whatever the path could carry. By
 //! packets those within a burst dominate, which the bottleneck spaces at its own rate, and it does
-//! not matter how many ACKs tell of them. Samples cover at least a millisecond, the granularity of
-//! QUIC's timers (RFC 9002 section 6.1.2): what is closer tells how the receiver's host batches
+//! not matter how many ACKs report them. Samples cover at least a millisecond, the granularity of
+//! QUIC's timers (RFC 9002 section 6.1.2): what is closer shows how the receiver's host batches
 //! packets. What it costs: with several flows a burst's rate is more than a flow's share.
 //! `papers/astart/deviations.md` has both in figures.
 //!
@@ -100,7 +100,7 @@ pub struct Ere {
     estimate: u64,
     /// RTTmin when it changed last.
     rtt_min: Span,
-    /// What the clock tells of it, in 2^-12 ns; zero before it is known.
+    /// What the clock shows of it, in 2^-12 ns; zero before it is known.
     clock: u64,
 }
 
@@ -146,7 +146,7 @@ impl Ere {
         Bytes(high_half(self.estimate << 4, precisely(span)))
     }
 
-    /// RTTmin as the clock tells it.
+    /// RTTmin as the clock shows it.
     #[inline]
     pub const fn rtt_min(&self, view: &View) -> Span {
         view.rtt.min.in_ticks(self.knobs.tick)
@@ -183,7 +183,7 @@ impl Ere {
             self.history.open_corner(now, srtt);
         }
         let per_ns = u64::MAX / srtt;
-        self.history.climb(now, credited as u32);
+        self.history.add_step(now, credited as u32);
         self.at = now;
         self.achieve(srtt, per_ns);
         self.interval = self.sampling_interval(srtt, per_ns, cwnd, self.clock);
@@ -320,7 +320,7 @@ impl Ere {
         dt - nulls * slice
     }
 
-    /// One step of the filter over `dt`, for a sample that tells of so many packets.
+    /// One step of the filter over `dt`, for a sample that covers so many packets.
     fn step(&mut self, dt: u64, sample: u64, tau: u64, packets: u64) {
         // Astart paper, section II.B: Tustin's approximation of a first-order low-pass filter.
         let plain = self.knobs.filter == Filter::Plain;

@@ -18,19 +18,19 @@
 //! ssthresh does not move in congestion avoidance, so it is the window at its beginning. RE is
 //! what arrived in an RTT over that RTT, smoothed once per RTT: `RE = eps RE + (1 - eps) r`.
 //!
-//! What was inferred: the test of the counter stands beside the test of RE, not within its second
-//! branch as in the paper's listing, where it could never become true for the first time. The guard
-//! begins when recovery and slow start are over. Counted from the loss, the boundary would still be
-//! below ssthresh, and a path that is just full would look light; by then it is a quarter of a
-//! segment above. eps is not stated for this use; 0.6 is that of the rate estimate, 0.8 the lag
-//! that the paper's Figures 2 and 4 show if RTTmin is known exactly. ns-2 knew it in ticks of 10
-//! ms, rounded down (`lg.tick`): RE RTTmin is then a few per cent below the window without any lag,
-//! and 0.6 gives those figures. A load must also stay light for longer, which keeps the gauge from
-//! acting after nearly every loss.
+//! What was inferred: the test of the counter stands apart from the test of RE, not within its
+//! second branch as in the paper's listing, where it could never become true for the first time.
+//! The guard begins when recovery and slow start are over. Counted from the loss, the boundary
+//! would still be below ssthresh, and a path that is just full would look light; by then it is a
+//! quarter of a segment above. eps is not stated for this use; 0.6 is that of the rate estimate,
+//! 0.8 the lag that the paper's Figures 2 and 4 show if RTTmin is known exactly. ns-2 knew it in
+//! ticks of 10 ms, rounded down (`lg.tick`): RE RTTmin is then a few per cent below the window
+//! without any lag, and 0.6 gives those figures. A load must also stay light for longer, which
+//! keeps the gauge from acting after nearly every loss.
 //!
 //! The 1.5 segments are what a window that grows by one per RTT gained in the 1.5 RTTs after the
 //! data behind RE was sent. A receiver that acknowledges every other packet halves that growth, and
-//! 0.75 would be right; 1.5 is kept, because nothing in an ACK tells for certain, and it errs to
+//! 0.75 would be right; 1.5 is kept, because nothing in an ACK shows it for certain, and it errs to
 //! the side of more restarts by 0.4 segments.
 
 use crate::estimate::ere_knobs::{EreKnobs, NS2_TICK};
@@ -50,7 +50,7 @@ pub struct LoadGauge {
     since: Option<Instant>,
     /// Delivered since then.
     arrived: Bytes,
-    /// RTTmin as its clock told it then.
+    /// RTTmin as its clock showed it then.
     rtt_min: Span,
     /// When congestion avoidance began, or the last loss.
     entered: Instant,
@@ -148,7 +148,7 @@ impl LoadGauge {
             return;
         }
         // Section III, listing: an ACK with RE above the boundary counts up, any other down. Ours:
-        // the test of the counter stands beside it.
+        // the test of the counter stands apart from it.
         if self.achieved_over(view.rtt.min.in_ticks(self.knobs.tick)) > self.boundary(view) {
             self.counter += 1;
         } else {

@@ -3,7 +3,7 @@
 //!
 //! A packet remembers what had been delivered when it left; this remembers what had been lost by
 //! then. Losses that follow within an eighth of a window count as one, so that sixteen entries
-//! reach back two windows; what is lost since an older packet is told as less than it is.
+//! reach back two windows; what is lost since an older packet is counted as less than it is.
 
 use crate::units::Bytes;
 

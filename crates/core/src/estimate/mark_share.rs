@@ -103,7 +103,7 @@ mod tests {
     use crate::testing::{self, MSS};
 
     /// ACKs up to this position, of which the last is for so many segments, so many of them marked.
-    fn tell(share: &mut MarkShare, acked: u64, segments: u64, marked: u64) -> Option<u64> {
+    fn acknowledge(share: &mut MarkShare, acked: u64, segments: u64, marked: u64) -> Option<u64> {
         let (acked, snd_nxt) = (MSS * acked, MSS * (acked + 10));
         let view = View { acked, snd_nxt, ..testing::view(10, Bytes::MAX) };
         share.on_ack(&Ack { marked: MSS * marked, ..testing::ack(&view, segments) }, &view)
@@ -114,10 +114,10 @@ mod tests {
     #[test]
     fn alpha_is_smoothed_once_per_window_of_data() {
         let mut share = MarkShare::new(1_024);
-        assert_eq!(tell(&mut share, 1, 1, 0), Some(0));
+        assert_eq!(acknowledge(&mut share, 1, 1, 0), Some(0));
         assert_eq!(share.alpha(), FINE * 15 / 16);
-        assert_eq!(tell(&mut share, 11, 10, 5), None, "up to WindowEnd, not beyond");
-        assert_eq!(tell(&mut share, 12, 1, 0), Some(FINE * 5 / 11));
+        assert_eq!(acknowledge(&mut share, 11, 10, 5), None, "up to WindowEnd, not beyond");
+        assert_eq!(acknowledge(&mut share, 12, 1, 0), Some(FINE * 5 / 11));
         assert_eq!(share.alpha(), FINE * 225 / 256 + FINE / 16 * 5 / 11);
     }
 
@@ -127,11 +127,11 @@ mod tests {
     #[test]
     fn in_linux_a_window_ends_at_its_end_with_the_ack_for_it() {
         let mut share = MarkShare::as_linux(1_024);
-        tell(&mut share, 1, 1, 0);
+        acknowledge(&mut share, 1, 1, 0);
         assert_eq!(share.alpha(), 960);
-        assert_eq!(tell(&mut share, 11, 10, 5), Some(512));
+        assert_eq!(acknowledge(&mut share, 11, 10, 5), Some(512));
         assert_eq!(share.alpha(), 932);
-        assert_eq!(tell(&mut share, 21, 10, 0), Some(0));
+        assert_eq!(acknowledge(&mut share, 21, 10, 0), Some(0));
         assert_eq!(share.alpha(), 874);
     }
 
@@ -141,19 +141,23 @@ mod tests {
     #[test]
     fn a_duplicate_ack_at_the_windows_end_ends_it_in_linux_alone() {
         let mut linux = MarkShare::as_linux(1_024);
-        assert_eq!((tell(&mut linux, 0, 0, 0), linux.alpha()), (Some(0), 960));
-        assert_eq!((tell(&mut linux, 0, 0, 0), linux.alpha()), (None, 960), "the next ends at 10");
+        assert_eq!((acknowledge(&mut linux, 0, 0, 0), linux.alpha()), (Some(0), 960));
+        assert_eq!(
+            (acknowledge(&mut linux, 0, 0, 0), linux.alpha()),
+            (None, 960),
+            "the next ends at 10"
+        );
         let mut rfc = MarkShare::new(1_024);
-        assert_eq!((tell(&mut rfc, 0, 0, 0), rfc.alpha()), (None, FINE));
+        assert_eq!((acknowledge(&mut rfc, 0, 0, 0), rfc.alpha()), (None, FINE));
     }
 
     #[test]
     fn what_is_less_than_a_sixteenth_of_1024_vanishes_in_linux() {
         let mut share = MarkShare::as_linux(15);
-        tell(&mut share, 1, 1, 0);
+        acknowledge(&mut share, 1, 1, 0);
         assert_eq!(share.alpha(), 0);
         let mut share = MarkShare::as_linux(16);
-        tell(&mut share, 1, 1, 0);
+        acknowledge(&mut share, 1, 1, 0);
         assert_eq!(share.alpha(), 15);
     }
 
@@ -161,9 +165,9 @@ mod tests {
     fn after_a_restart_what_was_outstanding_does_not_count() {
         let mut share = MarkShare::new(1_024);
         share.restart(&View { snd_nxt: MSS * 10, ..testing::view(10, Bytes::MAX) });
-        assert_eq!(tell(&mut share, 10, 10, 10), None);
-        assert_eq!((tell(&mut share, 11, 1, 1), share.alpha()), (None, 0));
-        assert_eq!(tell(&mut share, 22, 11, 11), Some(FINE));
+        assert_eq!(acknowledge(&mut share, 10, 10, 10), None);
+        assert_eq!((acknowledge(&mut share, 11, 1, 1), share.alpha()), (None, 0));
+        assert_eq!(acknowledge(&mut share, 22, 11, 11), Some(FINE));
         assert_eq!(share.alpha(), FINE / 16);
     }
 }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_at_one_instant_tell_nothing() {
+    fn acks_at_one_instant_show_nothing() {
         assert_eq!(slope(&acks([7, 7, 7], [1, 2, 3])), None);
         assert_eq!(slope(&acks([7, 3, 9], [1, 2, 3])), None);
     }

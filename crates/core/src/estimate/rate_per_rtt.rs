@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_at_zero_beside_one_that_is_not_goes_on() {
+    fn a_filter_at_zero_with_one_that_is_not_goes_on() {
         let of = |bw_ns_est, bw_est| {
             let mut rate = RatePerRtt { bw_ns_est, bw_est, ..RatePerRtt::default() };
             rate.sample(Rate(1_600));

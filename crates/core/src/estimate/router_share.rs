@@ -1,4 +1,4 @@
-//! TCP-EBN's estimate is not its own: the routers of the path tell the rate they have for the
+//! TCP-EBN's estimate is not its own: the routers of the path report the rate they have for the
 //! connection (Dutta and Zhang, "An early bandwidth notification (EBN) architecture for dynamic
 //! bandwidth environments", ICC 2002).
 //!
@@ -12,7 +12,7 @@ use crate::policy::Step;
 use crate::units::{Bytes, Rate, Span};
 use crate::view::{View, Window};
 
-/// The newest rate told.
+/// The newest rate reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RouterShare {
     rate: Option<Rate>,
@@ -33,7 +33,7 @@ impl RouterShare {
 
     /// The window it fills, once an RTT is known too.
     pub fn window(&self, view: &View) -> Option<Bytes> {
-        // Ours: the abstract says only that cwnd follows the rate told.
+        // Ours: the abstract says only that cwnd follows the rate reported.
         let rate = self.rate.filter(|_| view.rtt.min != Span::MAX)?;
         Some(rate.over(view.rtt.min).whole_segments(view.mss).max(view.mss * MIN_SEGMENTS))
     }
@@ -56,17 +56,17 @@ mod tests {
 
     #[test]
     fn the_window_is_the_rate_over_the_smallest_rtt_in_whole_segments() {
-        let mut told = RouterShare::default();
+        let mut share = RouterShare::default();
         let view = view(10, Bytes::MAX);
-        assert_eq!((told.window(&view), told.rate()), (None, Rate(0)));
-        told.on_feedback(&Feedback::Change(8_000));
-        assert_eq!(told.window(&view), None, "that is another system's");
-        told.on_feedback(&Feedback::Share(Rate(5_000_000)));
-        assert_eq!(told.window(&view), Some(MSS * 500));
-        told.on_feedback(&Feedback::Share(Rate(2_009_999)));
-        assert_eq!(told.window(&view), Some(MSS * 200));
-        told.on_feedback(&Feedback::Share(Rate(0)));
-        let least = told.step(&view).map(|step| (step.window.cwnd, step.pacing_set()));
+        assert_eq!((share.window(&view), share.rate()), (None, Rate(0)));
+        share.on_feedback(&Feedback::Change(8_000));
+        assert_eq!(share.window(&view), None, "that is another system's");
+        share.on_feedback(&Feedback::Share(Rate(5_000_000)));
+        assert_eq!(share.window(&view), Some(MSS * 500));
+        share.on_feedback(&Feedback::Share(Rate(2_009_999)));
+        assert_eq!(share.window(&view), Some(MSS * 200));
+        share.on_feedback(&Feedback::Share(Rate(0)));
+        let least = share.step(&view).map(|step| (step.window.cwnd, step.pacing_set()));
         assert_eq!(least, Some((MSS * 2, Some(Pacing::at(Rate(20_000))))));
     }
 }

@@ -142,8 +142,8 @@ impl SearchBins {
         if self.bin_duration == Span(0) {
             return Err(Undecided::WarmingUp);
         }
-        // Section 3.2: `prev_idx = curr_idx - rtt / bin_duration`, and the fraction of a bin beside
-        // it.
+        // Section 3.2: `prev_idx = curr_idx - rtt / bin_duration`, and the fraction of a bin that
+        // is left.
         let (back, part) = (rtt.0 / self.bin_duration.0, rtt.0 % self.bin_duration.0);
         let then = self.curr_idx.saturating_sub(back);
         let (first, most) = match bounds {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     /// Bins, each with what was sent and delivered in it.
-    fn told(each: &[(u64, u64)]) -> SearchBins {
+    fn filled(each: &[(u64, u64)]) -> SearchBins {
         let (mut bins, mut sent, mut delivered) = (begun(), 0, 0);
         for (number, (more_sent, more_delivered)) in (1..).zip(each) {
             (sent, delivered) = (sent + more_sent, delivered + more_delivered);
@@ -286,14 +286,14 @@ mod tests {
 
     #[test]
     fn skipped_bins_keep_the_last_sum_and_more_than_ten_begin_anew() {
-        let mut bins = told(&[(10, 8)]);
+        let mut bins = filled(&[(10, 8)]);
         // Bin 2 ends at 70 ms; 9 bins later, in the tenth.
         assert!(bins.advance(Instant((70 + 9 * 35) * MS), Bytes(50), Bytes(40), ANY));
         assert_eq!((bins.index(), bins.sent_at(11)), (11, 50));
         for skipped in 2..11 {
             assert_eq!((bins.sent_at(skipped), bins.delivered_at(skipped)), (10, 8));
         }
-        let mut bins = told(&[(10, 8)]);
+        let mut bins = filled(&[(10, 8)]);
         assert!(!bins.advance(Instant((70 + 10 * 35) * MS), Bytes(50), Bytes(40), ANY));
         assert!(!bins.has_begun());
     }
@@ -310,8 +310,11 @@ mod tests {
     #[test]
     fn it_looks_from_the_thirteenth_bin_on_and_less_than_fifteen_back() {
         let look = |count, rtt_ms: u64, bounds| {
-            let found =
-                told(&[(10, 10); 60][..count]).compare(Span(rtt_ms * MS), Reference::Sent, bounds);
+            let found = filled(&[(10, 10); 60][..count]).compare(
+                Span(rtt_ms * MS),
+                Reference::Sent,
+                bounds,
+            );
             found.is_ok()
         };
         assert!(!look(12, 100, Bounds::Draft) && look(13, 100, Bounds::Draft));
@@ -328,7 +331,7 @@ mod tests {
     #[test]
     fn it_says_why_it_does_not_decide() {
         let why = |each: &[(u64, u64)], rtt_ms: u64| {
-            told(each).compare(Span(rtt_ms * MS), Reference::Sent, Bounds::Linux4).err()
+            filled(each).compare(Span(rtt_ms * MS), Reference::Sent, Bounds::Linux4).err()
         };
         assert_eq!(why(&[(10, 10); 11], 100), Some(Undecided::WarmingUp));
         assert_eq!(why(&[(10, 10); 12], 100), None);
@@ -342,7 +345,7 @@ mod tests {
     fn the_sums_of_the_farthest_comparison_are_kept() {
         // Of 60 bins, in which ever more is sent, the 38th before the last and the ten before it.
         let each: [(u64, u64); 60] = core::array::from_fn(|at| (at as u64 + 1, 1));
-        let found = told(&each).compare(Span(38 * 35 * MS), Reference::Sent, Bounds::Linux4);
+        let found = filled(&each).compare(Span(38 * 35 * MS), Reference::Sent, Bounds::Linux4);
         let expected = Bytes((13..=22).sum());
         assert_eq!(found, Ok(Found { delivered: Bytes(10), expected }));
     }
@@ -352,22 +355,22 @@ mod tests {
         // 100 ms are two bins and 6/7: bin 11 counts for 1/7, bin 10 for 6/7.
         let mut each = [(0, 0); 13];
         each[10] = (700, 0);
-        let found = told(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
+        let found = filled(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
         assert_eq!(found.map(|found| found.expected), Ok(Bytes(100)));
         let mut each = [(0, 0); 13];
         each[9] = (700, 0);
-        let found = told(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
+        let found = filled(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
         assert_eq!(found.map(|found| found.expected), Ok(Bytes(700)), "in both");
         // Bin 1 has left ten bins at bin 11, and is in them at bin 10.
         let mut each = [(0, 0); 13];
         each[0] = (700, 0);
-        let found = told(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
+        let found = filled(&each).compare(Span(100 * MS), Reference::Sent, Bounds::Draft);
         assert_eq!(found.map(|found| found.expected), Ok(Bytes(600)));
     }
 
     #[test]
     fn version_eight_expects_twice_what_was_delivered() {
-        let bins = told(&[(30, 10); 20]);
+        let bins = filled(&[(30, 10); 20]);
         let compare = |reference| bins.compare(Span(100 * MS), reference, Bounds::Draft);
         let found = compare(Reference::TwiceDelivered);
         assert_eq!(found, Ok(Found { delivered: Bytes(100), expected: Bytes(200) }));
@@ -377,11 +380,11 @@ mod tests {
 
     #[test]
     fn the_first_rtt_is_three_bins_and_two_of_them_six() {
-        let bins = told(&[(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (0, 32), (0, 64)]);
+        let bins = filled(&[(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (0, 32), (0, 64)]);
         assert_eq!(bins.delivered_in_first_rtts(1), Bytes(16 + 32 + 64));
         assert_eq!(bins.delivered_in_first_rtts(2), Bytes(127 - 1));
         assert_eq!(SearchBins::NEW.delivered_in_first_rtts(1), Bytes(0));
-        let reaches = told(&[(0, 1); 60]).delivered_in_first_rtts(100);
+        let reaches = filled(&[(0, 1); 60]).delivered_in_first_rtts(100);
         assert_eq!(reaches, Bytes(50), "10 bins and 40 more are kept");
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Losses {
     before_cut: Option<BeforeCut>,
 }
 
-/// The state that undoing a cut restores, beside the policies ([`Policies::keep`]).
+/// The state that undoing a cut restores, besides the policies ([`Policies::keep`]).
 #[derive(Clone, Copy, Debug)]
 struct BeforeCut {
     window: Window,
@@ -109,8 +109,8 @@ impl Mechanism {
         true
     }
 
-    /// A loss that an earlier answer covers is repaired, and the policies hear of it. A start-up
-    /// that is landing says what it leaves of the window.
+    /// A loss that an earlier answer covers is repaired, and both policies see it. A start-up that
+    /// is landing says what it leaves of the window.
     fn note_answered(&mut self, loss: &Loss, policies: &mut impl Policies) {
         // By its time a loss can be answered long after the recovery that answered it.
         if loss.sent_at.is_none() && !loss.after_timeout {

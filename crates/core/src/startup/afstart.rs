@@ -1,6 +1,6 @@
 //! AFStart, Adaptive Fast Start (Zhang, Ansari, Wu and Yu, "AFStart: an adaptive fast TCP slow
-//! start for wide area networks", ICC 2012): the window climbs to a threshold that is measured
-//! again and again while it climbs.
+//! start for wide area networks", ICC 2012): the window grows to a threshold that is measured again
+//! and again while it grows.
 //!
 //! What it believes: packet trains within the connection show the available bandwidth, and what
 //! that carries in an RTT may be in flight.
@@ -9,7 +9,7 @@
 //! and steers the window with it; it reaches ssthresh more quickly and smoothly than slow start; it
 //! was tried on FAST TCP (abstract). The M-Start paper adds (section 2, reference 5): the first
 //! window of four packets leaves back to back as a train; if the BDP by that train is over 16
-//! packets, the window jumps to 16; from there on ImTCP measures. Neither tells how the window
+//! packets, the window jumps to 16; from there on ImTCP measures. Neither says how the window
 //! grows.
 //!
 //! Inferred: the measurement is the rate of each round's ACK train
@@ -32,14 +32,14 @@ use crate::startup::slow_start::double;
 use crate::units::{Bytes, Rate};
 use crate::view::{View, Window};
 
-/// A climb to a threshold measured on the way.
+/// Growth to a threshold that is measured on the way.
 #[derive(Clone, Copy, Debug)]
 pub struct AfStart {
     opening: Opening,
     train: AckTrain,
     /// The pace, in millionths of the measured rate.
     probe: u64,
-    /// It has jumped, or is past the time to: later slow starts climb without a jump.
+    /// It has jumped, or is past the time to: later slow starts grow without a jump.
     jumped: bool,
     /// What this round may add, and the window it began with.
     round_growth: (Bytes, Bytes),
@@ -47,7 +47,7 @@ pub struct AfStart {
 
 impl AfStart {
     /// The window that a measured threshold leaves on this ACK.
-    fn climb(&mut self, threshold: Bytes, ack: &Ack, view: &View) -> Bytes {
+    fn grow_toward(&mut self, threshold: Bytes, ack: &Ack, view: &View) -> Bytes {
         let cwnd = view.window.cwnd;
         let floor = view.mss * JUMP_SEGMENTS;
         // M-Start paper, section 2, reference 5: the first train's BDP of more than 16 packets is
@@ -115,7 +115,7 @@ impl Startup for AfStart {
         // ACK.
         window.ssthresh = rate.over(view.rtt.min).whole_segments(view.mss);
         window.ssthresh = window.ssthresh.max(view.mss * MIN_SEGMENTS);
-        window.cwnd = self.climb(window.ssthresh, ack, view);
+        window.cwnd = self.grow_toward(window.ssthresh, ack, view);
         // Ours, for ImTCP's packets spaced a little closer than what it believes.
         let pace = rate.scaled(self.probe, RATIO_ONE).max(Rate(1));
         window.hold().until_threshold().paced(pace)
@@ -232,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_sixteen_climbs_without_a_jump() {
+    fn a_window_of_sixteen_grows_without_a_jump() {
         let (mut policy, mut view) = fresh();
         // Half of the distance from 16 to 500 segments over 16: 15.125 segments an ACK.
         assert_eq!(round(&mut policy, &mut view, 13, 4, 200).window.cwnd, Bytes(31_125));
     }
 
     #[test]
-    fn after_a_timeout_it_climbs_without_a_jump() {
+    fn after_a_timeout_it_grows_without_a_jump() {
         let (mut policy, mut view) = fresh();
         policy.enter(Entry::Timeout, &view);
         // Half of the distance from 7 to 500 segments over 7: 35.214 segments an ACK.

@@ -15,7 +15,7 @@
 //! `slow-start` has where the endpoint does.
 //!
 //! Departure: RFC 3465 counts bytes in congestion avoidance too. The paper changes slow start alone
-//! and so does this policy; the avoidance beside it is unchanged.
+//! and so does this policy; the avoidance is unchanged.
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;

@@ -21,8 +21,8 @@
 //! Inferred: a sample is what the transport takes (over the longer of the sending and the
 //! acknowledging interval, where the draft has the time since the packet left); the limit of the
 //! delay is 1/16 to 1/4 of maxrtt in the draft, by a sensitivity that rises with the rate, and a
-//! knob here. picoquic also looks at the peak rate of trains, which no sample here tells. Recovery,
-//! cruising and pushing of C4 do not follow here: any avoidance may, and is told rate and pipe.
+//! knob here. picoquic also looks at the peak rate of trains, which no sample here shows. Recovery,
+//! cruising and pushing of C4 do not follow here: any avoidance may, and it gets rate and pipe.
 
 use crate::card::{Card, Listed};
 use crate::estimate::bbr_model::{BbrModel, usable};

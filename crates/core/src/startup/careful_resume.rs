@@ -68,7 +68,7 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// What a hint tells, unless it is older than `max_age` or too small to be worth it (section
+    /// What a hint says, unless it is older than `max_age` or too small to be worth it (section
     /// 4.1).
     pub(super) fn of(hint: &PathHint, max_age: Span, view: &View) -> Option<Self> {
         // Section 4.1: half is saved of a connection that never left slow start.

@@ -53,8 +53,8 @@ pub struct Chirps {
     left: usize,
     /// When the next may leave.
     due: Instant,
-    /// Delays of the first chirp not done.
-    heard: Chirp,
+    /// Delays seen of the first chirp not done.
+    delays: Chirp,
     /// Payload delivered that is no whole segment yet.
     rest: Bytes,
     /// `M`, chirps per round.
@@ -153,23 +153,23 @@ impl Chirps {
     }
 
     /// A packet of the first chirp that is not done was acknowledged.
-    fn hear(&mut self, view: &View) {
+    fn add_delay(&mut self, view: &View) {
         let number = self.done;
         if number >= self.begun {
             return;
         }
-        if self.heard.is_empty() && number >= 2 && number == self.round_first {
+        if self.delays.is_empty() && number >= 2 && number == self.round_first {
             // The round is over before all of its chirps have left: they are as long as the RTT.
             self.long |= self.round_begun < self.per_round;
             self.begin_round();
         }
-        self.heard.push(view.rtt.latest - view.rtt.min);
-        if self.heard.len() < Self::packets(number) {
+        self.delays.push(view.rtt.latest - view.rtt.min);
+        if self.delays.len() < Self::packets(number) {
             return;
         }
         let g = self.kept_gap(number);
-        let estimate = self.heard.gap(|at| Self::gap_after(number, g, at));
-        self.heard = Chirp::default();
+        let estimate = self.delays.gap(|at| Self::gap_after(number, g, at));
+        self.delays = Chirp::default();
         self.done += 1;
         // `paced_chirping.c`: the mean of old and new, the new one within 30 us and 10 ms.
         if let Some(estimate) = estimate {
@@ -293,14 +293,14 @@ impl Startup for Chirps {
             return self.landing(left, segments, view);
         }
         for _ in 0..segments.min(MOST_PER_ACK) {
-            self.hear(view);
+            self.add_delay(view);
         }
         if let State::Landing(left) = self.state {
             return self.landing(left, 0, view);
         }
         if self.state == State::Waiting && ack.in_flight == Bytes(0) && self.begun > self.done {
             // The source had no data for what is missing of these chirps.
-            (self.done, self.heard) = (self.begun, Chirp::default());
+            (self.done, self.delays) = (self.begun, Chirp::default());
             self.begin_round();
         }
         let begins = self.state == State::Waiting && self.round_begun < self.per_round;
@@ -341,7 +341,7 @@ impl Default for Chirps {
             gaps: [0; OUTSTANDING],
             left: 0,
             due: Instant(0),
-            heard: Chirp::default(),
+            delays: Chirp::default(),
             rest: Bytes(0),
             per_round: 2,
             round_first: 0,
@@ -383,7 +383,7 @@ const DOUBLING_FROM: u64 = 6;
 /// No round has more.
 const MOST_PER_ROUND: u64 = 1 << 20;
 
-/// Segments that one ACK can tell of; more belong to no chirp.
+/// Segments of chirps that one ACK can acknowledge; more belong to no chirp.
 const MOST_PER_ACK: u64 = (OUTSTANDING * CHIRP) as u64;
 
 /// Segments of the landing's window at the least.

@@ -13,7 +13,7 @@
 //! So it leaves with the first packets of a queue. Published: all of it; delta is 0.05 in mvfst and
 //! 0.5 in the paper. Inferred: the smallest RTT is the connection's, where the source forgets it
 //! after ten seconds; a start is over before. Copa itself does not follow here: any avoidance may,
-//! and it is told what the path delivers.
+//! and it gets what the path delivers.
 
 use crate::card::{Card, Listed};
 use crate::estimate::rtt_floor::RttFloor;

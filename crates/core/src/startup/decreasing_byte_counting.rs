@@ -19,9 +19,9 @@
 //! is the endpoint's or a fixed one (`ssthresh`), for which the paper takes the BDP; or it is
 //! measured: `hoe` sets it once from closely spaced ACKs ([`crate::estimate::packet_pair`]), `ere`
 //! raises it to the Eligible Rate Estimate times the smallest RTT ([`crate::estimate::ere`], preset
-//! `figures`). Inferred: with `ere` and no threshold from elsewhere the first is 32 segments,
-//! Astart's, because an estimate can only raise one that is set; and start-up ends at the threshold
-//! in either case.
+//! `figures`). Inferred: with `ere` and no threshold given the first is 32 segments, Astart's,
+//! because an estimate can only raise one that is set; and start-up ends at the threshold in either
+//! case.
 
 use crate::card::{Card, Listed};
 use crate::estimate::ere::{Ere, EreKnobs};
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn ere_only_raises_the_threshold_and_is_told_to_the_avoidance() {
+    fn ere_only_raises_the_threshold_and_is_passed_to_the_avoidance() {
         let mut policy = measured("ere", 1_000, MSS);
         let rate = policy.eligible().map_or(0, |it| it.rate.0);
         assert_eq!(gauge(&policy, "ere"), Some(rate));

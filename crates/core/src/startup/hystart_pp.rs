@@ -1,7 +1,7 @@
 //! HyStart++ (RFC 9406, May 2023): slow start that doubts before it leaves.
 //!
 //! What it believes: a round whose smallest RTT is an eighth above that of the round before has met
-//! a queue, or jitter; some rounds of slower growth tell which. What it does on every ACK, where
+//! a queue, or jitter; some rounds of slower growth show which. What it does on every ACK, where
 //! `last` and `cur` are the smallest RTTs of the last round and of this one, and `n` counts the
 //! samples:
 //!
@@ -24,10 +24,10 @@
 //! would end CSS. `base=threshold` is neqo's alternative, `last` and the rise that counts: with the
 //! RFC's `cur` a sample a microsecond shorter ends CSS.
 //!
-//! L is 8 segments, and none where packets are paced (section 4.3), which [`View::paced`] tells;
-//! the knob `l` says otherwise. L holds for what one ACK frame of QUIC acknowledges, however many
-//! parts it is told in ([`Ack::continues`]), and so does the quarter: the frame that begins CSS
-//! counts in full.
+//! L is 8 segments, and none where packets are paced (section 4.3; [`View::paced`]); the knob `l`
+//! says otherwise. L holds for what one ACK frame of QUIC acknowledges, however many parts it is
+//! reported in ([`Ack::continues`]), and so does the quarter: the frame that begins CSS counts in
+//! full.
 //!
 //! On a path of 20 Mbit/s and 100 ms without end of the buffer (208 packets of 1200 bytes;
 //! `tests/hystart_rounds.rs`) it leaves at 1969 packets, 9.5 BDP, in bursts and paced at two
@@ -313,7 +313,7 @@ mod tests {
     use crate::knob::KnobValue;
     use crate::testing::{MSS, ack, gauge, view};
 
-    /// A policy on a path, told one ACK for a segment after another.
+    /// A policy on a path that gets one ACK for a segment after another.
     struct Path {
         policy: HyStartPp,
         view: View,

@@ -243,7 +243,7 @@ impl Startup for JumpStart {
         Window { cwnd, ..window }.hold()
     }
 
-    /// The ACK that tells of losses is told before them, so that they still count as in flight
+    /// The ACK that shows losses is reported before them, so that they still count as in flight
     /// then: without taking them off, each would let a further packet go. Repairs that are lost
     /// count too.
     fn land_further(&mut self, loss: &Loss, view: &View) -> Window {

@@ -22,7 +22,7 @@
 //! RFC 5681: as the endpoint has it ([`View::segment_per_ack`]).
 //!
 //! Not here: LEDBAT++'s avoidance, and with it the slowdown two RTTs after slow start. The start-up
-//! hands over to another avoidance, CUBIC unless told.
+//! hands over to another avoidance, CUBIC by default.
 
 use crate::card::{Card, Listed};
 use crate::event::Ack;

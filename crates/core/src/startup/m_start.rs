@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_starts_the_count_over_unless_told_otherwise() {
+    fn a_timeout_starts_the_count_over_by_default() {
         let after = |word: &'static str| {
             let mut policy = MStart::default();
             set(&mut policy, &[("preset", "simulation"), ("after_rto", word)]);

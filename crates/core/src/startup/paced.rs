@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_window_leaves_at_once_unless_told_otherwise() {
+    fn the_first_window_leaves_at_once_by_default() {
         let (mut policy, mut view) = (Paced::default(), view(30, Bytes::MAX));
         assert_eq!(policy.begin(&view).pace, Pace::Unchanged);
         assert!(policy.set("first", KnobValue::Word("paced")));

@@ -12,7 +12,7 @@
 //!
 //! Inferred: the formulas of the average; that the window is the rate over the smallest RTT in
 //! whole segments, at least two; that it takes two pairs, since one has no error to weigh it by.
-//! The burst is not paced, as the flaw tells. Where the sender limits growth to twice the flight,
+//! The burst is not paced, as the flaw says. Where the sender limits growth to twice the flight,
 //! the window takes a few ACKs to get there.
 
 use crate::card::{Card, Listed};

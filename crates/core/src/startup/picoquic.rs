@@ -17,7 +17,7 @@
 //! Published: all of it. Inferred: picoquic takes one-way delays where the packets carry time
 //! stamps, and RTTs otherwise; there are only RTTs here. The mean counts what is acknowledged and
 //! what is found lost, packet by packet, where picoquic looks back at most 32 packet numbers. The
-//! window it raises to half an RTT of a train's peak rate is not here, as no sample tells that
+//! window it raises to half an RTT of a train's peak rate is not here, as no sample shows that
 //! rate. Later starts have it too.
 
 use crate::card::{Card, Listed};

@@ -17,9 +17,9 @@
 //! delivered, whatever was lost: `s - l = 0` and `s - a = beta`. As the window first falls by 1 - s
 //! only, sending pauses for a part of 1 - beta of a round.
 //!
-//! Published: all of it. The knob `version` tells where its texts differ: -02 and quicly pace later
-//! rounds at two windows per RTT, the editor's copy at one. quicly has K = 11/18, the larger of
-//! minrtt + 4 ms and 35/32 minrtt as its threshold, grows threefold only at a minrtt of 4 ms or
+//! Published: all of it. The knob `version` chooses where its texts differ: -02 and quicly pace
+//! later rounds at two windows per RTT, the editor's copy at one. quicly has K = 11/18, the larger
+//! of minrtt + 4 ms and 35/32 minrtt as its threshold, grows threefold only at a minrtt of 4 ms or
 //! more, and never falls below half of the first window. The first window is doubled only where it
 //! can be paced, when the RTT is known before data.
 //!

@@ -3,8 +3,8 @@
 //!
 //! What it believes: as long as the path has room, what is delivered in a window of 3.5 RTTs is
 //! what was sent in such a window one RTT before; once it is markedly less, a queue takes the rest.
-//! Long windows make it deaf to the RTT's jitter. What it does at the end of every bin, a tenth of
-//! the window:
+//! Long windows keep the RTT's jitter out. What it does at the end of every bin, a tenth of the
+//! window:
 //!
 //! ```text
 //! version 10: expected = sent one RTT before    leaves if (expected - delivered) >= 0.35 expected
@@ -24,8 +24,8 @@
 //! inferred. It looks up to 38 bins back, drains always, begins its bins anew where the source
 //! limits sending, and fills bins without an ACK however many. Version 9 is the draft of that
 //! number as mozilla/neqo has it, with neqo's bounds and without drain; version 8 the one before
-//! it, as in the authors' code 3 and in picoquic. The knobs beside the version set such a rule
-//! alone.
+//! it, as in the authors' code 3 and in picoquic. The knobs besides `version` set one such rule
+//! each.
 //!
 //! Departures: sums have 64 bits, so that the draft's shift of 16-bit bins is not needed. RTTs come
 //! from the handshake too, if there was one, and the first of them makes the bins, as the draft
@@ -140,8 +140,8 @@ impl Search {
         if !self.bins.advance(ack.now, view.sent, view.delivered, self.most_skipped) {
             return false;
         }
-        // Section 3.2: what is delivered beside what was sent (or delivered) an RTT before, by the
-        // newest RTT.
+        // Section 3.2: what is delivered, compared with what was sent (or delivered) an RTT before,
+        // by the newest RTT.
         let reference = self.version.reference();
         let found = self.bins.compare(view.rtt.latest, reference, self.bounds);
         self.undecided = found.err();

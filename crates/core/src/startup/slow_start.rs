@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sack_had_told_of_counts_once() {
+    fn what_sack_had_reported_counts_once() {
         use crate::testing::{MSS, ack, view};
         let view = View { segment_per_ack: false, ..view(4, MSS * 32) };
         let of = |credited| Ack { credited: MSS * credited, ..ack(&view, 20) };

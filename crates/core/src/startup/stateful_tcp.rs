@@ -22,9 +22,9 @@
 //! Departures: the module keeps what it knows for ever and by the address's hash; here it counts
 //! for `max_age` (ours: ten minutes). A connection that is over before its estimate has anything to
 //! say, as one is whose data fits into the paced start, leaves a rate of zero there, so that every
-//! second one begins from nothing; here it hands on what it was told unless it lost data (ours). It
-//! ignores the receiver's window in the first RTT; here that window holds. It remembers the rate of
-//! its own estimate alone; here the rate that another start-up has measured counts too
+//! second one begins from nothing; here it hands on the rate it was given unless it lost data
+//! (ours). It ignores the receiver's window in the first RTT; here that window holds. It remembers
+//! the rate of its own estimate alone; here the rate that another start-up has measured counts too
 //! ([`Learned::rate`](crate::hint::Learned::rate)). Neither the module nor this takes back what was
 //! lost of the first flight: the avoidance answers, and the next connection begins with what this
 //! one measures.
@@ -49,8 +49,8 @@ pub struct StatefulTcp {
     max_age: Span,
     /// What the path carries.
     estimate: GapCompensated,
-    /// The rate that it was told, while nothing speaks against it.
-    told: Option<Rate>,
+    /// The rate of the earlier connection, until something is lost.
+    hinted_rate: Option<Rate>,
     /// The paced start, while it lasts.
     paced_start: Option<PacedStart>,
 }
@@ -94,7 +94,7 @@ impl Observer for StatefulTcp {
     }
 
     fn on_loss(&mut self, _loss: &Loss, _view: &View) {
-        self.told = None;
+        self.hinted_rate = None;
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
@@ -119,7 +119,7 @@ impl Startup for StatefulTcp {
         if bdp <= ordinary.cwnd {
             return ordinary.hold();
         }
-        self.told = Some(rate);
+        self.hinted_rate = Some(rate);
         self.paced_start = Some(PacedStart { rate, initial_window: ordinary.cwnd, acks: 0 });
         Window { cwnd: bdp, ..ordinary }.hold().paced(rate)
     }
@@ -145,7 +145,7 @@ impl Startup for StatefulTcp {
     }
 
     fn found(&self, _view: &View) -> Found {
-        Found { rate: self.estimate.rate().or(self.told), ..Found::default() }
+        Found { rate: self.estimate.rate().or(self.hinted_rate), ..Found::default() }
     }
 }
 
@@ -155,7 +155,7 @@ impl Default for StatefulTcp {
             hystart: HyStart::default(),
             max_age: TEN_MINUTES,
             estimate: GapCompensated::default(),
-            told: None,
+            hinted_rate: None,
             paced_start: None,
         }
     }
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_was_told_is_handed_on_until_it_measures_or_loses_something() {
+    fn the_hinted_rate_is_handed_on_until_it_measures_or_loses_something() {
         let (mut policy, mut view) = begun();
         assert_eq!(policy.found(&view).rate, Some(Rate(800_000)));
         policy.on_loss(&Loss::of(view.now, LossKind::Recovery, MSS, MSS), &view);

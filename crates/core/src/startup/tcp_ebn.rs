@@ -1,9 +1,9 @@
 //! The start of TCP-EBN (Dutta and Zhang, "An early bandwidth notification (EBN) architecture for
-//! dynamic bandwidth environments", ICC 2002): the first window that the routers tell.
+//! dynamic bandwidth environments", ICC 2002): the first window that the routers report.
 //!
-//! What it believes: the rate that the routers tell ([`crate::estimate::router_share`]). What it
-//! does: slow start until an ACK tells one; then cwnd and ssthresh become what that rate fills, and
-//! start-up ends.
+//! What it believes: the rate that the routers report ([`crate::estimate::router_share`]). What it
+//! does: slow start until an ACK brings one; then cwnd and ssthresh become what that rate fills,
+//! and start-up ends.
 //!
 //! Published, in the abstract: explicit notification of bandwidth, a new control that responds
 //! promptly to its changes; nothing of a start. The paper was not available. Inferred: everything
@@ -21,7 +21,7 @@ use crate::startup::slow_start::double;
 use crate::units::Bytes;
 use crate::view::{View, Window};
 
-/// A jump to the window that the routers tell.
+/// A jump to the window of the rate that the routers report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpEbn {
     opening: Opening,
@@ -63,7 +63,7 @@ impl Startup for TcpEbn {
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        // Ours: ICC 2002 has nothing of a start. The window told ends it.
+        // Ours: ICC 2002 has nothing of a start. A reported rate ends it.
         let Some(step) = self.share.step(view) else { return double(ack, view) };
         step.threshold(step.window.cwnd).exit(Exit::Heuristic)
     }
@@ -82,7 +82,7 @@ mod tests {
     use crate::units::Rate;
 
     #[test]
-    fn it_is_slow_start_until_a_rate_is_told_and_then_that_window_at_that_rate() {
+    fn it_is_slow_start_until_a_rate_is_reported_and_then_that_window_at_that_rate() {
         let (mut policy, first) = (TcpEbn::default(), view(2, MSS * 32));
         assert_eq!(policy.step(&ack(&first, 1), &first).window.cwnd, MSS * 3);
         policy.on_feedback(&Feedback::Share(Rate(5_000_000)), &first);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reports_the_rate_that_it_was_told() {
+    fn its_gauge_is_the_reported_rate() {
         let mut policy = TcpEbn::default();
         policy.on_feedback(&Feedback::Share(Rate(5_000_000)), &view(2, MSS * 32));
         assert_eq!(crate::testing::gauge(&policy, "told_rate"), Some(5_000_000));

@@ -116,7 +116,7 @@ mod tests {
     fn a_round_without_a_gain_ends_start_up() {
         let mut policy = Xcp::default();
         let round = View { round_start: true, ..view(10, MSS * 32) };
-        assert_eq!(policy.step(&ack(&round, 1), &round).exit, None, "nothing was told yet");
+        assert_eq!(policy.step(&ack(&round, 1), &round).exit, None, "nothing was reported yet");
         // The routers give nothing to a packet that left before there was an RTT.
         assert_eq!(step(&mut policy, 0, &round).exit, None);
         assert_eq!(step(&mut policy, 8_000, &round).exit, None);

@@ -5,7 +5,7 @@ use firstflight_core::policy::{Answer, Entry, Exit};
 use firstflight_core::units::Bytes;
 use firstflight_core::view::{Phase, Window};
 
-use crate::contract::support::{Heard, Line, MSS, Start, config, window};
+use crate::contract::support::{Call, Line, MSS, Start, config, window};
 
 /// 20 segments in flight in a window of 20.
 fn twenty(start: Start) -> Line {
@@ -22,7 +22,7 @@ fn leave_ends_start_up_with_the_avoidances_cut() {
     assert_eq!((line.cwnd(), line.ssthresh(), line.phase()), (14, 14, Phase::Avoidance));
     assert_eq!(line.exit(), Some((Exit::Loss, 20)));
     line.ack(1).duplicate();
-    assert_eq!(line.heard(Heard::Recovering), 0, "the transport repairs by itself");
+    assert_eq!(line.calls(Call::Recovering), 0, "the transport repairs by itself");
     assert!(!line.sender.policy_sets_recovery_window());
     line.sender.on_recovered(Some(MSS * 12));
     assert_eq!((line.cwnd(), line.recovering()), (12, false));
@@ -35,7 +35,7 @@ fn retreat_takes_the_window_back_and_begins_again() {
     assert!(line.lose(LossKind::Recovery));
     assert_eq!((line.cwnd(), line.ssthresh(), line.phase()), (4, 9, Phase::Startup));
     assert!(!line.recovering() && !line.sender.policy_sets_recovery_window());
-    assert_eq!(line.heard(Heard::Enter(Entry::Retreat)), 1);
+    assert_eq!(line.calls(Call::Enter(Entry::Retreat)), 1);
     assert_eq!(line.exit(), Some((Exit::Loss, 20)));
     assert!(!line.lose(LossKind::Recovery), "it was sent before");
     line.sender.on_recovered(None);
@@ -63,8 +63,8 @@ fn land_lets_start_up_set_the_window_on_every_ack_of_the_recovery() {
     assert_eq!(line.ack(4).cwnd(), 7);
     line.send(6);
     assert_eq!(line.duplicate().cwnd(), 10, "up too, and on a duplicate ACK");
-    assert_eq!(line.heard(Heard::Recovering), 3);
-    assert_eq!(line.heard(Heard::Step), 1, "no decision of another kind");
+    assert_eq!(line.calls(Call::Recovering), 3);
+    assert_eq!(line.calls(Call::Step), 1, "no decision of another kind");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_landing_ends_early_when_start_up_says_so() {
     assert_eq!((line.phase(), line.ssthresh()), (Phase::Avoidance, 5));
     assert!(line.recovering(), "the transport still repairs");
     assert!(!line.sender.policy_sets_recovery_window());
-    assert_eq!(line.ack(1).heard(Heard::Recovering), 1);
+    assert_eq!(line.ack(1).calls(Call::Recovering), 1);
     line.sender.on_recovered(Some(MSS * 5));
     assert_eq!((line.cwnd(), line.ssthresh()), (5, 5));
 }
@@ -140,7 +140,7 @@ fn a_landing_for_a_mark_ends_when_what_was_outstanding_is_acknowledged() {
     line.marked(1);
     assert_eq!((line.phase(), line.ssthresh()), (Phase::Avoidance, 2));
     assert!(!line.recovering());
-    assert_eq!(line.heard(Heard::Loss(LossKind::Mark)), 1, "answered once");
+    assert_eq!(line.calls(Call::Loss(LossKind::Mark)), 1, "answered once");
     assert_eq!(line.ack(1).cwnd(), 2, "growth goes on");
 }
 
@@ -172,7 +172,7 @@ fn ignore_lets_start_up_go_on() {
     assert_eq!((line.cwnd(), line.phase(), line.exit()), (20, Phase::Startup, None));
     assert!(line.recovering() && line.sender.policy_sets_recovery_window());
     line.ack(1).duplicate();
-    assert_eq!((line.cwnd(), line.heard(Heard::Recovering)), (20, 2), "it holds unless it decides");
+    assert_eq!((line.cwnd(), line.calls(Call::Recovering)), (20, 2), "it holds unless it decides");
     line.sender.on_recovered(Some(MSS * 3));
     assert_eq!((line.cwnd(), line.phase(), line.recovering()), (20, Phase::Startup, false));
     assert_eq!(line.ack(1).cwnd(), 21);
@@ -212,11 +212,11 @@ fn an_ignored_mark_covers_the_marks_of_its_window_and_no_loss() {
     line.marked(1);
     assert_eq!((line.cwnd(), line.recovering()), (21, false), "it decides on the same ACK");
     line.marked(1);
-    assert_eq!(line.heard(Heard::Loss(LossKind::Mark)), 1);
+    assert_eq!(line.calls(Call::Loss(LossKind::Mark)), 1);
     line.lose(LossKind::Recovery);
-    assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 1);
+    assert_eq!(line.calls(Call::Loss(LossKind::Recovery)), 1);
     line.marked(1);
-    assert_eq!(line.heard(Heard::Loss(LossKind::Mark)), 2, "nothing was cut for the loss either");
+    assert_eq!(line.calls(Call::Loss(LossKind::Mark)), 2, "nothing was cut for the loss either");
     assert_eq!(line.phase(), Phase::Startup);
 }
 

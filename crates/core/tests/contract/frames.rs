@@ -16,7 +16,7 @@ type Both = Pair<SlowStart, NewReno>;
 struct Line {
     sender: Sender<Both>,
     period: Period<u64>,
-    told: Vec<Ack>,
+    reports: Vec<Ack>,
     /// The next ACK begins another period, as one with marks does.
     begins: Option<u64>,
 }
@@ -33,7 +33,7 @@ impl Reports<u64> for Line {
     }
 
     fn report(&mut self, ack: &Ack) {
-        self.told.push(*ack);
+        self.reports.push(*ack);
         self.sender.on_ack(ack);
         if let Some(began) = self.begins.take() {
             self.period.note(Some(began), true);
@@ -46,7 +46,7 @@ impl Line {
         let mut sender = Sender::new(SlowStart::default(), NewReno::default(), config());
         let (now, bytes) = (Instant(0), MSS * 10);
         sender.on_sent(&Sent { now, bytes, in_flight: bytes, again: false });
-        Self { sender, period: Period::NONE, told: Vec::new(), begins: None }
+        Self { sender, period: Period::NONE, reports: Vec::new(), begins: None }
     }
 
     /// A recovery begins with the packet of this number.
@@ -57,18 +57,18 @@ impl Line {
 
     /// What a frame makes of so many packets and bytes before the period and after it.
     fn frame(&mut self, before: [u64; 2], after: [u64; 2]) -> Vec<u64> {
-        self.told.clear();
+        self.reports.clear();
         let count = |[packets, bytes]: [u64; 2]| Count { packets, bytes };
         let frame = Frame { before: count(before), after: count(after) };
         let credited = Bytes(before[1] + after[1]);
         let mut ack = Ack { credited, rtt: Some(Span(7)), snd_nxt: MSS * 10, ..Ack::default() };
         self.report_frame(&mut ack, &frame);
-        self.told.iter().map(|ack| ack.acked.0).collect()
+        self.reports.iter().map(|ack| ack.acked.0).collect()
     }
 
-    /// What each of them left to tell.
+    /// What each of them left to the next.
     fn to_come(&self) -> Vec<u64> {
-        self.told.iter().map(|ack| ack.to_come.0).collect()
+        self.reports.iter().map(|ack| ack.to_come.0).collect()
     }
 }
 
@@ -83,7 +83,7 @@ fn a_frame_is_an_ack_for_each_packet_and_one_sample() {
     assert_eq!(frame.after, Count { packets: 3, bytes: 2_501 });
     let mut line = Line::new();
     assert_eq!(line.frame([0, 0], [3, 2_501]), [833, 834, 834]);
-    let rest = line.told.iter().map(|ack| (ack.credited.0, ack.rtt, ack.continues));
+    let rest = line.reports.iter().map(|ack| (ack.credited.0, ack.rtt, ack.continues));
     let (first, more) = ((2_501, Some(Span(7)), false), (0, None, true));
     assert_eq!(rest.collect::<Vec<_>>(), [first, more, more]);
     assert_eq!(line.to_come(), [1_668, 834, 0]);

@@ -5,7 +5,7 @@ use firstflight_core::policy::{Answer, Exit};
 use firstflight_core::sender::Config;
 use firstflight_core::view::Phase;
 
-use crate::contract::support::{Heard, Later, Line, MSS, Start, config};
+use crate::contract::support::{Call, Later, Line, MSS, Start, config};
 
 /// Start-up leaves with the first ACK, after which the window is 10 or 11 segments.
 fn after_startup(answer: Answer, config: Config) -> Line {
@@ -35,7 +35,7 @@ fn it_is_not_cut_and_decides_on_every_ack_of_the_recovery() {
 }
 
 #[test]
-fn it_hears_of_marks_and_is_not_cut_for_them() {
+fn it_sees_marks_and_is_not_cut_for_them() {
     let mut line = after_startup(Answer::Leave, config());
     line.marked(1);
     assert_eq!((line.cwnd(), line.recovering()), (12, false), "it decides on the ACK");
@@ -76,7 +76,7 @@ fn a_loss_that_ends_start_up_cuts_and_the_transport_repairs() {
     line.fill();
     assert!(line.lose(LossKind::Recovery));
     assert_eq!((line.cwnd(), line.sender.policy_sets_recovery_window()), (7, false));
-    assert_eq!(line.heard(Heard::Recovering), 0);
+    assert_eq!(line.calls(Call::Recovering), 0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use firstflight_core::policy::{Answer, Entry, Exit};
 use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant};
 
-use crate::contract::support::{Heard, Later, Line, MSS, Start, config};
+use crate::contract::support::{Call, Later, Line, MSS, Start, config};
 
 fn limited(growth: u64) -> Line {
     let step = |_: &Ack, view: &firstflight_core::view::View| view.window.grow(MSS * 1_000);
@@ -101,7 +101,7 @@ fn a_window_that_follows_a_model_grows_whatever_is_used_of_it() {
 fn the_factor_is_asked_when_start_up_begins_and_undone_with_it() {
     let mut line = limited(3);
     line.send(10).lose(LossKind::Timeout);
-    assert_eq!(line.heard(Heard::Enter(Entry::Timeout)), 1);
+    assert_eq!(line.calls(Call::Enter(Entry::Timeout)), 1);
     line.ack(1);
     assert_eq!(line.cwnd(), 40, "this one grows by one more after a timeout");
     line.sender.on_spurious_loss();

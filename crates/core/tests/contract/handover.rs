@@ -13,7 +13,7 @@ use firstflight_core::units::{Bytes, Rate};
 
 use firstflight_core::view::{View, Window};
 
-use crate::contract::support::{Heard, Line, MSS, RTT, Start, window};
+use crate::contract::support::{Call, Line, MSS, RTT, Start, window};
 
 fn found() -> Found {
     let mut found = Found::default();
@@ -25,9 +25,9 @@ fn found() -> Found {
 fn what_start_up_found_out_is_handed_on_however_it_ends() {
     let handed = |line: &Line| {
         let log = line.later.borrow();
-        let over = log.iter().filter(|heard| matches!(heard, Heard::Over(_))).count();
+        let over = log.iter().filter(|call| matches!(call, Call::Over(_))).count();
         assert_eq!(over, 1);
-        log.contains(&Heard::Over(found()))
+        log.contains(&Call::Over(found()))
     };
     for kind in [LossKind::Recovery, LossKind::Timeout, LossKind::Mark] {
         let mut line = Line::begun(Start { found: found(), ..Start::default() });
@@ -43,7 +43,7 @@ fn what_start_up_found_out_is_handed_on_however_it_ends() {
     let mut line =
         Line::begun(Start { found: found(), ..Start::answering(Answer::Land(window(5))) });
     line.fill().lose(LossKind::Recovery);
-    assert!(!line.later.borrow().contains(&Heard::Over(found())), "not before the landing ends");
+    assert!(!line.later.borrow().contains(&Call::Over(found())), "not before the landing ends");
     line.sender.on_recovered(None);
     assert!(handed(&line));
 }
@@ -153,14 +153,14 @@ fn slow_start_stands_in_the_place_of_a_start_up_that_was_for_the_first_one_only(
         line.fill().ack(1);
         assert_eq!((line.cwnd(), line.sender.repeats()), (14, true), "its own");
         again(&mut line);
-        let (steps, cwnd) = (line.heard(Heard::Step), line.cwnd());
+        let (steps, cwnd) = (line.calls(Call::Step), line.cwnd());
         line.fill().ack(1);
-        assert_eq!((line.cwnd(), line.heard(Heard::Step)), (cwnd + 1, steps), "slow start's");
+        assert_eq!((line.cwnd(), line.calls(Call::Step)), (cwnd + 1, steps), "slow start's");
         line.sender.on_wake(line.at());
-        assert_eq!((line.heard(Heard::Wake), line.sender.repeats()), (0, false));
+        assert_eq!((line.calls(Call::Wake), line.sender.repeats()), (0, false));
         line.fill().lose(LossKind::Recovery);
         assert!(!line.sender.policy_sets_recovery_window(), "the loss is the avoidance's");
-        assert_eq!(line.later.borrow().last(), Some(&Heard::Over(found())));
+        assert_eq!(line.later.borrow().last(), Some(&Call::Over(found())));
     }
 }
 

@@ -1,4 +1,4 @@
-//! One answer per recovery, every loss told once, and undo.
+//! One answer per recovery, every loss reported once, and undo.
 
 use firstflight_core::event::{Loss, LossKind};
 use firstflight_core::pacing::Pacing;
@@ -6,7 +6,7 @@ use firstflight_core::policy::{Answer, Exit};
 use firstflight_core::units::{Bytes, Instant, Rate};
 use firstflight_core::view::Phase;
 
-use crate::contract::support::{Heard, Line, MSS, Start, window};
+use crate::contract::support::{Call, Line, MSS, Start, window};
 
 const ANSWERS: [Answer; 3] = [Answer::Leave, Answer::Ignore, Answer::Land(window_16())];
 
@@ -21,7 +21,7 @@ fn a_packet_makes_a_gap_and_a_mark_none() {
 }
 
 #[test]
-fn further_losses_of_a_recovery_are_told_once_each_with_bytes_and_gaps() {
+fn further_losses_of_a_recovery_are_reported_once_each_with_bytes_and_gaps() {
     for answer in ANSWERS {
         let mut line = Line::begun(Start::answering(answer));
         line.fill().lose(LossKind::Recovery);
@@ -34,11 +34,11 @@ fn further_losses_of_a_recovery_are_told_once_each_with_bytes_and_gaps() {
         // An event without a loss is none.
         let empty = Loss { lost: Bytes(0), ..line.loss(LossKind::Recovery) };
         assert!(!line.sender.on_loss(&empty));
-        let told =
-            [Heard::Further { lost: 2_000, gaps: 2 }, Heard::Further { lost: 3_000, gaps: 1 }];
-        assert_eq!(line.start.borrow().last_chunk(), Some(&told), "{answer:?}");
-        assert_eq!(line.later.borrow().last_chunk(), Some(&told));
-        assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 1);
+        let further =
+            [Call::Further { lost: 2_000, gaps: 2 }, Call::Further { lost: 3_000, gaps: 1 }];
+        assert_eq!(line.start.borrow().last_chunk(), Some(&further), "{answer:?}");
+        assert_eq!(line.later.borrow().last_chunk(), Some(&further));
+        assert_eq!(line.calls(Call::Loss(LossKind::Recovery)), 1);
         assert_eq!(line.cwnd(), cwnd);
     }
 }
@@ -51,7 +51,7 @@ fn by_order_a_loss_after_the_recovery_is_answered_anew() {
     assert!(!line.lose(LossKind::Recovery));
     line.sender.on_recovered(None);
     assert!(line.lose(LossKind::Recovery));
-    assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 2);
+    assert_eq!(line.calls(Call::Loss(LossKind::Recovery)), 2);
 }
 
 #[test]
@@ -71,16 +71,16 @@ fn by_time_a_loss_of_what_left_after_the_last_answer_is_answered_anew() {
         line.now += 5;
         let before = sent(&line, began);
         assert!(!line.sender.on_loss(&before), "sent when the recovery began: in it");
-        assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 1);
+        assert_eq!(line.calls(Call::Loss(LossKind::Recovery)), 1);
         let after = sent(&line, began + 1);
         line.sender.on_loss(&after);
-        assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 2, "{answer:?}");
+        assert_eq!(line.calls(Call::Loss(LossKind::Recovery)), 2, "{answer:?}");
         assert_eq!(line.sender.recovery_began(), Some(line.at()));
         // Also outside a recovery: time alone counts.
         line.sender.on_recovered(None);
         let old = sent(&line, began + 5);
         assert!(!line.sender.on_loss(&old));
-        assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 2);
+        assert_eq!(line.calls(Call::Loss(LossKind::Recovery)), 2);
     }
 }
 
@@ -127,7 +127,7 @@ fn undo_restores_the_window_and_both_policies_as_they_were_before_the_loss() {
         let mut line = Line::begun(start);
         line.fill().ack(2).fill().lose(LossKind::Recovery);
         line.ack(1).duplicate();
-        assert_eq!(line.start().steps, 1_001, "told of the loss: {answer:?}");
+        assert_eq!(line.start().steps, 1_001, "it saw the loss: {answer:?}");
         line.sender.on_recovered(None);
         line.ack(1).sender.on_spurious_loss();
         assert_eq!((line.phase(), line.exit()), (Phase::Startup, None));
@@ -174,7 +174,7 @@ fn a_mark_in_a_recovery_is_answered_with_its_loss() {
     line.fill().lose(LossKind::Recovery);
     // Sent and acknowledged since; the transport still repairs.
     line.send(5).marked(12);
-    assert_eq!((line.cwnd(), line.heard(Heard::Loss(LossKind::Mark))), (7, 0));
+    assert_eq!((line.cwnd(), line.calls(Call::Loss(LossKind::Mark))), (7, 0));
 }
 
 /// After a retreat the window grows on, and losses of what left before it are covered. That ends
@@ -186,10 +186,10 @@ fn after_a_retreat_the_next_answer_covers_its_own_recovery_only() {
         let mut line = Line::begun(Start { then: Some(then), ..Start::answering(back) });
         line.fill().lose(LossKind::Recovery);
         line.ack(10).send(8).lose(LossKind::Recovery);
-        assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 2);
+        assert_eq!(line.calls(Call::Loss(LossKind::Recovery)), 2);
         line.sender.on_recovered(None);
         line.lose(LossKind::Recovery);
-        assert_eq!(line.heard(Heard::Loss(LossKind::Recovery)), 3, "{then:?}");
+        assert_eq!(line.calls(Call::Loss(LossKind::Recovery)), 3, "{then:?}");
     }
 }
 

@@ -1,5 +1,5 @@
 //! The contract between policies and transports, rule by rule: what a policy may answer and decide,
-//! what it is told, and what the sender makes of it. The policies are scripts.
+//! what is reported to it, and what the sender makes of it. The policies are scripts.
 
 mod answers;
 mod frames;

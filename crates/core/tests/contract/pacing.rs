@@ -9,7 +9,7 @@ use firstflight_core::sender::Config;
 use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{Paced, Phase};
 
-use crate::contract::support::{Heard, Line, MSS, RTT, Start, config, window};
+use crate::contract::support::{Call, Line, MSS, RTT, Start, config, window};
 
 fn paced(start: Start) -> Line {
     let mut line = Line::with(start, Config { paces: true, ..config() });
@@ -181,11 +181,11 @@ fn begin_sets_window_and_pacing_before_data_and_only_then() {
     let line = Line::begun(start.anew());
     assert_eq!((line.cwnd(), rate(&line)), (40, Some(100_000)));
     assert_eq!(line.sender.wake_at(), Some(Instant(9)));
-    assert_eq!((line.heard(Heard::Begin), line.later.borrow().len()), (1, 1), "both are told");
-    assert_eq!(line.heard(Heard::Handshake), 1);
+    assert_eq!((line.calls(Call::Begin), line.later.borrow().len()), (1, 1), "both see it");
+    assert_eq!(line.calls(Call::Handshake), 1);
     let mut late = Line::new(start);
     late.send(1).sender.begin(Instant(0));
-    assert_eq!((late.cwnd(), late.heard(Heard::Begin)), (10, 0));
+    assert_eq!((late.cwnd(), late.calls(Call::Begin)), (10, 0));
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn start_up_is_woken_when_it_wished_and_the_last_wish_counts() {
     line.fill().ack(1).ack(1).ack(1);
     assert_eq!(line.sender.wake_at(), Some(Instant(2_000)), "no wish leaves the last");
     line.sender.on_wake(Instant(2_000));
-    assert_eq!((line.cwnd(), line.heard(Heard::Wake)), (11, 1));
+    assert_eq!((line.cwnd(), line.calls(Call::Wake)), (11, 1));
     assert_eq!(line.sender.wake_at(), Some(Instant(2_005)));
     assert_eq!(line.sender.view().now, Instant(2_000));
     assert_eq!(rate(&line), Some(3_000));
@@ -329,7 +329,7 @@ fn a_wake_up_can_pace_and_end_start_up_and_comes_once() {
     assert_eq!((line.phase(), line.exit()), (Phase::Avoidance, Some((Exit::Heuristic, 12))));
     assert_eq!((rate(&line), line.sender.wake_at()), (Some(9), None));
     line.sender.on_wake(line.at());
-    assert_eq!(line.heard(Heard::Wake), 1, "start-up is over");
+    assert_eq!(line.calls(Call::Wake), 1, "start-up is over");
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn what_a_wake_up_grows_is_limited_as_on_an_ack() {
         line.lose(LossKind::Recovery);
         assert!(line.ack(1).recovering());
         line.sender.on_wake(Instant(5));
-        assert_eq!((line.cwnd(), line.heard(Heard::Wake)), (4, 1));
+        assert_eq!((line.cwnd(), line.calls(Call::Wake)), (4, 1));
     }
     // A landing sets it.
     start.answer = Answer::Land(window(4));
@@ -391,6 +391,6 @@ fn a_landing_that_a_wake_up_ends_is_over() {
     line.sender.on_wake(Instant(5));
     assert_eq!(line.phase(), Phase::Avoidance);
     line.duplicate();
-    assert_eq!(line.heard(Heard::Recovering), 0);
+    assert_eq!(line.calls(Call::Recovering), 0);
     assert!(!line.sender.policy_sets_recovery_window());
 }

@@ -5,7 +5,7 @@ use firstflight_core::policy::{Entry, Exit};
 use firstflight_core::units::{Rate, Span};
 use firstflight_core::view::{Phase, Window};
 
-use crate::contract::support::{Heard, Later, Line, MSS, Start, config};
+use crate::contract::support::{Call, Later, Line, MSS, Start, config};
 
 /// Avoidance begins with the first ACK, at 11 segments.
 fn in_avoidance(later: Later) -> Line {
@@ -27,17 +27,17 @@ fn rest(line: &mut Line, cwnd: u64) {
 }
 
 #[test]
-fn both_policies_hear_how_long_the_source_had_nothing_to_send() {
+fn both_policies_see_how_long_the_source_had_nothing_to_send() {
     let mut line = in_avoidance(Later::default());
-    let heard = |line: &Line| {
+    let rests = |line: &Line| {
         let logs = [line.start.borrow(), line.later.borrow()];
-        logs.map(|log| log.iter().filter(|heard| matches!(heard, Heard::Rest(_))).count())
+        logs.map(|log| log.iter().filter(|call| matches!(call, Call::Rest(_))).count())
     };
     line.sender.on_rest(line.at(), Span(0), None);
-    assert_eq!(heard(&line), [0, 0], "it had data, and did not use its window");
+    assert_eq!(rests(&line), [0, 0], "it had data, and did not use its window");
     line.sender.on_rest(line.at(), Span(7), None);
-    assert_eq!(heard(&line), [1, 1]);
-    assert_eq!(line.heard(Heard::Rest(Span(7))), 1);
+    assert_eq!(rests(&line), [1, 1]);
+    assert_eq!(line.calls(Call::Rest(Span(7))), 1);
     assert_eq!((line.cwnd(), line.phase()), (11, Phase::Avoidance), "and keeps its window");
 }
 
@@ -46,11 +46,11 @@ fn both_policies_hear_how_long_the_source_had_nothing_to_send() {
 fn a_window_reduced_below_ssthresh_grows_in_slow_start() {
     let mut line = in_avoidance(Later::default());
     rest(&mut line, 8);
-    assert_eq!((line.phase(), line.heard(Heard::Enter(Entry::Rest))), (Phase::Avoidance, 0));
+    assert_eq!((line.phase(), line.calls(Call::Enter(Entry::Rest))), (Phase::Avoidance, 0));
     rest(&mut line, 7);
-    assert_eq!((line.phase(), line.heard(Heard::Enter(Entry::Rest))), (Phase::Startup, 1));
+    assert_eq!((line.phase(), line.calls(Call::Enter(Entry::Rest))), (Phase::Startup, 1));
     rest(&mut line, 6);
-    assert_eq!(line.heard(Heard::Enter(Entry::Rest)), 1, "it goes on");
+    assert_eq!(line.calls(Call::Enter(Entry::Rest)), 1, "it goes on");
     assert_eq!(line.ssthresh(), 8);
 }
 

@@ -1,4 +1,4 @@
-//! A start-up and an avoidance that do what a test says and write down what they are told, and the
+//! A start-up and an avoidance that do what a test says and log the calls they get, and the
 //! transport's side of a connection. Segments have 1000 bytes; the RTT is 100 ms.
 
 use std::cell::RefCell;
@@ -15,9 +15,9 @@ use firstflight_core::view::{Phase, View, Window};
 pub(crate) const MSS: Bytes = Bytes(1_000);
 pub(crate) const RTT: Span = Span::from_millis(100);
 
-/// What a policy was told.
+/// A call that a policy got.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum Call {
     Handshake,
     Begin,
     Enter(Entry),
@@ -34,7 +34,7 @@ pub(crate) enum Heard {
     Over(Found),
 }
 
-pub(crate) type Log = Rc<RefCell<Vec<Heard>>>;
+pub(crate) type Log = Rc<RefCell<Vec<Call>>>;
 
 /// The start-up. Without a script it is slow start that leaves at a loss.
 #[derive(Clone, Debug)]
@@ -69,8 +69,8 @@ impl Start {
         Self { log: Log::default(), ..self.clone() }
     }
 
-    fn note(&self, heard: Heard) {
-        self.log.borrow_mut().push(heard);
+    fn note(&self, call: Call) {
+        self.log.borrow_mut().push(call);
     }
 }
 
@@ -103,26 +103,26 @@ impl Observer for Start {
 
     fn on_handshake(&mut self, view: &View) {
         assert_eq!(view.rtt.first, view.rtt.latest, "its sample is in");
-        self.note(Heard::Handshake);
+        self.note(Call::Handshake);
     }
 
     fn on_begin(&mut self, _view: &View) {
-        self.note(Heard::Begin);
+        self.note(Call::Begin);
     }
 
     fn on_loss(&mut self, loss: &Loss, _view: &View) {
-        self.note(Heard::Loss(loss.kind));
+        self.note(Call::Loss(loss.kind));
         self.steps += 1_000;
     }
 
     fn on_further_loss(&mut self, loss: &Loss, view: &View) {
         assert_eq!(view.now, loss.now);
         assert!(loss.answered, "an earlier answer covers it");
-        self.note(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
+        self.note(Call::Further { lost: loss.lost.0, gaps: loss.gaps });
     }
 
     fn on_rest(&mut self, idle: Span, _view: &View) {
-        self.note(Heard::Rest(idle));
+        self.note(Call::Rest(idle));
     }
 
     fn follows_model(&self) -> bool {
@@ -141,12 +141,12 @@ impl Startup for Start {
 
     /// After a timeout it grows by a factor of one more.
     fn enter(&mut self, why: Entry, _view: &View) {
-        self.note(Heard::Enter(why));
+        self.note(Call::Enter(why));
         self.growth += u64::from(why == Entry::Timeout);
     }
 
     fn step(&mut self, ack: &Ack, view: &View) -> Step {
-        self.note(Heard::Step);
+        self.note(Call::Step);
         self.steps += 1;
         (self.step)(ack, view)
     }
@@ -158,12 +158,12 @@ impl Startup for Start {
     }
 
     fn recovering(&mut self, ack: &Ack, view: &View) -> Step {
-        self.note(Heard::Recovering);
+        self.note(Call::Recovering);
         (self.recovering)(ack, view)
     }
 
     fn on_wake(&mut self, view: &View) -> Step {
-        self.note(Heard::Wake);
+        self.note(Call::Wake);
         (self.wake)(view)
     }
 
@@ -199,15 +199,15 @@ pub(crate) struct Later {
 
 impl Observer for Later {
     fn on_begin(&mut self, _view: &View) {
-        self.log.borrow_mut().push(Heard::Begin);
+        self.log.borrow_mut().push(Call::Begin);
     }
 
     fn on_further_loss(&mut self, loss: &Loss, _view: &View) {
-        self.log.borrow_mut().push(Heard::Further { lost: loss.lost.0, gaps: loss.gaps });
+        self.log.borrow_mut().push(Call::Further { lost: loss.lost.0, gaps: loss.gaps });
     }
 
     fn on_rest(&mut self, idle: Span, _view: &View) {
-        self.log.borrow_mut().push(Heard::Rest(idle));
+        self.log.borrow_mut().push(Call::Rest(idle));
     }
 
     fn follows_model(&self) -> bool {
@@ -217,11 +217,11 @@ impl Observer for Later {
 
 impl Avoidance for Later {
     fn enter(&mut self, found: &Found, _view: &View) {
-        self.log.borrow_mut().push(Heard::Over(*found));
+        self.log.borrow_mut().push(Call::Over(*found));
     }
 
     fn step(&mut self, _ack: &Ack, view: &View) -> Step {
-        self.log.borrow_mut().push(Heard::Step);
+        self.log.borrow_mut().push(Call::Step);
         view.window.grow(view.mss)
     }
 
@@ -286,10 +286,9 @@ impl Line {
     }
 
     pub(crate) fn before(start: Start, later: Later, config: Config) -> Self {
-        let told = start.log.clone();
-        let log = later.log.clone();
+        let (start_log, later_log) = (start.log.clone(), later.log.clone());
         let sender = Sender::new(start, later, config);
-        Self { sender, start: told, later: log, now: 1_000_000_000, acked: 0, sent: 0 }
+        Self { sender, start: start_log, later: later_log, now: 1_000_000_000, acked: 0, sent: 0 }
     }
 
     /// After the handshake, with the first data about to leave.
@@ -385,9 +384,9 @@ impl Line {
         self.sender.first_exit().map(|exit| (exit.why, exit.cwnd.0 / MSS.0))
     }
 
-    /// How often start-up was told so.
-    pub(crate) fn heard(&self, what: Heard) -> usize {
-        self.start.borrow().iter().filter(|heard| **heard == what).count()
+    /// How often start-up got this call.
+    pub(crate) fn calls(&self, wanted: Call) -> usize {
+        self.start.borrow().iter().filter(|call| **call == wanted).count()
     }
 
     pub(crate) fn later(&self) -> &Later {

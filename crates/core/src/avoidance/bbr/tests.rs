@@ -359,7 +359,7 @@ fn a_loss_begins_a_recovery_and_a_mark_does_not() {
 }
 
 #[test]
-fn it_needs_samples_and_a_window_of_its_own_in_recoveries_and_tells_its_model() {
+fn it_needs_samples_and_a_window_of_its_own_in_recoveries_and_reports_its_model() {
     let (mut bbr, view) = known();
     let recovery = Facilities::RECOVERY_WINDOW;
     let facilities = Facilities::TIMES | Facilities::RATES | Facilities::PACKETS | recovery;

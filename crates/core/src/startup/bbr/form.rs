@@ -56,7 +56,7 @@ pub(super) enum Losses {
 pub(super) enum Budget {
     /// The window is no smaller than three of them, and four segments (`QuantizationBudget`).
     Larger,
-    /// Three of them beside it (Linux, `bbr_quantization_budget`).
+    /// Three of them are added (Linux, `bbr_quantization_budget`).
     Sum,
     /// Nothing.
     None,

@@ -11,7 +11,7 @@
 //!
 //! Published: these rules. What was saved is `careful-resume`'s, with its checks and ten minutes of
 //! life, and is refuted likewise. Inferred: a probing rate that the nominal pace has reached
-//! already is not tried; a round that the source limits begins nothing; the avoidance is told that
+//! already is not tried; a round that the source limits begins nothing; the avoidance learns that
 //! rates measured in the retreat count for nothing ([`Found::tainted`](crate::policy::Found)).
 
 use super::{Bbr, State};

@@ -10,7 +10,7 @@ use crate::pacing::Pacing;
 use crate::testing::{MSS, ack, view};
 use crate::units::Instant;
 
-/// Startup on a path of 100 ms, told one ACK a round.
+/// Startup on a path of 100 ms, with one ACK a round.
 struct Path {
     policy: Bbr,
     view: View,
@@ -85,7 +85,6 @@ fn the_first_window_is_paced_at_the_gain_and_without_an_rtt_as_if_it_were_a_mill
     assert_eq!(pace(path.round(1, 1)), 100_000, "IW per minrtt after the first ACK");
 }
 
-/// Draft, test cases: the rate stays flat, and Startup ends after the third such round.
 /// QUIC begins before an RTT is known, and Startup's pace never falls.
 #[test]
 fn the_first_rtt_takes_the_place_of_the_millisecond() {
@@ -102,6 +101,7 @@ fn the_first_rtt_takes_the_place_of_the_millisecond() {
     assert_eq!(path.policy.pace, Rate(after), "a pace that was measured stays");
 }
 
+/// Draft, test cases: the rate stays flat, and Startup ends after the third such round.
 #[test]
 fn three_rounds_without_a_quarter_more_end_startup() {
     let mut path = Path::new(&[]);
@@ -333,13 +333,13 @@ fn a_timeout_keeps_what_is_known_and_later_slow_starts_are_ordinary() {
 fn a_connection_that_begins_keeps_the_knobs() {
     let iw = KnobValue::Window(Amount::Segments(20));
     let path = Path::new(&[("iw", iw), ("gain", KnobValue::Ratio(2_000_000))]);
-    let told = ["iw", "gain"].map(|name| path.policy.value(name));
-    assert_eq!(told, [Some(iw), Some(KnobValue::Ratio(2_000_000))]);
+    let kept = ["iw", "gain"].map(|name| path.policy.value(name));
+    assert_eq!(kept, [Some(iw), Some(KnobValue::Ratio(2_000_000))]);
 }
 
 /// Its clock of rounds stands still when it is not in charge, or over.
 #[test]
-fn acks_of_avoidance_and_after_its_end_tell_it_nothing() {
+fn acks_of_avoidance_and_after_its_end_change_nothing() {
     for (phase, state) in [(Phase::Avoidance, State::Startup), (Phase::Startup, State::Over)] {
         let mut path = Path::new(&[]);
         (path.view.phase, path.policy.state) = (phase, state);

@@ -192,13 +192,13 @@ fn a_chirp_waits_while_128_are_outstanding() {
     assert_eq!([after(100), after(101)], [State::Waiting, State::Guarding]);
 }
 
-/// A chirp of 16 is done; what else ends the search beside a round as long as the RTT.
+/// A chirp of 16 is done; what else ends the search besides a round as long as the RTT.
 #[test]
 fn a_long_round_or_as_many_chirps_as_are_kept_end_the_search() {
     let lands = |begun, done, long| {
         let gaps = [800; OUTSTANDING];
         let mut policy = Chirps { begun, done, long, gaps, round_first: 1, ..Chirps::default() };
-        (0..16).for_each(|_| policy.hear(&view(1, Bytes::MAX)));
+        (0..16).for_each(|_| policy.add_delay(&view(1, Bytes::MAX)));
         assert_eq!(policy.done, done + 1);
         matches!(policy.state, State::Landing(_))
     };
@@ -213,7 +213,7 @@ fn a_round_whose_chirps_have_not_all_left_is_as_long_as_the_rtt() {
         let (per_round, begun, done) = (2, 5, 4);
         let mut policy = Chirps { per_round, begun, done, round_first, ..Chirps::default() };
         (policy.round_begun, policy.long) = (round_begun, was_long);
-        policy.hear(&view(1, Bytes::MAX));
+        policy.add_delay(&view(1, Bytes::MAX));
         (policy.long, policy.round_first)
     };
     assert_eq!(is_long(4, 1, false), (true, 5));
@@ -230,7 +230,7 @@ fn a_smallest_rtt_that_falls_is_a_queue_from_there_on() {
     for min_ms in [110, 110, 100, 100, 100] {
         view.rtt.latest = Span::from_millis(110);
         view.rtt.min = Span::from_millis(min_ms);
-        policy.hear(&view);
+        policy.add_delay(&view);
     }
     // The delay rises from the second packet on: (200 + 320)/2.
     assert_eq!(policy.gap, Span::from_micros(260));
@@ -239,21 +239,21 @@ fn a_smallest_rtt_that_falls_is_a_queue_from_there_on() {
 #[test]
 fn parts_of_segments_are_put_together() {
     let (mut policy, view, _) = begun();
-    let mut heard = |bytes| {
+    let mut delays = |bytes| {
         let ack = Ack { credited: Bytes(bytes), ..ack(&view, 0) };
         let _ = policy.step(&ack, &view);
-        policy.heard.len()
+        policy.delays.len()
     };
-    assert_eq!([heard(1_500), heard(400), heard(100)], [1, 1, 2]);
+    assert_eq!([delays(1_500), delays(400), delays(100)], [1, 1, 2]);
 }
 
 #[test]
-fn one_ack_may_tell_of_all_chirps_outstanding() {
+fn one_ack_may_acknowledge_all_chirps_outstanding() {
     let gaps = [800; OUTSTANDING];
     let mut policy = Chirps { begun: 120, gaps, ..Chirps::default() };
     // Twice five, twice eight, and 116 times 16 packets.
     let _ = policy.step(&ack(&view(1, Bytes::MAX), 1_882), &view(1, Bytes::MAX));
-    assert_eq!((policy.done, policy.heard.len()), (120, 0));
+    assert_eq!((policy.done, policy.delays.len()), (120, 0));
 }
 
 #[test]

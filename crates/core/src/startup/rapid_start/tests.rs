@@ -155,13 +155,13 @@ fn a_small_window_lands_at_two_segments() {
 }
 
 #[test]
-fn it_tells_the_smallest_rtt_and_how_it_lands() {
+fn it_reports_the_smallest_rtt_and_how_it_lands() {
     let names = ["rapid_start_floor", "rapid_start_acked", "rapid_start_lost"];
-    let told = |policy: &RapidStart| names.map(|name| gauge(policy, name).unwrap());
+    let reported = |policy: &RapidStart| names.map(|name| gauge(policy, name).unwrap());
     let mut policy = with(&[]);
-    assert_eq!(told(&policy), [0, 0, 0]);
+    assert_eq!(reported(&policy), [0, 0, 0]);
     let _ = policy.step(&ack(&overshot(), 1), &overshot());
-    assert_eq!(told(&landed(policy, 30, 20).1), [100_000_000, 30_000, 20_000]);
+    assert_eq!(reported(&landed(policy, 30, 20).1), [100_000_000, 30_000, 20_000]);
 }
 
 #[test]

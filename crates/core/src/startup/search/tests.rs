@@ -7,7 +7,7 @@ use crate::knob::KnobValue;
 use crate::testing::{MSS, ack, gauge, view};
 use crate::units::{Instant, Span};
 
-/// A policy in a connection of 100 ms that is told, at the end of each bin of 35 ms, how many
+/// A policy in a connection of 100 ms. At the end of each bin of 35 ms an ACK reports how many
 /// segments were sent and delivered in it.
 struct Path {
     policy: Search,
@@ -52,8 +52,8 @@ fn delivery_as_sent_goes_on() {
     }
     let found = path.policy.compared.unwrap();
     let gauges = ["search_bin", "search_expected", "search_delivered"];
-    let told = [35_000_000, found.expected.0, found.delivered.0].map(Some);
-    assert_eq!(gauges.map(|name| gauge(&path.policy, name)), told);
+    let reported = [35_000_000, found.expected.0, found.delivered.0].map(Some);
+    assert_eq!(gauges.map(|name| gauge(&path.policy, name)), reported);
 }
 
 /// A named reason for each bin that decides nothing.
@@ -61,18 +61,18 @@ fn delivery_as_sent_goes_on() {
 fn its_gauges_say_why_it_does_not_decide() {
     let names = ["search_warms_up", "search_rtt_inflated", "search_nothing_sent"];
     let mut path = Path::new(&[]);
-    let told = |path: &Path| names.map(|name| gauge(&path.policy, name).unwrap());
-    assert_eq!(told(&path), [0, 0, 0], "no bin has ended");
+    let reported = |path: &Path| names.map(|name| gauge(&path.policy, name).unwrap());
+    assert_eq!(reported(&path), [0, 0, 0], "no bin has ended");
     let _ = path.bin(0, 0);
-    assert_eq!(told(&path), [1, 0, 0]);
+    assert_eq!(reported(&path), [1, 0, 0]);
     (0..20).for_each(|_| assert_eq!(path.bin(0, 0).exit, None));
-    assert_eq!(told(&path), [0, 0, 1]);
+    assert_eq!(reported(&path), [0, 0, 1]);
     path.view.rtt.latest = Span::from_millis(1_400);
     let _ = path.bin(50, 50);
-    assert_eq!(told(&path), [0, 1, 0]);
+    assert_eq!(reported(&path), [0, 1, 0]);
     path.view.rtt.latest = Span::from_millis(100);
     (0..20).for_each(|_| assert_eq!(path.bin(50, 50).exit, None));
-    assert_eq!(told(&path), [0, 0, 0], "it decides");
+    assert_eq!(reported(&path), [0, 0, 0], "it decides");
 }
 
 /// Sending doubles, then stays; delivery follows two bins and 6/7 later until the queue takes

@@ -155,7 +155,7 @@ fn refill_takes_a_round_up_ends_when_the_rate_stops_growing() {
     }
 }
 
-/// Rounds of the model begin with each state: its ACKs tell of packets that left in it.
+/// Rounds of the model begin with each state: its ACKs are for packets that left in it.
 #[test]
 fn a_state_s_first_round_ends_with_a_packet_that_left_in_it() {
     type Start = fn(&mut Bbr, &View);
