@@ -12,12 +12,12 @@ use firstflight_core::sender::Sender;
 
 use crate::endpoint::Recovery;
 
-/// What the simulator's TCP provides with this recovery, with routers on every link and memory
-/// beside every path.
+/// What the simulator's TCP provides with this recovery, with routers on every link and a memory
+/// for every path.
 pub const fn provides(recovery: Recovery) -> Facilities {
     match recovery {
         Recovery::Rack => PROVIDES,
-        // Its SYN is data to it, so that what a router says to a SYN has no place.
+        // Its SYN is data to it, so that no router answers it.
         Recovery::Ns2Linux => PROVIDES
             .without(Facilities::REPEATS)
             .without(Facilities::GRANTS)
@@ -102,7 +102,7 @@ pub fn named(startup: &str, avoidance: &str) -> Option<Control> {
     Some(core_control(AnyStartup::by_name(startup)?, AnyAvoidance::by_name(avoidance)?))
 }
 
-/// What a flow wants of the network and of its ends, beside transport.
+/// What a flow needs of the network and of its ends, besides transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wants {
     needs: Needs,
@@ -122,7 +122,7 @@ impl Wants {
         Self { needs: Needs::required(facilities), asks: false }
     }
 
-    /// What it needs the routers to tell it.
+    /// The routers' feedback that it needs.
     pub(crate) fn listens(self) -> Facilities {
         let routers = Facilities::ROUTER_CHANGES | Facilities::ROUTER_SHARES;
         self.needs.all().common(routers)

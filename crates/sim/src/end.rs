@@ -5,8 +5,8 @@ use firstflight_core::units::Instant;
 use crate::net::Net;
 use crate::packet::Packet;
 
-/// The two ends of a flow, or a source without congestion control, as the network sees them. What
-/// becomes of its packets a source does not hear.
+/// The two ends of a flow, or a source without congestion control, as the network sees them. Such a
+/// source does not learn what becomes of its packets.
 pub(crate) trait End {
     /// A packet has come to the far end of its path's last link; the access link comes next.
     fn arrive(&mut self, _net: &mut Net, _packet: Packet, _at: Instant) {}

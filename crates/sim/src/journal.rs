@@ -1,5 +1,5 @@
-//! The ways of packets, for who asks: when each left, waited, was lost or arrived, and when ACKs
-//! came home. No flow takes a fast path then.
+//! The journeys of packets: when each left, waited, was lost or arrived, and when ACKs reached the
+//! sender. No flow takes a fast path while they are recorded.
 
 use firstflight_core::units::Instant;
 
@@ -9,14 +9,14 @@ use crate::network::Network;
 use crate::packet::{AckOut, Kind, Packet};
 use crate::run::Engine;
 
-/// The ways of the packets of a network's TCP flows.
+/// The journeys of the packets of a network's TCP flows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Journal {
     /// In the order in which they left.
     pub packets: Vec<Journey>,
     /// In the order in which they left.
     pub acks: Vec<AckJourney>,
-    /// Whether more packets have left than were to be followed. What happens later is not told.
+    /// Whether more packets have left than were to be followed. What happens later is not recorded.
     pub is_full: bool,
     most: usize,
     /// The link that is watched.

@@ -87,7 +87,7 @@ pub(crate) enum Reached {
 }
 
 impl Net {
-    /// The journal, while it has room: what happens later is not told.
+    /// The journal, while it has room: what happens later is not recorded.
     #[inline(always)]
     pub(crate) fn journal(&mut self) -> Option<&mut Journal> {
         self.journal.as_deref_mut().filter(|journal| !journal.is_full)
@@ -104,7 +104,7 @@ impl Net {
         let build = |spec: &LinkSpec, id: u64| {
             let mut link = Link::new(spec, stream(network.seed, id), network.end());
             if let Some(elements) = Elements::new(&spec.elements, network.seed, id) {
-                link.lead_through(elements);
+                link.set_elements(elements);
             }
             link
         };
@@ -223,7 +223,7 @@ impl Net {
         let hop = usize::from(packet.hop);
         packet.hop += 1;
         let is_last = packet.hop as usize == path.hops(packet.way).len();
-        if is_last && packet.ends_unseen() {
+        if is_last && packet.ends_at_last_link() {
             return None;
         }
         let holds_up = self.links[link].has_elements();

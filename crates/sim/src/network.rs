@@ -41,13 +41,13 @@ pub struct FlowSpec {
     /// The links that data crosses, in order; at least one. A number is a link's index, or behind
     /// the last of them, in the same order, that of its other direction.
     pub path: Vec<usize>,
-    /// Propagation of the data beside that of its links and access links.
+    /// Propagation of the data besides that of its links and access links.
     pub path_delay: Span,
     /// Rate of the sender's and the receiver's access links, in bits per second.
     pub access_rate_bps: u64,
     /// One-way delay of each access link.
     pub access_delay: Span,
-    /// Propagation of the ACKs beside that of [`FlowSpec::return_path`] and the access links.
+    /// Propagation of the ACKs besides that of [`FlowSpec::return_path`] and the access links.
     pub return_delay: Span,
     /// Rate at which ACKs are serialised once on the reverse path, in bits per second.
     pub return_rate_bps: u64,

@@ -21,7 +21,7 @@ use crate::flow::access::Access;
 use crate::flow::route::return_delay;
 use crate::net::{Net, Path, Wait};
 use crate::network::{FlowSpec, Network};
-use crate::packet::{HOME, Kind, Label, Packet, Way};
+use crate::packet::{AT_END, Kind, Label, Packet, Way};
 use crate::topology::other_path;
 use crate::watch::{SenderState, Watch, Watched};
 
@@ -199,7 +199,7 @@ impl<'a> OtherFlow<'a> {
 
     /// A datagram will come to the end that it goes to.
     fn bring(&self, net: &mut Net, packet: Packet, at: Instant) {
-        net.send_by(Wait::Other(self.id), Packet { hop: HOME, ..packet }, at);
+        net.send_by(Wait::Other(self.id), Packet { hop: AT_END, ..packet }, at);
     }
 
     /// When a datagram that leaves the receiver now reaches the sender, where the reverse path has

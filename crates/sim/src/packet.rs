@@ -24,8 +24,8 @@ pub(crate) struct Packet {
 
 impl Packet {
     /// Whether it has crossed its links and the access link behind them.
-    pub(crate) fn is_home(&self) -> bool {
-        self.hop == HOME
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.hop == AT_END
     }
 
     /// Whether it is the third packet of a handshake, which random losses and losses by number
@@ -34,14 +34,14 @@ impl Packet {
         matches!(self.kind, Kind::HandshakeAck)
     }
 
-    /// Whether nothing happens where its path ends, because no end takes it.
-    pub(crate) fn ends_unseen(&self) -> bool {
+    /// Whether it is dropped behind its last link, because no end receives it.
+    pub(crate) fn ends_at_last_link(&self) -> bool {
         matches!(self.kind, Kind::HandshakeAck | Kind::CrossTraffic)
     }
 }
 
 /// [`Packet::hop`] behind the access link at the end of its path.
-pub(crate) const HOME: u16 = u16::MAX;
+pub(crate) const AT_END: u16 = u16::MAX;
 
 /// What a packet is.
 #[derive(Clone, Debug)]
@@ -56,8 +56,8 @@ pub(crate) enum Kind {
     /// An acknowledgement.
     Ack {
         ack: AckOut,
-        /// Packets beside its cause of which it is the first to tell.
-        told: Vec<u32>,
+        /// Packets besides its cause that it is the first to acknowledge selectively.
+        sacked: Vec<u32>,
         /// Boxed because few flows have ECN or talk to routers.
         report: Option<Box<Report>>,
     },
@@ -76,7 +76,7 @@ pub enum Way {
     Back,
 }
 
-/// What a packet of data says to links, routers and its receiver.
+/// What a packet of data carries for links, routers and its receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Label {
     /// What IP says of congestion (RFC 3168).
@@ -115,11 +115,11 @@ pub(crate) struct AckOut {
     pub(crate) blocks: u32,
     /// It is sent as this many ACKs, each for a part of what is new.
     pub(crate) parts: u32,
-    /// Packets beside its cause of which it is the first to tell.
+    /// How many packets besides its cause it is the first to acknowledge selectively.
     pub(crate) more: u32,
 }
 
-/// What an ACK reports of marks and of what routers told, as it stands on a link.
+/// What an ACK reports of marks and of the routers' feedback, as it stands on a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Report {
     pub(crate) change_bps: i64,
@@ -133,7 +133,7 @@ pub(crate) struct Report {
 }
 
 impl Label {
-    /// What a packet says whose flow neither has ECN nor talks to routers.
+    /// The label of a packet whose flow neither has ECN nor talks to routers.
     pub(crate) const NONE: Self = Self { ecn: Ecn::NotCapable, reduced: false, header: None };
 }
 

@@ -28,9 +28,9 @@ pub enum Segment {
     Ack {
         /// The next packet expected: all below it has arrived.
         next: u32,
-        /// A packet that had arrived when it left: it tells of that, should it lie beyond `next`.
+        /// A packet that had arrived when it left: it reports that packet if it lies beyond `next`.
         cause: u32,
-        /// It is no packet of its own, but what the next ACK tells of one arrival more.
+        /// It is no packet of its own, but the next ACK's report of one arrival more.
         is_part: bool,
         /// The window that the receiver offers, in packets.
         window: u32,
@@ -55,7 +55,8 @@ impl Record {
         self.passed.push(Passed { at, connection, what });
     }
 
-    /// An ACK arrives. Returns its place: what it offers is known when the sender has taken it.
+    /// An ACK arrives. Returns its place: the window that it advertises is known when the sender
+    /// has taken it.
     pub(crate) fn acked(&mut self, at: Instant, connection: u32, ack: &AckOut) -> usize {
         let (cause, is_part) = (ack.cause & !(PART | HELD), ack.cause & PART != 0);
         let what = Segment::Ack { next: ack.next, cause, is_part, window: 0 };
@@ -63,8 +64,8 @@ impl Record {
         self.passed.len() - 1
     }
 
-    /// The ACK at that place offers so much.
-    pub(crate) fn offered(&mut self, place: usize, packets: u32) {
+    /// The ACK at that place advertises a window of so many packets.
+    pub(crate) fn advertised(&mut self, place: usize, packets: u32) {
         if let Some(Passed { what: Segment::Ack { window, .. }, .. }) = self.passed.get_mut(place) {
             *window = packets;
         }

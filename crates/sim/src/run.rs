@@ -19,7 +19,7 @@ use crate::passed::Passed;
 use crate::topology::{lay_out, other_path};
 use crate::udp::UdpSource;
 
-/// The run was told to stop.
+/// The run was stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
@@ -194,7 +194,7 @@ impl<'a> Engine<'a> {
     #[inline(never)]
     fn arrive(&mut self, payload: u64, now: Instant) {
         let Some(packet) = self.net.arriving(payload) else { return };
-        if packet.is_home() {
+        if packet.is_at_end() {
             let (end, net) = self.end(packet.path);
             return end.receive(net, packet, now);
         }

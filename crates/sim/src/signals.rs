@@ -1,5 +1,5 @@
 //! What the two ends of a flow keep of marks of congestion, which links set and the receiver echoes
-//! (RFC 3168), and of what routers tell. Few flows have any of it.
+//! (RFC 3168), and of the routers' feedback. Few flows have either.
 
 use firstflight_core::feedback::Feedback;
 use firstflight_core::needs::Facilities;
@@ -15,11 +15,11 @@ use crate::packet::{Label, Report};
 pub(crate) struct Signals {
     /// The rate that the connection's first SYN asks for; 0 if it does not ask, or has.
     asks_bps: u64,
-    /// What the control wants to hear.
+    /// The routers' feedback that the control needs.
     listens: Facilities,
     /// How the receiver of a flow with ECN reports marks.
     ecn: Option<EcnFeedback>,
-    /// The receiver echoes a mark: until it hears that the window was reduced
+    /// The receiver echoes a mark: until it learns that the window was reduced
     /// (`TCP_ECN_DEMAND_CWR`), or, as DCTCP's and AccECN's, until a packet comes without one
     /// (`DCTCP.CE`).
     echoes: bool,
@@ -27,13 +27,13 @@ pub(crate) struct Signals {
     received: Report,
     /// What the ACK reports that the sender had last.
     reported: Report,
-    /// Packets marked of which ACKs told that were lost.
-    unheard: u32,
+    /// Marked packets that lost ACKs reported.
+    lost_marks: u32,
 }
 
 /// What an ACK brings to the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct AckSignals {
     pub(crate) feedback: [Option<Feedback>; 2],
     /// It echoes a mark.
     pub(crate) echo: bool,
@@ -51,14 +51,15 @@ impl Signals {
             echoes: false,
             received: Report::default(),
             reported: Report::default(),
-            unheard: 0,
+            lost_marks: 0,
         };
         (wants.talks() || ecn.is_some()).then(|| Box::new(fresh()))
     }
 
-    /// A new connection begins. What was told on the one before means nothing to it.
+    /// A new connection begins. Reports on the one before mean nothing to it.
     pub(crate) fn renew(&mut self, asks_bps: u64) {
-        *self = Self { asks_bps, echoes: false, received: Report::default(), unheard: 0, ..*self };
+        *self =
+            Self { asks_bps, echoes: false, received: Report::default(), lost_marks: 0, ..*self };
     }
 
     /// The sender's SYN leaves: the rate that it asks for. One that is sent again asks for none.
@@ -114,7 +115,7 @@ impl Signals {
         self.ecn.is_some()
     }
 
-    /// The receiver has taken a packet in: what it was told by routers.
+    /// The receiver has taken a packet in, with what routers wrote into it.
     pub(crate) fn receive(&mut self, label: &Label) {
         let Some(header) = &label.header else { return };
         self.received.change_bps = self.received.change_bps.saturating_add(header.change_bps);
@@ -127,16 +128,16 @@ impl Signals {
         Box::new(Report { echo: self.echoes, ..std::mem::take(&mut self.received) })
     }
 
-    /// An ACK has been lost: what it says of marks the next one says, whose counters hold it. What
-    /// routers told with it is lost.
+    /// An ACK has been lost. The next one reports its marks, because its counters hold them; the
+    /// routers' feedback in it is lost.
     #[cold]
     pub(crate) fn lose(&mut self, report: &Report) {
-        self.unheard += report.marked;
+        self.lost_marks += report.marked;
     }
 
-    /// An ACK has come behind where others were lost.
+    /// An ACK arrives that is the first after lost ones: it reports their marks too.
     pub(crate) fn repeat(&mut self, report: &mut Report) {
-        report.marked += std::mem::take(&mut self.unheard);
+        report.marked += std::mem::take(&mut self.lost_marks);
     }
 
     /// An ACK, or part of one, comes to the sender.
@@ -151,7 +152,7 @@ impl Signals {
 
     /// What the ACK at hand brings, as `payload_bps` turns bits per second on a link into those of
     /// payload.
-    pub(crate) fn hear(&self, payload_bps: impl Fn(u64) -> u64) -> Heard {
+    pub(crate) fn read(&self, payload_bps: impl Fn(u64) -> u64) -> AckSignals {
         let report = &self.reported;
         let change = payload_bps(report.change_bps.unsigned_abs());
         let change = i64::try_from(change).unwrap_or(i64::MAX) * report.change_bps.signum();
@@ -160,7 +161,7 @@ impl Signals {
             Some(Feedback::Change(change)).filter(|_| self.listens.has(Facilities::ROUTER_CHANGES)),
             share.map(Feedback::Share).filter(|_| self.listens.has(Facilities::ROUTER_SHARES)),
         ];
-        Heard { feedback, echo: report.echo, marked: report.marked }
+        AckSignals { feedback, echo: report.echo, marked: report.marked }
     }
 }
 
@@ -217,8 +218,8 @@ mod tests {
         assert_eq!((signals.ends_run(&reduced), signals.immediate_acks(&reduced)), (false, 1));
     }
 
-    /// RFC 9768 section 3.2.2.5.1; an ACK tells of all since the one before, and of none twice.
-    /// What a lost one told the next tells.
+    /// RFC 9768 section 3.2.2.5.1; an ACK reports all marks since the one before, and none twice.
+    /// The next ACK repeats what a lost one reported.
     #[test]
     fn accurate_ecn_counts_marks_between_acks() {
         let mut signals = signals(EcnFeedback::Accurate);
@@ -239,21 +240,21 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_hears_nothing_that_was_told_to_the_one_before() {
+    fn a_connection_gets_no_feedback_to_the_one_before() {
         let wants = Wants::listening_to(Facilities::ROUTER_SHARES);
         let mut signals = Signals::of(wants, None).unwrap();
-        let told = |share_bps| {
+        let labelled = |share_bps| {
             let header = Header { share_bps, ..Header::new(Span(9), Span(9)) };
             Label { header: Some(Box::new(header)), ..Label::NONE }
         };
-        signals.receive(&told(8_000));
+        signals.receive(&labelled(8_000));
         signals.renew(1_000);
         assert_eq!(signals.answer().share_bps, None);
-        signals.receive(&told(16_000));
+        signals.receive(&labelled(16_000));
         let report = signals.answer();
         signals.note(Some(&report));
-        let heard = signals.hear(|bps| bps / 2);
-        assert_eq!(heard.feedback, [None, Some(Feedback::Share(Rate(1_000)))]);
+        let read = signals.read(|bps| bps / 2);
+        assert_eq!(read.feedback, [None, Some(Feedback::Share(Rate(1_000)))]);
         assert_eq!(
             [1, 2].map(|_| signals.ask()),
             [1_000, 0],

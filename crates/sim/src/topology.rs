@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_told_by_what_fills_them_and_the_longest_comes_first() {
+    fn a_source_has_one_lane_and_the_longest_comes_first() {
         let mut lanes = Lanes::default();
         let access = |ms| Source::Access(Span(1000), Span::from_millis(ms));
         let near = lanes.of(access(1), Span::from_millis(1));

@@ -147,7 +147,7 @@ impl Watch {
     pub(crate) fn finish(&mut self, sender: &(impl Watched + ?Sized)) {
         self.follow_exit(Instant(u64::MAX), sender);
         self.follow_exit(Instant(u64::MAX), sender);
-        // What was computed ahead was heard of ahead.
+        // Losses that were computed ahead were recorded ahead, out of order.
         self.lost_at.sort_unstable();
     }
 

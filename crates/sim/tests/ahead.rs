@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use rand_pcg::Pcg64Mcg;
 
 /// The outcome of a run, which must end. One that does not fails and shows its network: the run is
-/// told to stop after far more events than any of these networks has, which finds a run whose time
-/// stands still, and it is given up where even its events have no end.
+/// stopped after more events than any of these networks has, which finds a run whose time stands
+/// still, and it is given up where even one event has no end.
 fn outcome(network: &Network, fast_paths: FastPaths) -> Outcome {
     let (done, over) = mpsc::channel();
     let runs = network.clone();
@@ -33,7 +33,7 @@ fn outcome(network: &Network, fast_paths: FastPaths) -> Outcome {
     }
 }
 
-/// A run looks after every 2^18 events, and these networks have some 100,000.
+/// A run asks after every 2^14 events, and these networks have some 100,000.
 const MOST_LOOKS: u32 = 16;
 
 /// They take milliseconds.
@@ -299,7 +299,7 @@ fn networks() -> impl Strategy<Value = Network> {
                     link.back = Some(Box::new(LinkSpec { ecn_threshold: None, ..back }));
                 }
             }
-            // Then some send the other way, beside the others' ACKs.
+            // Then some send the other way, besides the others' ACKs.
             let mut flows = flows;
             let turned = |(place, flow): &(usize, &mut FlowSpec)| {
                 let back = flow.path.last().is_some_and(|last| links[*last].back.is_some());

@@ -1,5 +1,5 @@
 //! What the simulator's TCP promises arrives, once, in order, with the simulator's own totals, at
-//! both paces and under every recovery: a start-up that checks what it is told.
+//! both paces and under every recovery: a start-up that checks what is reported to it.
 
 use crate::common::{flow, link, network};
 use firstflight_core::avoidance::NewReno;
@@ -16,7 +16,7 @@ const BOTH: [FastPaths; 2] = [FastPaths::On, FastPaths::Off];
 
 /// Repeats, marks, ECT(1), what routers tell and what earlier connections learned have tests of
 /// their own.
-const TOLD: Facilities = PROVIDES
+const REPORTED: Facilities = PROVIDES
     .without(Facilities::REPEATS)
     .without(Facilities::GRANTS)
     .without(Facilities::ROUTER_CHANGES)
@@ -26,7 +26,7 @@ const TOLD: Facilities = PROVIDES
     .without(Facilities::L4S);
 
 /// Nothing is lost, nothing is paced, nobody waits.
-const QUIET: Facilities = TOLD
+const QUIET: Facilities = REPORTED
     .without(Facilities::RECOVERY_WINDOW)
     .without(Facilities::GAPS)
     .without(Facilities::PACING)
@@ -73,7 +73,7 @@ fn on_a_path_without_loss_everything_promised_arrives() {
     for (recovery, fast_paths) in
         Recovery::ALL.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
-        let (report, flow) = run(&Recorder::new(TOLD), recovery, (5_000, 0), fast_paths);
+        let (report, flow) = run(&Recorder::new(REPORTED), recovery, (5_000, 0), fast_paths);
         assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {fast_paths:?}");
         same_totals(recovery, &report, &flow);
         let samples = u64::from(PACKETS) + u64::from(recovery == Recovery::Ns2Linux);
@@ -81,14 +81,14 @@ fn on_a_path_without_loss_everything_promised_arrives() {
     }
 }
 
-/// What the policies are told of pacing is how packets leave.
+/// Policies learn of pacing what is done.
 #[test]
 fn a_sender_that_paces_says_so() {
     for (recovery, fast_paths) in [Recovery::Rack, Recovery::Quic]
         .iter()
         .flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
-        let recorder = Recorder::new(TOLD);
+        let recorder = Recorder::new(REPORTED);
         let mut spec = flow(&[0], 50, recovery);
         spec.control = control(recorder.clone(), NewReno::default());
         spec.packets = Some(PACKETS);
@@ -101,16 +101,17 @@ fn a_sender_that_paces_says_so() {
     }
 }
 
-/// Over a queue that marks what finds five packets waiting a start-up that goes on hears of every
-/// ACK that echoes a mark (RFC 3168), or whose counts have grown (RFC 9002 section 7.1).
+/// Over a queue that marks what finds five packets waiting, every ACK that echoes a mark (RFC
+/// 3168), or whose counts have grown (RFC 9002 section 7.1), is reported to a start-up that goes
+/// on.
 #[test]
-fn marks_are_told_to_every_sender() {
+fn marks_are_reported_to_every_sender() {
     let of_tcp = [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
     let recoveries = [&of_tcp[..], &[Recovery::Quic]].concat();
     for (recovery, fast_paths) in
         recoveries.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
-        let recorder = Recorder::new(TOLD | Facilities::MARKS);
+        let recorder = Recorder::new(REPORTED | Facilities::MARKS);
         let mut spec = flow(&[0], 50, recovery);
         spec.control = control(recorder.clone(), NewReno::default());
         spec.packets = Some(PACKETS);
@@ -129,16 +130,16 @@ fn marks_are_told_to_every_sender() {
 /// Without ns-2's Vegas agent, which declares a loss only when it cuts, and sends a packet that it
 /// does not count as in flight.
 #[test]
-fn every_loss_is_told() {
+fn every_loss_is_reported() {
     let recoveries = Recovery::ALL.iter().filter(|recovery| **recovery != Recovery::Ns2Vegas);
     for (recovery, fast_paths) in recoveries.flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
-        let (report, flow) = run(&Recorder::new(TOLD), recovery, (20, 10), fast_paths);
+        let (report, flow) = run(&Recorder::new(REPORTED), recovery, (20, 10), fast_paths);
         assert_eq!(report.check(QUIET), Ok(()), "{recovery:?} {fast_paths:?}");
         same_totals(recovery, &report, &flow);
         assert!(report.losses > 0 && flow.drops > 20, "{recovery:?}: {} drops", flow.drops);
         if recovery == Recovery::Sack {
-            // What a timeout takes for lost may have arrived; nothing that is lost goes untold.
+            // What a timeout takes for lost may have arrived; all that is lost is reported.
             assert!(report.lost.0 >= flow.drops * 1_000, "{:?} of {}", report.lost, flow.drops);
             assert!(report.further_losses > 0 && report.gaps > report.losses);
         }
@@ -151,7 +152,7 @@ fn a_start_up_that_answers_losses_itself_decides_in_the_recovery() {
     for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Quic] {
         for answer in [Answer::Ignore, Answer::Land(half)] {
             for fast_paths in BOTH {
-                let recorder = Recorder::new(TOLD).answering(answer);
+                let recorder = Recorder::new(REPORTED).answering(answer);
                 let (report, flow) = run(&recorder, recovery, (60, 0), fast_paths);
                 let occasion = QUIET | Facilities::RECOVERY_WINDOW;
                 assert_eq!(report.check(occasion), Ok(()), "{recovery:?} {answer:?}");
@@ -167,7 +168,7 @@ fn packets_leave_at_the_rate_that_is_set() {
     for (recovery, fast_paths) in
         Recovery::ALL.iter().flat_map(|it| BOTH.map(|fast_paths| (*it, fast_paths)))
     {
-        let recorder = Recorder::new(TOLD).paced(Rate(500_000));
+        let recorder = Recorder::new(REPORTED).paced(Rate(500_000));
         let (report, flow) = run(&recorder, recovery, (5_000, 0), fast_paths);
         assert_eq!(report.check(QUIET | Facilities::PACING), Ok(()), "{recovery:?} {fast_paths:?}");
         same_totals(recovery, &report, &flow);

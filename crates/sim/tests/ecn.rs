@@ -159,7 +159,7 @@ fn a_mark_of_quics_begins_a_recovery_period() {
     assert!((161..=190).contains(&stands_ms), "{stands_ms} ms");
 }
 
-/// Random loss beside marks: what is lost is repaired, and the two do not cut twice in a round.
+/// Random loss besides marks: what is lost is repaired, and the two do not cut twice in a round.
 #[test]
 fn losses_while_the_window_comes_down_are_repaired() {
     let mut lossy = path();
@@ -176,12 +176,12 @@ fn exact(startup: &str, avoidance: &str, feedback: EcnFeedback) -> FlowSpec {
     spec
 }
 
-/// What the core is told of marks, beside what the link has marked. The echo of RFC 3168 goes on
-/// for a round trip and tells of far more.
+/// Marked packets as reported to the core, against those that the link has marked. The echo of RFC
+/// 3168 goes on for a round trip and reports far more.
 #[test]
-fn exact_feedback_tells_of_every_marked_byte_once() {
+fn exact_feedback_reports_every_marked_byte_once() {
     for delayed_ack in [1, 2, 4] {
-        let told = |feedback, recovery| {
+        let marks = |feedback, recovery| {
             let recorder = Recorder::new(PROVIDES);
             let mut spec = exact("slow-start", "newreno", feedback);
             spec.control = control(recorder.clone(), NewReno::default());
@@ -194,20 +194,20 @@ fn exact_feedback_tells_of_every_marked_byte_once() {
             (recorder.report().marked.0 / MSS, totals.marks)
         };
         for feedback in [EcnFeedback::Dctcp, EcnFeedback::Accurate] {
-            let (heard, marks) = told(feedback, Recovery::Rack);
-            assert_eq!(heard, marks, "{feedback:?}, {delayed_ack}");
+            let (reported, marked) = marks(feedback, Recovery::Rack);
+            assert_eq!(reported, marked, "{feedback:?}, {delayed_ack}");
         }
-        let (heard, marks) = told(EcnFeedback::Classic, Recovery::Quic);
-        assert_eq!(heard, marks, "QUIC, {delayed_ack}");
-        let (heard, marks) = told(EcnFeedback::Classic, Recovery::Rack);
-        assert!(heard > marks, "{heard} {marks}");
+        let (reported, marked) = marks(EcnFeedback::Classic, Recovery::Quic);
+        assert_eq!(reported, marked, "QUIC, {delayed_ack}");
+        let (reported, marked) = marks(EcnFeedback::Classic, Recovery::Rack);
+        assert!(reported > marked, "{reported} {marked}");
     }
 }
 
 /// 8 Mbit/s and 100 ms with a step at 20 packets. A mark ends start-up at 120 packets, of which the
 /// path holds 100. DCTCP cuts to 73, and to 45 a round trip later, whose packets still found 20
-/// waiting. A packet per round trip brings it back in 55, in which the link idles for 1.6 of the
-/// 20 s, beside 0.3 s of slow start. Prague counts from a round trip later on and cuts once, to 60:
+/// waiting. A packet per round trip brings it back in 55, in which the link idles for 1.6 of the 20
+/// s, besides 0.3 s of slow start. Prague counts from a round trip later on and cuts once, to 60:
 /// 0.9 s. From then on alpha is small and the link is never idle, where NewReno goes on halving.
 #[test]
 fn dctcp_and_prague_keep_the_link_busy_over_a_step() {

@@ -134,13 +134,13 @@ impl Element for Rests {
 }
 
 #[test]
-fn an_element_may_say_when_the_link_sends() {
+fn an_element_may_decide_when_the_link_sends() {
     let plain = run(&path(Vec::new()));
     let [never, once] = [100, 400].map(|until| {
         let (from, until) = (Instant(100_000_000), Instant(until * 1_000_000));
         Outcome { events: plain.events, ..through(Rests { from, until }) }
     });
-    assert_eq!(never, plain, "it says what the link would do");
+    assert_eq!(never, plain, "it decides as the link would");
     let later = over_ms(&once) - over_ms(&plain);
     assert!((295.0..=300.0).contains(&later), "what waits is sent afterwards: {later}");
     assert!(once.links[0].totals.peak_packets > plain.links[0].totals.peak_packets);
@@ -277,10 +277,10 @@ fn acks_that_are_lost_on_a_slow_way_back_cost_no_retransmission() {
     }
 }
 
-/// A packet is lost, and half of all ACKs: what the lost ones told of packets out of order the next
-/// one tells, so that no more than the one packet is sent again.
+/// A packet is lost, and half of all ACKs: the next one repeats what the lost ones reported of
+/// packets out of order, so that no more than the one packet is sent again.
 #[test]
-fn the_next_ack_tells_what_lost_ones_told() {
+fn the_next_ack_repeats_what_lost_ones_reported() {
     let mut seen = 0;
     let recoveries = [Recovery::Sack, Recovery::Rack];
     for (seed, recovery) in (1..=20).flat_map(|seed| recoveries.map(|recovery| (seed, recovery))) {

@@ -243,7 +243,7 @@ fn the_receiver_window_bounds_the_flight() {
 }
 
 #[test]
-fn the_buffer_holds_its_packets_beside_the_one_in_service() {
+fn the_buffer_holds_its_packets_besides_the_one_in_service() {
     let burst = |buffer: u64, counts| {
         let mut spec = ideal(flow(&[0], 50, Recovery::NewReno));
         spec.endpoint.initial_window = Bytes(20_000);
@@ -257,7 +257,7 @@ fn the_buffer_holds_its_packets_beside_the_one_in_service() {
 }
 
 #[test]
-fn a_stopped_source_falls_silent_and_repairs_what_it_sent() {
+fn a_stopped_source_sends_nothing_new_and_repairs_what_it_sent() {
     let mut spec = flow(&[0], 50, Recovery::NewReno);
     spec.stop = Some(Instant(1_000_000_000));
     spec.endpoint.initial_ssthresh = Bytes(20_000);

@@ -112,8 +112,8 @@ fn spand_learns_from_other_flows_of_its_path_and_of_no_other() {
     };
     // 63 packets paced over the RTT: the last leaves after 98 ms and takes 51.
     assert!((140..=155).contains(&took(&second)), "{}", took(&second));
-    let elsewhere = FlowSpec { path: vec![1], ..second.clone() };
-    assert!(took(&elsewhere) > 500, "nothing is known of the other link: slow start");
+    let other_path = FlowSpec { path: vec![1], ..second.clone() };
+    assert!(took(&other_path) > 500, "nothing is known of the other link: slow start");
     let own = FlowSpec { control: named("fast-start", "newreno").unwrap(), ..second };
     assert!(took(&own) > 500, "fast start has no connection of its own to go by");
 }

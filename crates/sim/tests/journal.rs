@@ -1,4 +1,4 @@
-//! The ways of packets agree with what a run counts that follows none, on its fast paths.
+//! The journeys of packets agree with the counts of a run on fast paths, which records none.
 
 use std::collections::BTreeSet;
 
@@ -32,8 +32,8 @@ fn agrees(network: &Network, journal: &Journal) {
         let in_order = (0..).take_while(|seq| arrived.contains(seq)).count() as u64;
         assert_eq!(in_order, flow.delivered_packets);
         let sample = flow.series.last().unwrap();
-        let heard = journal.acks.iter().filter(|it| it.flow == place && it.home <= sample.at);
-        assert_eq!(heard.map(|ack| u64::from(ack.next)).max(), Some(sample.acked_packets));
+        let received = journal.acks.iter().filter(|it| it.flow == place && it.home <= sample.at);
+        assert_eq!(received.map(|ack| u64::from(ack.next)).max(), Some(sample.acked_packets));
     }
     for it in &journal.packets {
         let order = [Some(it.left), it.came, it.sent, it.received];

@@ -1,5 +1,5 @@
 //! Rules of Linux's endpoints against numbers worked by hand: RACK-TLP, the timeout, the window
-//! that a receiver offers.
+//! that a receiver advertises.
 
 use crate::common::{flow, link, network};
 use firstflight_core::units::{Bytes, Instant, Span};
@@ -104,7 +104,7 @@ fn a_timeout_while_nothing_is_lost_is_undone() {
 }
 
 /// A packet of the window that waits behind the other source is lost. The timeout that is undone
-/// took it for lost; what comes behind it tells that it is, without another timeout.
+/// took it for lost; ACKs of what follows show that it is, without another timeout.
 #[test]
 fn what_is_missing_after_a_timeout_that_was_undone_is_found_without_the_timer() {
     for nth in (465..480).chain(483..500) {
@@ -117,7 +117,7 @@ fn what_is_missing_after_a_timeout_that_was_undone_is_found_without_the_timer() 
 }
 
 #[test]
-fn a_burst_stays_within_the_window_that_is_offered() {
+fn a_burst_stays_within_the_advertised_window() {
     let mut spec = linux(Recovery::Rack, 100);
     spec.endpoint.initial_window = Bytes(100_000);
     let whole = one(spec.clone(), &[]);
@@ -129,9 +129,9 @@ fn a_burst_stays_within_the_window_that_is_offered() {
         most: Bytes(500_000),
         quick: true,
     });
-    let offered = one(spec, &[]);
-    assert_eq!(offered.delivered_packets, 100);
-    assert!((310..=314).contains(&finished_ms(&offered)), "{} ms", finished_ms(&offered));
+    let growing = one(spec, &[]);
+    assert_eq!(growing.delivered_packets, 100);
+    assert!((310..=314).contains(&finished_ms(&growing)), "{} ms", finished_ms(&growing));
 }
 
 /// Linux lets the FIN pass the congestion window (`tcp_cwnd_test`), not the receiver's
@@ -159,7 +159,7 @@ fn the_last_packet_waits_for_the_receivers_window_and_not_for_the_senders() {
 }
 
 #[test]
-fn a_receiver_that_delays_acks_answers_the_beginning_at_once_unless_told_not_to() {
+fn a_receiver_that_delays_acks_answers_the_beginning_at_once_unless_that_is_off() {
     let growth = |packets: Option<u64>, quick| {
         let mut spec = linux(Recovery::Rack, 310);
         spec.endpoint.delayed_ack = 2;
@@ -209,11 +209,11 @@ fn a_recovery_ends_with_a_window_of_whole_packets_and_its_last_ack_opens_nothing
     assert_eq!(outcome.final_cwnd, Bytes(5_000));
 }
 
-/// Every link keeps the order, so that what a selective acknowledgement does not tell of is lost:
-/// nothing is sent again that has arrived, also where flows share a reverse path and an ACK of
-/// several packets reaches the queue of events later than another flow's.
+/// Every link keeps the order, so that what a selective acknowledgement leaves out is lost: nothing
+/// is sent again that has arrived, also where flows share a reverse path and an ACK of several
+/// packets reaches the queue of events later than another flow's.
 #[test]
-fn what_an_ack_of_several_packets_tells_of_is_not_sent_again() {
+fn what_an_ack_of_several_packets_reports_is_not_sent_again() {
     let flow = |recovery, start_us: u64| {
         let mut spec = linux(recovery, 20_000);
         spec.endpoint.delayed_ack = 2;

@@ -130,7 +130,7 @@ fn a_datagram_takes_the_time_of_its_own_size() {
 }
 
 #[test]
-fn what_does_not_fit_the_buffer_is_lost_and_told() {
+fn what_does_not_fit_the_buffer_is_counted_as_lost() {
     let log = Log::default();
     let outcome = run(&path(3), Ticker::boxed(&[1000; 10], Span(0), &log), FastPaths::On);
     assert_eq!(outcome.flows[0].drops, 6, "one in service, three waiting");
@@ -147,7 +147,7 @@ fn a_headers_bytes_count_on_the_link() {
 }
 
 #[test]
-fn beside_tcp_computing_ahead_changes_nothing() {
+fn with_tcp_on_the_link_computing_ahead_changes_nothing() {
     let mut shared = path(20);
     shared.flows.push(flow(&[0], 40, Recovery::Sack));
     shared.duration = Span::from_millis(10_000);
@@ -165,7 +165,7 @@ fn beside_tcp_computing_ahead_changes_nothing() {
 /// The flows behind it, on a link of their own: their connections ask what any before them learned
 /// over that link.
 #[test]
-fn flows_beside_it_keep_their_places_paths_and_memory() {
+fn tcp_flows_behind_it_keep_their_places_paths_and_memory() {
     let mut files = flow(&[1], 30, Recovery::NewReno);
     files.control = named("spand", "newreno").unwrap();
     let always = |value| Uniform { from: value, until: value };
@@ -175,13 +175,13 @@ fn flows_beside_it_keep_their_places_paths_and_memory() {
     let mut alone = network(vec![link(8, 20, 50)], vec![files, other], 5_000);
     alone.flows.iter_mut().for_each(|flow| flow.path[0] -= 1);
     let expected = run_watched(&alone, FastPaths::On, &mut || true).unwrap();
-    let mut beside = path(20);
-    beside.duration = alone.duration;
-    beside.links.extend(alone.links.clone());
-    beside.flows.extend(alone.flows.iter().cloned());
-    beside.flows[1..].iter_mut().for_each(|flow| flow.path[0] += 1);
+    let mut shared = path(20);
+    shared.duration = alone.duration;
+    shared.links.extend(alone.links.clone());
+    shared.flows.extend(alone.flows.iter().cloned());
+    shared.flows[1..].iter_mut().for_each(|flow| flow.path[0] += 1);
     let log = Log::default();
-    let outcome = run(&beside, Ticker::boxed(&[1000; 10], Span(0), &log), FastPaths::On);
+    let outcome = run(&shared, Ticker::boxed(&[1000; 10], Span(0), &log), FastPaths::On);
     assert_eq!(outcome.flows[0].delivered_bytes, Bytes(10));
     assert!(expected.flows[0].files.len() > 5);
     assert!(outcome.flows[1..] == expected.flows);

@@ -110,7 +110,7 @@ fn with_ecn_they_mark_and_nothing_is_lost() {
 
 /// FQ-CoDel gives two flows halves where a FIFO lets a source without control take what it sends.
 #[test]
-fn a_flow_keeps_its_share_beside_a_source_that_floods() {
+fn a_flow_keeps_its_share_against_a_source_that_floods() {
     let share = |link: LinkSpec| {
         let mut network = two_flows(link, false);
         network.flows.truncate(1);

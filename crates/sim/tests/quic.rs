@@ -127,8 +127,8 @@ fn headers_count_in_the_window_and_not_as_delivered() {
     assert_eq!(finished_ms(&outcome), 60);
 }
 
-/// The handshake's timer fires before its answer comes, so that two answers come: the second tells
-/// of nothing, and least of all of a packet less in flight.
+/// The handshake's timer fires before its answer comes, so that two answers come: the second
+/// changes nothing, least of all the packets in flight.
 #[test]
 fn a_handshake_that_is_answered_twice_counts_once() {
     let mut spec = quic(200);

@@ -134,10 +134,10 @@ fn a_longer_flow_goes_on_when_acks_and_repeats_have_met() {
 }
 
 #[test]
-fn the_repeats_that_rack_provides_are_told_and_no_other_recovery_provides_them() {
-    let told = Facilities::REPEATS | Facilities::SENT | Facilities::PACING;
+fn rack_reports_its_repeats_and_no_other_recovery_provides_them() {
+    let provided = Facilities::REPEATS | Facilities::SENT | Facilities::PACING;
     for fast_paths in [FastPaths::On, FastPaths::Off] {
-        let recorder = Recorder::around(Halfback::default(), told | Facilities::TIMES);
+        let recorder = Recorder::around(Halfback::default(), provided | Facilities::TIMES);
         let mut spec = halfback();
         spec.control = control(recorder.clone(), NewReno::default());
         let loss = LossSpec::independent(20_000_000);

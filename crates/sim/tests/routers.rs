@@ -76,7 +76,7 @@ fn what_constant_traffic_leaves_xcp_and_ebn_take_within_a_second() {
     assert!(window(&newreno, 7_000, 7_500) < 300);
 }
 
-/// The flow beside UDP of 30 Mbps, between those seconds.
+/// The flow against UDP of 30 Mbps, between those seconds.
 fn with_udp(flow: FlowSpec, seconds: std::ops::Range<u64>) -> FlowOutcome {
     let (start, stop) = (Instant(seconds.start * NANOS), Some(Instant(seconds.end * NANOS)));
     let udp = UdpSpec {
@@ -120,7 +120,7 @@ fn the_tightest_router_of_the_path_decides() {
 }
 
 #[test]
-fn an_ack_for_two_packets_brings_back_what_both_were_told() {
+fn an_ack_for_two_packets_brings_back_the_feedback_of_both() {
     for (delayed, split) in [(2, 1), (1, 3)] {
         let mut spec = with("xcp", "xcp");
         (spec.endpoint.delayed_ack, spec.endpoint.split_acks) = (delayed, split);
@@ -138,7 +138,7 @@ fn an_ack_for_two_packets_brings_back_what_both_were_told() {
 
 /// Routers that help nobody else cannot hold the others back.
 #[test]
-fn beside_newreno_ebn_is_left_with_what_newreno_leaves() {
+fn against_newreno_ebn_is_left_with_what_newreno_leaves() {
     let flows = vec![with("tcp-ebn", "tcp-ebn"), with("slow-start", "newreno")];
     let outcome = run(&sampled(flows, 20_000));
     let [ebn, newreno] = [0, 1].map(|flow| window(&outcome.flows[flow], 10_000, 20_000));
@@ -149,7 +149,7 @@ const NANOS: u64 = 1_000_000_000;
 
 /// What the ACKs of one connection bring back is not taken for that of the next.
 #[test]
-fn every_connection_of_a_source_of_files_starts_from_what_it_is_told() {
+fn every_connection_of_a_source_of_files_starts_from_its_own_feedback() {
     let mut spec = with("xcp", "xcp");
     let always = |value| Uniform { from: value, until: value };
     let (bytes, pause_ns) = (always(500_000), always(3 * NANOS));

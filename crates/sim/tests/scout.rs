@@ -1,5 +1,5 @@
 //! Scout on clean paths: what it loses, what it queues, and how far a train lets the window grow;
-//! and what it takes beside others and behind a policer.
+//! and what it takes against others and behind a policer.
 
 use crate::common::{flow, link, network};
 use firstflight_core::knob::KnobValue;
@@ -50,9 +50,9 @@ fn scout_fills_the_path_and_loses_nothing() {
     }
 }
 
-/// The window with which start-up ends beside others who take so many of 40 Mbit/s, and how many
+/// The window with which start-up ends against others who take so many of 40 Mbit/s, and how many
 /// packets it has lost by the end. A BDP is 500 packets, and a fourth of that is the buffer.
-fn beside(others_mbps: u64, startup: &str) -> (u64, u64) {
+fn against(others_mbps: u64, startup: &str) -> (u64, u64) {
     let udp = UdpSpec {
         path: vec![0],
         rate_bps: others_mbps * 1_000_000,
@@ -69,11 +69,11 @@ fn beside(others_mbps: u64, startup: &str) -> (u64, u64) {
 
 /// A train comes at its share of what all send, which is more than what others leave free.
 #[test]
-fn beside_others_it_takes_what_is_free_and_loses_less_than_slow_start_does() {
+fn against_others_it_takes_what_is_free_and_loses_less_than_slow_start_does() {
     for others in [8, 16, 24] {
         let free = 500 * (40 - others) / 40;
-        let (cwnd, lost) = beside(others, "scout");
-        let (_, of_slow_start) = beside(others, "slow-start");
+        let (cwnd, lost) = against(others, "scout");
+        let (_, of_slow_start) = against(others, "slow-start");
         // A train passes at up to 8/7 of the path's rate, that of others included.
         assert!(cwnd * 10 >= free * 8 && cwnd <= free + 500 / 7, "{others}: {cwnd} of {free}");
         assert!(lost * 10 < of_slow_start, "{others}: {lost}, slow start {of_slow_start}");

@@ -250,7 +250,7 @@ impl Observer for Counter {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         let credited = ack.credited.0 / view.mss.0;
         match self.sent_before {
-            // If it tells of the first loss, it counts.
+            // If it reports the first loss, it counts.
             None => self.arrived = credited,
             Some(before) if self.landed.is_none() => {
                 self.left = view.sent.0 / view.mss.0 - before;

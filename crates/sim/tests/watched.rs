@@ -23,7 +23,7 @@ fn it_asks_first_and_after_every_so_many_events_and_is_the_same_run() {
 }
 
 #[test]
-fn it_stops_when_told_to() {
+fn it_stops_when_asked_to() {
     let mut left = 1;
     let mut go_on = || std::mem::replace(&mut left, 0) > 0;
     assert_eq!(run_watched(&long(), FastPaths::On, &mut go_on), Err(Interrupted));

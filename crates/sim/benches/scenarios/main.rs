@@ -2,10 +2,9 @@
 //! [--today]`, the last for today's start-ups alone.
 //!
 //! Every scenario has its turn in every round. `best` and `worst` are whole runs. `calm` is what a
-//! run would take undisturbed, each of its parts (2^18 events, some 10 ms) as fast as it was in any
-//! round, and what the bars are held against. Where neighbours are noisy, more rounds meet more
-//! calm moments. A benchmark reports and never fails. `cargo xtask bench` prints ns-2 and ns-3
-//! beside it.
+//! run would take undisturbed, each of its parts (2^14 events) as fast as it was in any round, and
+//! what the bars are held against. Where neighbours are noisy, more rounds meet more calm moments.
+//! A benchmark reports and never fails. `cargo xtask bench` prints ns-2 and ns-3 next to it.
 
 mod cases;
 mod endpoints;

@@ -1,5 +1,5 @@
-//! Endpoint constants: what a TCP implementation fixes beside its congestion control. Named sets of
-//! them (profiles) belong to whoever builds the network.
+//! Endpoint constants: what a TCP implementation fixes besides its congestion control. Named sets
+//! of them (profiles) belong to whoever builds the network.
 
 pub(crate) mod rules;
 
@@ -18,8 +18,8 @@ pub struct Endpoint {
     /// The last packet of a connection that ends carries the FIN, and leaves even if the congestion
     /// window is full (`tcp_cwnd_test`). With the recoveries of RFCs for TCP only.
     pub fin: bool,
-    /// An ACK wakes the sender up, as in Linux: what it sends at the begin of a flight comes just
-    /// before the departure from the first link that it would coincide with.
+    /// An ACK wakes the sender up, as in Linux: the first packet of a flight reaches the first link
+    /// just before a departure that would be at the same time.
     pub wakes_up: bool,
     /// After a source's first connection data leaves without waiting for the SYN exchange
     /// (TCP Fast Open, RFC 7413).
@@ -66,9 +66,9 @@ pub struct Endpoint {
     /// tells the control of each packet.
     pub segment_per_ack: bool,
     /// Explicit congestion notification (RFC 3168), both ends willing: new data is ECN-capable, the
-    /// receiver echoes marks until it hears that the window was reduced.
+    /// receiver echoes marks until it learns that the window was reduced.
     pub ecn: bool,
-    /// How the receiver tells of marks. With [`Recovery::Quic`] it is [`EcnFeedback::Counts`]
+    /// How the receiver reports marks. With [`Recovery::Quic`] it is [`EcnFeedback::Counts`]
     /// whatever stands here.
     pub ecn_feedback: EcnFeedback,
     /// The window of an application-limited sender decays: it is halved for every timeout without
@@ -85,7 +85,7 @@ pub struct Endpoint {
     pub tso: bool,
 }
 
-/// How a receiver tells the sender of marks.
+/// How a receiver reports marks to the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnFeedback {
     /// Every ACK echoes a mark until the sender says that it has reduced its window (RFC 3168
@@ -95,7 +95,7 @@ pub enum EcnFeedback {
     /// An ACK echoes whether what it acknowledges was marked. Where that changes, what waits is
     /// acknowledged first (RFC 8257 section 3.2).
     Dctcp,
-    /// An ACK tells how many packets were marked so far (RFC 9768).
+    /// An ACK reports how many packets were marked so far (RFC 9768).
     Accurate,
     /// So does every ACK frame of QUIC (RFC 9000 section 19.3.2), and a packet that is marked is
     /// acknowledged at once (section 13.2.1).
@@ -103,7 +103,7 @@ pub enum EcnFeedback {
 }
 
 impl Endpoint {
-    /// How the receiver tells of marks, of a flow with ECN.
+    /// How the receiver of a flow with ECN reports marks.
     pub(crate) fn feedback(&self) -> Option<EcnFeedback> {
         let quic = self.recovery == Recovery::Quic;
         self.ecn.then_some(if quic { EcnFeedback::Counts } else { self.ecn_feedback })
@@ -111,7 +111,7 @@ impl Endpoint {
 }
 
 impl EcnFeedback {
-    /// Whether it tells how many packets were marked.
+    /// Whether it reports how many packets were marked.
     pub(crate) fn counts(self) -> bool {
         matches!(self, Self::Accurate | Self::Counts)
     }

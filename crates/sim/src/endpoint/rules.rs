@@ -168,11 +168,11 @@ impl RtoRules {
 /// for 16 packets after one that comes twice (`tcp_enter_quickack_mode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrowingWindow {
-    /// What is offered with the SYN.
+    /// What is advertised with the SYN.
     pub first: Bytes,
     /// What a packet adds.
     pub step: Bytes,
-    /// What is offered in the end, by what the receiver's buffer has room for.
+    /// What is advertised in the end, by what the receiver's buffer has room for.
     pub most: Bytes,
     /// Whether ACKs come at once as long as it grows.
     pub quick: bool,
@@ -190,9 +190,9 @@ impl GrowingWindow {
 /// packet (`tcp_send_delayed_ack`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxAcks {
-    /// From the fourth packet out of order on, one ACK tells of those that come within 1 ms, or a
-    /// share of the RTT if that is less (`__tcp_ack_snd_check`). Needs a sender that
-    /// recovers by [`Sack`](crate::Recovery::Sack) or [`Rack`](crate::Recovery::Rack).
+    /// From the fourth packet out of order on, one ACK reports those that come within 1 ms, or a
+    /// share of the RTT if that is less (`__tcp_ack_snd_check`). Needs a sender that recovers by
+    /// [`Sack`](crate::Recovery::Sack) or [`Rack`](crate::Recovery::Rack).
     pub compress: Option<Compression>,
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Merge {
     lanes: Vec<Lane>,
     /// Where each lane stands.
     tree: Tree,
-    /// By number of an event, where that tells its lane; otherwise empty.
+    /// By number of an event, where that determines its lane; otherwise empty.
     lane_of: Vec<u32>,
     /// The lane of the event that is next.
     next: usize,
@@ -25,8 +25,8 @@ pub(crate) struct Merge {
 #[derive(Debug)]
 #[repr(align(64))]
 struct Lane {
-    /// Every event's key, and behind that its payload; of one whose payload stays away the
-    /// key alone, and that without its kind.
+    /// Every event's key, and behind that its payload; of one whose payload is omitted the key
+    /// alone, and that without its kind.
     words: Ring<u64>,
     /// The key of the newest event.
     newest: u64,
@@ -35,8 +35,8 @@ struct Lane {
 /// Whether a lane keeps the payload of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Payload {
-    GoesAlong,
-    StaysAway,
+    Kept,
+    Omitted,
 }
 
 impl Merge {
@@ -112,11 +112,11 @@ impl Lane {
     fn push(&mut self, event: Event, payload: Payload) {
         self.newest = event.key;
         match payload {
-            Payload::GoesAlong => {
+            Payload::Kept => {
                 self.words.push_back(event.key);
                 self.words.push_back(event.payload);
             }
-            Payload::StaysAway => self.words.push_back(event.key_without_kind()),
+            Payload::Omitted => self.words.push_back(event.key_without_kind()),
         }
     }
 

@@ -76,10 +76,10 @@ impl Queue {
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: Lane, event: Event) {
         let pushed = match lane {
-            Lane::Ack(lane) => self.acks.push(lane, event, Payload::GoesAlong),
+            Lane::Ack(lane) => self.acks.push(lane, event, Payload::Kept),
             Lane::Arrive(lane) => {
                 self.other_key = self.other_key.min(event.key);
-                self.arrivals.push(lane, event, Payload::GoesAlong)
+                self.arrivals.push(lane, event, Payload::Kept)
             }
         };
         if !pushed {
@@ -90,7 +90,7 @@ impl Queue {
     /// Adds an ACK whose payload the sender knows, so that the lane need not keep it.
     #[inline(always)]
     pub(crate) fn push_next_ack(&mut self, lane: u32, ack: Event) {
-        if !self.acks.push(lane, ack, Payload::StaysAway) {
+        if !self.acks.push(lane, ack, Payload::Omitted) {
             self.push_out_of_order(ack);
         }
     }

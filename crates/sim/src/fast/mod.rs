@@ -1,11 +1,12 @@
 //! The fast paths: what they are, what each leaves out, and which test holds it equal to the
 //! general path.
 //!
-//! The general path is the simulator (`docs/life-of-a-packet.md` tells it): every packet has an
+//! The general path is the simulator (`docs/life-of-a-packet.md` describes it): every packet has an
 //! event at every shared link, every paced packet and every held ACK an event of its own, and every
 //! ACK goes through the sender's repair. A fast path does the same in fewer steps where it can see
-//! that nothing else applies. Each looks first, and where it cannot serve it changes nothing and
-//! the general path does the work, so that whoever changes what a packet does need only know that.
+//! that nothing else applies. Each looks first, and where it does not apply it changes nothing and
+//! the general path does the work. So a change to what a packet does is made in the general path,
+//! and the fast paths must refuse the packets that it concerns.
 //!
 //! `tests/ahead.rs` holds all of these equal to it, `tcp/credit.rs` the calm ACK too:
 //!

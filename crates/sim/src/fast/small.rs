@@ -15,7 +15,7 @@ pub(crate) struct Small {
     pub(crate) exact: bool,
 }
 
-/// What an event tells of a packet that reaches a link.
+/// What an event carries of a packet that reaches a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arriving {
     /// Its sequence number as it travels.

@@ -190,7 +190,7 @@ impl FlowPath {
         if packet.is_syn {
             self.count_syns(u32::wrapping_sub);
         }
-        self.take(net, self.route.arrived(packet), &NOTHING_SAID, at);
+        self.take(net, self.route.arrived(packet), &NO_LABEL, at);
     }
 
     /// An ACK leaves the receiver of the connection with that tag.
@@ -235,7 +235,7 @@ impl FlowPath {
     fn carry_back(&mut self, net: &mut Net, ack: AckOut, at: Instant) {
         let Some((reverse, _)) = self.route.reverse.as_deref_mut() else { return };
         let far_end = net.links[reverse.link].carry(at, reverse.bytes(&ack));
-        let at = reverse.go_home(&ack, far_end);
+        let at = reverse.reach_sender(&ack, far_end);
         self.bring_small(net, ack, at);
     }
 
@@ -245,9 +245,9 @@ impl FlowPath {
         for _ in 0..ack.more {
             let earlier = u32::from(self.route.untagged(ack.next).is_none());
             let receiver = self.route.receiver_of(self.route.connection.wrapping_sub(earlier));
-            let told = receiver.and_then(|receiver| receiver.next_compressed());
-            let told = told.filter(|_| at <= net.end);
-            told.iter().for_each(|seq| self.push_ack(net, ack.next, seq | PART, at));
+            let sacked = receiver.and_then(|receiver| receiver.next_compressed());
+            let sacked = sacked.filter(|_| at <= net.end);
+            sacked.iter().for_each(|seq| self.push_ack(net, ack.next, seq | PART, at));
         }
         if at > net.end {
             return;
@@ -291,8 +291,8 @@ impl FlowPath {
         }
     }
 
-    /// What the event of an ACK tells: the next packet expected, and the ACK's cause; `None` if its
-    /// connection is over.
+    /// What the event of an ACK carries: the next packet expected, and the ACK's cause; `None` if
+    /// its connection is over.
     #[inline]
     pub(crate) fn ack_in(&self, payload: u64) -> Option<(u32, u32)> {
         let (next, cause) = unpack(payload);
@@ -306,8 +306,8 @@ fn pack_ack(next: u32, cause: u32) -> u64 {
     pack(next, cause ^ PART)
 }
 
-/// No packet of a flow that takes fast paths says anything to links or routers.
-static NOTHING_SAID: Label = Label::NONE;
+/// The label of every packet of a flow that takes fast paths.
+static NO_LABEL: Label = Label::NONE;
 
 impl Route {
     /// A shared link of the route by its place on it.

@@ -1,4 +1,4 @@
-//! Where a connection of a flow begins and ends: what it is told of those before it, what it asks
+//! Where a connection of a flow begins and ends: what it learns from those before it, what it asks
 //! of the path's routers, and what it leaves to those after it.
 
 use firstflight_core::hint::PathHint;

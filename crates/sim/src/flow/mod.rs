@@ -240,7 +240,10 @@ impl End for Flow<'_> {
         if let (Some(record), Some(place)) = (&mut self.path.record, place) {
             let is_open = |after| now >= self.spec.start + after;
             let is_open = self.spec.receiver_window_until.is_some_and(is_open);
-            record.offered(place, if is_open { UNLIMITED_WINDOW } else { self.tcp.offered() });
+            record.advertised(
+                place,
+                if is_open { UNLIMITED_WINDOW } else { self.tcp.advertised_window() },
+            );
         }
         self.after_event(now, net);
         if self.ends && self.tcp.is_done() {

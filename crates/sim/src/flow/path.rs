@@ -1,4 +1,4 @@
-//! What a flow has beside its sender: its route with the receiver, what is kept of marks and
+//! What a flow has besides its sender: its route with the receiver, what is kept of marks and
 //! routers, and what is watched. Packets leave into it and arrive from it.
 
 use firstflight_core::units::Instant;
@@ -7,7 +7,7 @@ use crate::event::timer::{Timer, timer};
 use crate::fast::LATER;
 use crate::flow::route::Route;
 use crate::net::{Net, Wait};
-use crate::packet::{AckOut, HOME, Kind, Label, PART, Packet, Report, Way};
+use crate::packet::{AT_END, AckOut, Kind, Label, PART, Packet, Report, Way};
 use crate::passed::Record;
 use crate::signals::Signals;
 use crate::watch::Watch;
@@ -56,8 +56,8 @@ impl FlowPath {
     /// A packet has come to the far end of the path's last link.
     pub(crate) fn arrive(&mut self, net: &mut Net, packet: Packet, at: Instant) {
         match packet.kind {
-            Kind::Ack { ack, told, report } => {
-                self.come_home(net, (ack, told, report), packet.connection, at);
+            Kind::Ack { ack, sacked, report } => {
+                self.ack_crossed(net, (ack, sacked, report), packet.connection, at);
             }
             _ => {
                 let (seq, is_syn) = match packet.kind {
@@ -163,43 +163,43 @@ impl FlowPath {
         let signals = self.signals.as_mut().filter(|_| connection == self.route.connection);
         let report = signals.map(|signals| signals.answer());
         let receiver = self.route.receiver_of(connection);
-        let told = receiver.map_or(Vec::new(), |receiver| {
+        let sacked = receiver.map_or(Vec::new(), |receiver| {
             (0..ack.more).filter_map(|_| receiver.next_compressed()).collect()
         });
         let Some((reverse, _)) = self.route.reverse.as_deref_mut() else {
             let at = self.route.back(&ack);
-            return self.bring(net, (ack, told, report), connection, at);
+            return self.bring(net, (ack, sacked, report), connection, at);
         };
         let at = reverse.leave(&ack);
         let bytes = reverse.bytes(&ack);
-        let kind = Kind::Ack { ack, told, report };
+        let kind = Kind::Ack { ack, sacked, report };
         net.send(self.packet(Way::Back, connection, bytes, kind, Label::NONE), at);
     }
 
     /// An ACK has come to the far end of the reverse path's last link. It repeats what lost ACKs
-    /// told and nothing has told since.
-    fn come_home(&mut self, net: &mut Net, whole: WholeAck, connection: u32, far_end: Instant) {
-        let (ack, mut told, mut report) = whole;
+    /// reported and none has reported since.
+    fn ack_crossed(&mut self, net: &mut Net, whole: WholeAck, connection: u32, far_end: Instant) {
+        let (ack, mut sacked, mut report) = whole;
         let Some((reverse, _)) = self.route.reverse.as_deref_mut() else { return };
-        let at = reverse.go_home(&ack, far_end);
+        let at = reverse.reach_sender(&ack, far_end);
         let lost = std::mem::take(&mut reverse.lost_blocks);
         if connection == self.route.connection {
-            told.splice(0..0, lost.into_iter().filter(|seq| *seq >= ack.next));
+            sacked.splice(0..0, lost.into_iter().filter(|seq| *seq >= ack.next));
             if let (Some(signals), Some(report)) = (&mut self.signals, &mut report) {
                 signals.repeat(report);
             }
         }
-        self.bring(net, (ack, told, report), connection, at);
+        self.bring(net, (ack, sacked, report), connection, at);
     }
 
     /// An ACK will reach the sender at `at`, part by part; the last one reports for all.
     fn bring(&mut self, net: &mut Net, whole: WholeAck, connection: u32, at: Instant) {
-        let (ack, told, report) = whole;
+        let (ack, sacked, report) = whole;
         if let Some(journal) = net.journal() {
             journal.acknowledge(self.id, &ack, at);
         }
         let parts = (1..ack.parts).map(|_| ack.cause);
-        for cause in told.into_iter().chain(parts) {
+        for cause in sacked.into_iter().chain(parts) {
             self.bring_part(net, AckOut { cause: cause | PART, ..ack }, None, connection, at);
         }
         self.bring_part(net, ack, report, connection, at);
@@ -213,23 +213,23 @@ impl FlowPath {
         connection: u32,
         at: Instant,
     ) {
-        let kind = Kind::Ack { ack, told: Vec::new(), report };
+        let kind = Kind::Ack { ack, sacked: Vec::new(), report };
         let packet = self.packet(Way::Back, connection, 0, kind, Label::NONE);
-        let packet = Packet { hop: HOME, ..packet };
+        let packet = Packet { hop: AT_END, ..packet };
         net.send_by(Wait::Ack(self.route.ack_lane, self.id), packet, at);
     }
 
-    /// A packet was lost. What an ACK acknowledged the next one acknowledges too. What it told of
-    /// packets out of order, and of marks, the next one tells.
+    /// A packet was lost. If it was an ACK, the next one acknowledges the same, and repeats its
+    /// report of packets out of order and of marks.
     #[cold]
     pub(crate) fn lose(&mut self, packet: Packet, at: Instant) {
-        let Kind::Ack { ack, told, report } = packet.kind else { return self.watch.on_drop(at) };
+        let Kind::Ack { ack, sacked, report } = packet.kind else { return self.watch.on_drop(at) };
         if packet.connection != self.route.connection {
             return;
         }
         if let Some((reverse, _)) = self.route.reverse.as_deref_mut() {
             reverse.lost_blocks.extend((ack.blocks > 0).then_some(ack.cause));
-            reverse.lost_blocks.extend(told);
+            reverse.lost_blocks.extend(sacked);
         }
         if let (Some(signals), Some(report)) = (&mut self.signals, report) {
             signals.lose(&report);
@@ -237,5 +237,5 @@ impl FlowPath {
     }
 }
 
-/// An ACK with what else it tells.
+/// An ACK, the other packets that it acknowledges selectively, and its report.
 type WholeAck = (AckOut, Vec<u32>, Option<Box<Report>>);

@@ -23,7 +23,7 @@ pub(crate) struct Reverse {
     access_rate_bps: u64,
     /// Propagation of an access link.
     access_delay: Span,
-    /// Propagation from the last shared link's far end to the sender, beside the access link's.
+    /// Propagation from the last shared link's far end to the sender, besides the access link's.
     propagation: Span,
     /// When the receiver's access link is free again.
     receivers_free_at: Instant,
@@ -31,8 +31,8 @@ pub(crate) struct Reverse {
     senders_free_at: Instant,
     /// The time of an ACK without SACK blocks on an access link.
     plain: Span,
-    /// Packets out of order of which ACKs told that were lost: the next ACK repeats it, as SACK
-    /// blocks do (RFC 2018 section 4).
+    /// Packets out of order that lost ACKs acknowledged: the next ACK repeats them, as SACK blocks
+    /// do (RFC 2018 section 4).
     pub(crate) lost_blocks: Vec<u32>,
 }
 
@@ -63,7 +63,7 @@ impl Reverse {
 
     /// An ACK reaches the last shared link's far end: when it reaches the sender.
     #[inline]
-    pub(crate) fn go_home(&mut self, ack: &AckOut, far_end: Instant) -> Instant {
+    pub(crate) fn reach_sender(&mut self, ack: &AckOut, far_end: Instant) -> Instant {
         let start = self.senders_free_at.max(far_end + self.propagation);
         self.senders_free_at = start + self.access_time(ack);
         self.senders_free_at + self.access_delay
@@ -117,7 +117,7 @@ pub(crate) mod tests {
     impl Reverse {
         fn cross(&mut self, link: &mut Link, ack: &AckOut, at: Instant) -> Instant {
             let far_end = link.carry(at, self.bytes(ack));
-            self.go_home(ack, far_end)
+            self.reach_sender(ack, far_end)
         }
     }
 
@@ -127,8 +127,8 @@ pub(crate) mod tests {
         let alone = ack(0, 1, 0);
         let at = reverse.leave(&alone);
         assert_eq!(at, Instant(1_040_000));
-        let home = reverse.cross(&mut link, &alone, at);
-        assert_eq!(home, Instant(1_040_000 + 10_320_000 + 1_040_000));
+        let at_sender = reverse.cross(&mut link, &alone, at);
+        assert_eq!(at_sender, Instant(1_040_000 + 10_320_000 + 1_040_000));
     }
 
     #[test]
@@ -138,10 +138,10 @@ pub(crate) mod tests {
         let acks = [ack(0, 7, 1), ack(10_000, 9, 0)];
         let (first, second) = (one.leave(&acks[0]), other.leave(&acks[1]));
         assert_eq!((first, second), (Instant(1_048_000), Instant(1_050_000)));
-        let home = one.cross(&mut link, &acks[0], first);
-        assert_eq!(home, Instant(1_048_000 + 10_384_000 + 1_048_000));
-        let home = other.cross(&mut link, &acks[1], second);
-        assert_eq!(home, Instant(1_048_000 + 384_000 + 10_320_000 + 1_040_000));
+        let at_sender = one.cross(&mut link, &acks[0], first);
+        assert_eq!(at_sender, Instant(1_048_000 + 10_384_000 + 1_048_000));
+        let at_sender = other.cross(&mut link, &acks[1], second);
+        assert_eq!(at_sender, Instant(1_048_000 + 384_000 + 10_320_000 + 1_040_000));
     }
 
     #[test]

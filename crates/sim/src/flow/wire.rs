@@ -1,11 +1,11 @@
-//! A flow's path as its sender sees it: packets leave into it, and what routers told comes out.
+//! A flow's path as its sender sees it: packets leave into it, and the routers' feedback comes out.
 
 use firstflight_core::units::{Instant, Rate, Span};
 
 use crate::flow::path::FlowPath;
 use crate::net::Net;
 use crate::packet::{Header, Kind, Label};
-use crate::signals::{Heard, Signals};
+use crate::signals::{AckSignals, Signals};
 use crate::tcp::Wire;
 
 /// A flow's sender sees its path as a wire.
@@ -70,10 +70,10 @@ impl Wire for FlowWire<'_> {
         FlowWire { now: self.now, path: self.path, net: self.net }
     }
 
-    fn read_feedback(&mut self) -> Heard {
+    fn read_feedback(&mut self) -> AckSignals {
         let FlowPath { signals, route, .. } = &*self.path;
-        let hear = |signals: &Signals| signals.hear(|bps| route.payload_bps(bps));
-        signals.as_deref().map_or_else(Heard::default, hear)
+        let read = |signals: &Signals| signals.read(|bps| route.payload_bps(bps));
+        signals.as_deref().map_or_else(AckSignals::default, read)
     }
 
     fn granted(&mut self) -> Option<Rate> {

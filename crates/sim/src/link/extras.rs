@@ -1,5 +1,5 @@
-//! What few links have: losses on purpose, a router of which something is asked, samples of the
-//! queue over time, elements, a queue that is not drop-tail.
+//! What few links have: losses on purpose, a router that serves flows, samples of the queue over
+//! time, elements, a queue that is not drop-tail.
 
 use firstflight_core::units::{Instant, Span};
 use firstflight_link::{Elements, LossChain, LossSpec};
@@ -18,7 +18,7 @@ pub(crate) struct Extras {
     pub(crate) router: Option<Router>,
     /// The series of its queue.
     pub(crate) samples: Option<Samples>,
-    /// What happens to packets beside being sent.
+    /// What happens to packets besides being sent.
     pub(crate) elements: Option<Elements>,
     /// What stands in place of the drop-tail buffer.
     pub(crate) queued: Option<Box<Queued>>,

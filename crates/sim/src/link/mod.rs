@@ -1,4 +1,4 @@
-//! A link: a drop-tail link ([`firstflight_link`]), a delay, and what few links have beside them.
+//! A link: a drop-tail link ([`firstflight_link`]), a delay, and what few links have besides.
 
 mod extras;
 pub(crate) mod queued;
@@ -79,7 +79,7 @@ pub(crate) struct Link {
     marks: u64,
     /// Packets held, the one in service included, that make it mark the next; `u64::MAX` for none.
     marks_from: u64,
-    /// It has room for all that comes, and nobody asks what it holds.
+    /// It has room for all that comes, and counts nothing of what it holds.
     is_open: bool,
 }
 
@@ -127,7 +127,7 @@ impl Link {
     }
 
     /// From now on packets cross these elements.
-    pub(crate) fn lead_through(&mut self, elements: Elements) {
+    pub(crate) fn set_elements(&mut self, elements: Elements) {
         self.extras.get_or_insert_default().elements = Some(elements);
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct AckState {
     at_once: (u32, u32),
     /// Packets out of order whose ACK was held back: first those of ACKs under way.
     compressed: VecDeque<u32>,
-    /// How many of them the ACK that is held back is to tell of.
+    /// How many of them the ACK that is held back is to report.
     held: u32,
 }
 
@@ -120,7 +120,7 @@ impl AckState {
         self.held > 0
     }
 
-    /// An ACK leaves that packet `cause` causes. Of how many others it is the first to tell.
+    /// An ACK leaves that packet `cause` causes. How many others it is the first to report.
     pub(crate) fn answer(&mut self, cause: u32) -> u32 {
         if self.held > 0 && self.compressed.back() == Some(&cause) {
             self.compressed.pop_back();

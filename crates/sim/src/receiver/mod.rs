@@ -7,8 +7,8 @@
 mod calm;
 pub(crate) mod linux_acks;
 mod numbers;
-mod orders;
 mod out_of_order;
+mod requests;
 pub(crate) mod sack_blocks;
 #[cfg(test)]
 mod tests;
@@ -80,7 +80,7 @@ pub(crate) struct Receiver {
     usual_gap: Span,
     /// A second arrival of the newest packet in order may wait like the first.
     delay_repeated: bool,
-    /// Packets in order that no ACK has told of.
+    /// Packets in order that no ACK has acknowledged.
     unacked: u32,
     /// The packet that came last.
     last_cause: u32,
@@ -188,7 +188,7 @@ impl Receiver {
         Some(self.answer_late(due))
     }
 
-    /// The next packet that an ACK tells of beside its cause.
+    /// The next packet that an ACK reports besides its cause.
     pub(crate) fn next_compressed(&mut self) -> Option<u32> {
         self.linux.as_mut()?.next_compressed()
     }
@@ -268,7 +268,7 @@ impl Receiver {
     }
 
     /// Packet `seq` is to arrive: the ACK held back for packets out of order that must leave before
-    /// it, so that three SACK blocks tell of everything (`tcp_sack_new_ofo_skb`).
+    /// it, so that three SACK blocks report everything (`tcp_sack_new_ofo_skb`).
     fn answer_before(&mut self, seq: u32, at: Instant) -> Option<AckOut> {
         let holds = self.linux.as_ref().is_some_and(|linux| linux.holds_back());
         let known = self.sack.as_ref().is_some_and(|sack| sack.is_among_newest(seq));

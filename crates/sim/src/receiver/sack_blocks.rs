@@ -1,9 +1,9 @@
 //! How many SACK blocks an ACK carries (RFC 2018 section 4): they make it longer, and so later.
 //!
 //! The first block is the run of packets that holds the one just received; then come the runs
-//! reported before it, newest first, as far as the first does not cover them. The sender
-//! works out what blocks tell from the packet that caused the ACK; the next ACK repeats what a lost
-//! one told (`FlowPath::lose_ack`).
+//! reported before it, newest first, as far as the first does not cover them. The sender works out
+//! the blocks from the packet that caused the ACK; the next ACK repeats what a lost one reported
+//! (`FlowPath::lose`).
 
 /// The runs reported last, newest first, as first packet and one past the last.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +72,7 @@ impl SackHistory {
     }
 }
 
-/// Blocks that fit beside the other options of a TCP header.
+/// Blocks that fit besides the other options of a TCP header.
 const MOST_BLOCKS: usize = 3;
 
 #[cfg(test)]

@@ -81,8 +81,8 @@ fn the_sink_of_ns2_answers_packet_0_at_once() {
             ..Endpoint::rfc(Bytes(1000))
         };
         let mut receiver = Receiver::new(&endpoint, false, Some(1000), ALWAYS, true);
-        let told = [0, 1, 2].map(|seq| receiver.receive(seq, Instant(1)).1.is_some());
-        assert_eq!(told, answered);
+        let at_once = [0, 1, 2].map(|seq| receiver.receive(seq, Instant(1)).1.is_some());
+        assert_eq!(at_once, answered);
     }
 }
 
@@ -132,7 +132,7 @@ const fn tenth_ms(tenths: u64) -> Instant {
 }
 
 #[test]
-fn above_three_packets_out_of_order_one_ack_tells_of_a_millisecond() {
+fn above_three_packets_out_of_order_one_ack_reports_a_millisecond() {
     let mut receiver = linux();
     receiver.receive(0, tenth_ms(0));
     let ack = |receiver: &mut Receiver, seq: u32| receiver.receive(seq, tenth_ms(u64::from(seq)));
@@ -144,9 +144,9 @@ fn above_three_packets_out_of_order_one_ack_tells_of_a_millisecond() {
     let (together, own) = ack(&mut receiver, 16);
     let together = together.unwrap();
     assert_eq!((together.at, together.cause, together.more), (tenth_ms(16), 15, 10));
-    let told: Vec<u32> = (0..10).filter_map(|_| receiver.next_compressed()).collect();
-    assert_eq!((told, own), ((5..15).collect(), None));
-    // What fills the gap is answered at once, and that tells of the rest.
+    let others: Vec<u32> = (0..10).filter_map(|_| receiver.next_compressed()).collect();
+    assert_eq!((others, own), ((5..15).collect(), None));
+    // What fills the gap is answered at once, and its ACK reports the rest.
     let filled = receiver.receive(1, tenth_ms(20)).1.unwrap();
     assert_eq!((filled.next, filled.more, receiver.next_compressed()), (17, 1, Some(16)));
 }
@@ -157,7 +157,7 @@ fn a_third_run_of_packets_out_of_order_sends_what_is_held() {
     for seq in [0, 2, 3, 4, 5, 7] {
         receiver.receive(seq, tenth_ms(u64::from(seq)));
     }
-    // 2 to 5 and 7 are two runs, of which 5 and 7 are lost_blocks; 8 joins one of them.
+    // 2 to 5 and 7 are two runs, and the ACKs of 5 and 7 are held back; 8 joins one of the runs.
     assert_eq!(receiver.receive(8, tenth_ms(8)), (None, None));
     let (before, own) = receiver.receive(10, tenth_ms(10));
     assert_eq!(before.map(|ack| (ack.cause, ack.more)), Some((8, 2)));
@@ -185,16 +185,16 @@ fn packet_numbers_are_acknowledged_in_pairs_and_gaps_at_once() {
         ..Endpoint::rfc(Bytes(1000))
     };
     let mut receiver = Receiver::new(&endpoint, false, Some(6), ALWAYS, true);
-    let mut told = |seq: u32, ms: u64| {
+    let mut acks = |seq: u32, ms: u64| {
         let (overdue, own) = receiver.receive(seq, Instant(ms * 1_000_000));
         [overdue, own].map(|ack| ack.map(|ack| (ack.next, ack.cause)))
     };
-    assert_eq!([told(0, 0), told(1, 1)], [[None, None], [None, Some((2, 1))]]);
-    assert_eq!(told(2, 2), [None, None]);
-    assert_eq!(told(5, 3), [None, Some((3, 5))], "2 was held, 3 and 4 are missing");
-    assert_eq!([told(6, 4), told(7, 5)], [[None, None], [None, Some((8, 7))]]);
-    assert_eq!(told(8, 6), [None, None]);
-    assert_eq!(told(9, 60)[0], Some((9, 8 | HELD)));
+    assert_eq!([acks(0, 0), acks(1, 1)], [[None, None], [None, Some((2, 1))]]);
+    assert_eq!(acks(2, 2), [None, None]);
+    assert_eq!(acks(5, 3), [None, Some((3, 5))], "2 was held, 3 and 4 are missing");
+    assert_eq!([acks(6, 4), acks(7, 5)], [[None, None], [None, Some((8, 7))]]);
+    assert_eq!(acks(8, 6), [None, None]);
+    assert_eq!(acks(9, 60)[0], Some((9, 8 | HELD)));
     assert_eq!(receiver.finished_at(), Some(Instant(5_000_000)));
 }
 

@@ -4,7 +4,7 @@
 //! accurate they need a state per flow, or must assume that flows share fairly (Agile Probing
 //! paper, section VI). That paper was not available. Inferred: normalized is per flow; the
 //! bandwidth is the link's rate less what everybody else sent in the last interval of 0.2 s, and it
-//! is divided by the flows that were told something in this interval or the last one.
+//! is divided by the flows that got a share in this interval or the last one.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ impl Ebn {
         self.all.add(bytes);
     }
 
-    /// What is told to the flow of this packet, which is about to arrive, in bits per second.
+    /// The share of the flow of this packet, which is about to arrive, in bits per second.
     pub(super) fn share(&mut self, packet: Arrival, flow: u16) -> u64 {
         self.all.advance(packet.at);
         let passed = self.advised.advance(packet.at);

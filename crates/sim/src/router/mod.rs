@@ -1,5 +1,5 @@
-//! A router's part in what a sender does: what each system wants of the router at the entry of a
-//! link. A link has one only if a flow over it asks for something.
+//! The router at the entry of a link: what Quick-Start, XCP and TCP-EBN have it do. A link has one
+//! only if a flow over it needs one.
 
 mod ebn;
 mod load;

@@ -240,8 +240,8 @@ mod tests {
         assert_eq!(router().aims(50 * MBPS), (MBPS, 5 * MBPS));
     }
 
-    /// What windows of 10 and 40 packets are told in the first interval after they came.
-    fn told(mut router: Xcp) -> [i64; 2] {
+    /// The changes that windows of 10 and 40 packets get in the first interval after they came.
+    fn changes(mut router: Xcp) -> [i64; 2] {
         for _ in 0..10 {
             router.mark(at(1), &mut header(10));
             router.carry(at(1));
@@ -251,22 +251,22 @@ mod tests {
             router.carry(at(1));
         }
         [10, 40].map(|window| {
-            let told = (0..window).map(|_| {
+            let of_packets = (0..window).map(|_| {
                 let mut header = header(window);
                 router.mark(at(51), &mut header);
                 header.change_bps
             });
-            told.sum()
+            of_packets.sum()
         })
     }
 
     #[test]
     fn all_flows_gain_the_same_rate_and_lose_in_proportion_to_theirs() {
         // 50 packets in 50 ms are 8 Mbps: 0.4 of the 32 that are free, to two flows alike.
-        let gains = told(router());
+        let gains = changes(router());
         assert!(gains.iter().all(|gain| (6_390_000..=6_400_000).contains(gain)), "{gains:?}");
         // 8 Mbps of 4: phi is -1.6, nothing is shuffled; four packets in five are the second's.
-        let losses = told(Xcp::new(4 * MBPS));
+        let losses = changes(Xcp::new(4 * MBPS));
         assert!((-325_000..=-318_000).contains(&losses[0]), "{losses:?}");
         assert!((-1_285_000..=-1_275_000).contains(&losses[1]), "{losses:?}");
     }
@@ -276,13 +276,13 @@ mod tests {
         let mut router = Xcp { gain: Pool::new(4_000, 100), ..router() };
         router.interval_ends = 1_000_000_000;
         let spaced = Header { spacing: Span(10), ..header(1) };
-        let told = |router: &mut Xcp, mut header: Header| {
+        let change = |router: &mut Xcp, mut header: Header| {
             router.mark(at(1), &mut header);
             header.change_bps
         };
-        assert_eq!(told(&mut router, spaced), 400);
-        assert_eq!(told(&mut router, Header { change_bps: 100, ..spaced }), 100);
+        assert_eq!(change(&mut router, spaced), 400);
+        assert_eq!(change(&mut router, Header { change_bps: 100, ..spaced }), 100);
         assert_eq!(router.gain.left, 3_500, "what nobody took is left for others");
-        assert_eq!(told(&mut router, Header { rtt: Span(0), ..spaced }), 0);
+        assert_eq!(change(&mut router, Header { rtt: Span(0), ..spaced }), 0);
     }
 }

@@ -29,7 +29,7 @@ impl Tcp {
         // The core recovers only while a repair is under way, or after a mark, and not calm then.
         debug_assert!(!(calm && tcb.core.view().recovering));
         if calm {
-            // What duplicate ACKs told of beyond one packet is for `Tcp::credit` to take off.
+            // What duplicate ACKs credited beyond one packet is for `Tcp::credit` to take off.
             let packets = if tcb.credited_ahead > 0 { 1 } else { MANY };
             tcb.calm_packets = packets;
             tcb.note_plain();
@@ -38,7 +38,7 @@ impl Tcp {
 }
 
 impl Tcb {
-    /// The core has been told of everything sent, so that it need not be told again.
+    /// The core knows of everything sent, so that it need not be reported again.
     fn is_known_to_core(&self) -> bool {
         let view = self.core.view();
         view.snd_nxt == self.bytes(self.nxt - self.first_data)

@@ -6,7 +6,7 @@
 //! once more, with the duplicate ACK of the second copy. So the sum of all credits is what the
 //! receiver had taken when it sent the last ACK, whatever was lost in between.
 //!
-//! TCP without SACK is not told which packet caused a duplicate ACK. The ns-2 module of TCP
+//! TCP without SACK does not learn which packet caused a duplicate ACK. The ns-2 module of TCP
 //! Westwood (M. Valla, 2002) takes each for a new arrival, and bounds what it gets wrong by
 //! crediting no ACK with more than two packets. Here the simulator says which packet it was, as
 //! SACK with D-SACK (RFC 2018, RFC 2883) would, so that the sum is exact and needs no bound. Only
@@ -19,7 +19,7 @@ use super::repair::Repair;
 use super::tcb::Tcb;
 
 impl Tcb {
-    /// How many packets beyond `next` an ACK that packet `cause` caused is the first to tell of: 1
+    /// How many packets beyond `next` an ACK that packet `cause` caused is the first to report: 1
     /// or 0. From now on the packet is known to have arrived.
     #[inline]
     pub(super) fn note_early(&mut self, next: u32, cause: u32) -> u32 {
@@ -33,7 +33,7 @@ impl Tcb {
         u32::from(early)
     }
 
-    /// The credit, in packets, of a cumulative ACK for `newly` packets, which tells of `early`
+    /// The credit, in packets, of a cumulative ACK for `newly` packets, which reports `early`
     /// packets beyond them. The first of the `newly` was missing, or nothing is credited ahead.
     pub(super) fn credit(&mut self, newly: u32, early: u32) -> u32 {
         let known = self.credited_ahead.min(newly - 1);
@@ -41,7 +41,7 @@ impl Tcb {
         newly - known + early
     }
 
-    /// A duplicate ACK, which tells of `early` packets.
+    /// A duplicate ACK, which reports `early` packets.
     #[inline(never)]
     pub(super) fn duplicate_ack(&mut self, repair: &impl Repair, now: Instant, early: u32) {
         self.credited_ahead += early;
@@ -126,7 +126,7 @@ mod tests {
     /// after those before it, each ACK 50 ms.
     struct Path {
         data: VecDeque<(Instant, u32)>,
-        /// ACKs, what each tells beside its cause, and how much the receiver had taken when it
+        /// ACKs, what each reports besides its cause, and how much the receiver had taken when it
         /// left.
         acks: VecDeque<(AckOut, Vec<u32>, usize)>,
         free_at: Instant,
@@ -137,8 +137,8 @@ mod tests {
     impl Path {
         fn answer(&mut self, receiver: &mut Receiver, ack: Option<AckOut>) {
             let Some(ack) = ack else { return };
-            let told = (0..ack.more).filter_map(|_| receiver.next_compressed()).collect();
-            self.acks.push_back((ack, told, self.taken.len()));
+            let sacked = (0..ack.more).filter_map(|_| receiver.next_compressed()).collect();
+            self.acks.push_back((ack, sacked, self.taken.len()));
         }
 
         fn leave(
@@ -212,8 +212,8 @@ mod tests {
                     own
                 }
                 2 => {
-                    let (ack, told, taken) = path.acks.pop_front().unwrap();
-                    for seq in told {
+                    let (ack, sacked, taken) = path.acks.pop_front().unwrap();
+                    for seq in sacked {
                         tcp.on_ack(now, ack.next, seq | PART, &mut Air(&mut sent));
                     }
                     tcp.on_ack(now, ack.next, ack.cause, &mut Air(&mut sent));

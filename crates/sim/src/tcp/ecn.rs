@@ -2,7 +2,7 @@
 //! data is ECN-capable, a retransmission is not (section 6.1.5); an ACK that echoes a mark is
 //! answered once per window, and the next new packet says that the window was reduced.
 //!
-//! With feedback that tells how much was marked, retransmissions are ECN-capable too
+//! With feedback that reports how much was marked, retransmissions are ECN-capable too
 //! (`tcp_ecn_send`, for controls that need ECN; RFC 8311 section 4.3 lets them). So is every packet
 //! of QUIC, which says nothing of a reduced window. QUIC's check that the path leaves the field
 //! alone (RFC 9000 section 13.4.2) is not modelled: no link here clears it.
@@ -13,7 +13,7 @@ use firstflight_link::Ecn as IpEcn;
 
 use super::tcb::Tcb;
 use crate::endpoint::EcnFeedback;
-use crate::signals::Heard;
+use crate::signals::AckSignals;
 
 /// A sender's part in ECN.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Ecn {
     l4s: bool,
     /// The ACK at hand echoes a mark.
     echoed: bool,
-    /// With feedback that counts: packets told as marked that the core has not heard of.
+    /// With feedback that counts: marked packets that are still to be reported to the core.
     unreported: u32,
     /// The next new packet says that the window was reduced (`TCP_ECN_QUEUE_CWR`).
     owes_cwr: bool,
@@ -41,9 +41,9 @@ impl Ecn {
     }
 
     /// What an ACK brings of marks.
-    pub(super) fn hear(&mut self, heard: &Heard) {
-        self.unreported = self.unreported.saturating_add(heard.marked);
-        self.echoed = if self.feedback.counts() { self.unreported > 0 } else { heard.echo };
+    pub(super) fn note(&mut self, signals: &AckSignals) {
+        self.unreported = self.unreported.saturating_add(signals.marked);
+        self.echoed = if self.feedback.counts() { self.unreported > 0 } else { signals.echo };
     }
 
     /// The marked part of what an ACK newly acknowledges. A classic echo does not say how much,

@@ -3,6 +3,7 @@
 //! Mechanism only: how large the window is, the core's sender decides. How lost packets are found
 //! and repaired stands in one file per kind of repair ([`repair`]).
 
+mod advertised_window;
 mod any_repair;
 mod calm;
 mod credit;
@@ -10,7 +11,6 @@ mod ecn;
 mod fast_recovery;
 mod log;
 mod ns2;
-mod offer;
 mod pacing;
 mod parts;
 mod path_signals;
@@ -26,7 +26,7 @@ mod tcb;
 #[cfg(test)]
 mod testing;
 mod timeout;
-mod usage;
+mod window_validation;
 mod wire;
 
 use firstflight_core::hint::PathHint;
@@ -76,8 +76,8 @@ impl Tcp {
     }
 
     /// The window that the receiver offers, in packets.
-    pub(crate) fn offered(&self) -> u32 {
-        self.tcb.offered()
+    pub(crate) fn advertised_window(&self) -> u32 {
+        self.tcb.advertised_window()
     }
 
     /// Opens the connection.

@@ -1,5 +1,5 @@
 //! ACKs that reach the sender in several parts: those that a receiver splits (Savage and others,
-//! 1999), and those that tell of several packets out of order ([`crate::LinuxAcks`]).
+//! 1999), and those that report several packets out of order ([`crate::LinuxAcks`]).
 
 use firstflight_core::units::Instant;
 
@@ -8,7 +8,7 @@ use super::{Tcp, Wire};
 
 impl Tcp {
     /// One of the parts of an ACK for all below `next`, but not the last part: of an ACK that is
-    /// split, or what an ACK tells beside the packet that caused it.
+    /// split, or a packet that an ACK reports besides its cause.
     #[cold]
     pub(super) fn on_part(&mut self, now: Instant, next: u32, of: u32, wire: &mut impl Wire) {
         let tcb = &mut self.tcb;

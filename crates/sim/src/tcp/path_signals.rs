@@ -1,5 +1,5 @@
-//! What a sender is told of its path: by connections before it, and by the path's routers in answer
-//! to its SYN or with every ACK.
+//! What a sender learns of its path: from connections before it, and from the path's routers in
+//! answer to its SYN or with every ACK.
 
 use firstflight_core::hint::PathHint;
 use firstflight_core::units::Instant;
@@ -9,7 +9,7 @@ use super::repair::Repair;
 use super::tcb::Tcb;
 use super::{Tcp, Wire};
 use crate::packet::{Header, Label, PART};
-use crate::signals::Heard;
+use crate::signals::AckSignals;
 
 impl Tcp {
     /// Something is known of the path.
@@ -25,19 +25,18 @@ impl Tcp {
 }
 
 impl Tcb {
-    /// A packet is about to leave, with data that has not left before if it is `fresh`: what it
-    /// says to links and routers.
+    /// A packet is about to leave, with data that has not left before if it is `fresh`: its label.
     #[cold]
     pub(super) fn label(&mut self, now: Instant, fresh: bool) -> Label {
-        if let Some(usage) = &mut self.usage {
-            usage.on_sent(now);
+        if let Some(validation) = &mut self.validation {
+            validation.on_sent(now);
         }
         if !self.writes_headers {
             return Label::NONE;
         }
         let ecn = self.ecn.as_mut().map(|ecn| ecn.field(fresh));
         let (ecn, reduced) = ecn.unwrap_or((Ecn::NotCapable, false));
-        let header = self.hears_routers.then(|| {
+        let header = self.uses_routers.then(|| {
             let view = self.core.view();
             let rtt = view.rtt.smoothed;
             Box::new(Header::new(rtt, rtt.scaled(self.mss, view.window.cwnd.0)))
@@ -55,13 +54,13 @@ impl Tcb {
         cause: u32,
         wire: &mut impl Wire,
     ) {
-        self.judge_usage(repair);
-        self.usage.iter_mut().for_each(|usage| usage.seen_at = now);
+        self.validate_window(repair);
+        self.validation.iter_mut().for_each(|validation| validation.seen_at = now);
         if cause & PART == 0 && self.writes_headers {
-            let heard: Heard = wire.read_feedback();
-            let feedback = heard.feedback.iter().flatten();
+            let signals: AckSignals = wire.read_feedback();
+            let feedback = signals.feedback.iter().flatten();
             feedback.for_each(|feedback| self.core.on_feedback(now, feedback));
-            self.ecn.iter_mut().for_each(|ecn| ecn.hear(&heard));
+            self.ecn.iter_mut().for_each(|ecn| ecn.note(&signals));
         }
     }
 }

@@ -21,8 +21,8 @@ impl Prr {
         *self = Self { flight: flight.max(1), ..Self::default() };
     }
 
-    /// An ACK tells that `newly` packets more were delivered and leaves `pipe` in the network;
-    /// recovery is to end with `target`. `safe`: it advances, and tells of no further loss.
+    /// An ACK reports that `newly` packets more were delivered and leaves `pipe` in the network;
+    /// recovery is to end with `target`. `safe`: it advances, and shows no further loss.
     pub(super) fn on_ack(&mut self, newly: u32, pipe: u32, target: u32, safe: bool) {
         self.delivered += newly;
         let count = if pipe > target {

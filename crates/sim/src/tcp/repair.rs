@@ -15,7 +15,7 @@ pub(super) struct DataAck {
     pub(super) next: u32,
     /// The packet that caused it.
     pub(super) cause: u32,
-    /// Packets beyond `next` of which it is the first to tell.
+    /// Packets beyond `next` that it is the first to report.
     pub(super) early: u32,
 }
 

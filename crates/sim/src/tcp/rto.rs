@@ -23,7 +23,7 @@ pub(crate) struct Rto {
     /// 1 ns more than the smallest timeout: this long before `behind_earliest` the timer was
     /// started last.
     least: Span,
-    /// The end of time; 0 beside a repair with timers of its own, which may fire at any time, so
+    /// The end of time; 0 with a repair that has timers of its own, which may fire at any time, so
     /// that [`Rto::no_deadline_before`] must say no.
     off: Instant,
     /// What the endpoint fixes.

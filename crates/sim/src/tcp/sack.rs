@@ -30,7 +30,7 @@ pub(super) struct Sack {
     repaired: u32,
     /// `None` lets leave what the window allows.
     prr: Option<Prr>,
-    /// Found lost by selective acknowledgements, and the core has not been told.
+    /// Found lost by selective acknowledgements, and still to be reported to the core.
     unreported: Gaps,
     /// The newest of them.
     newest_lost: u32,
@@ -47,17 +47,18 @@ impl Sack {
         (tcb.max - tcb.una) - self.sacked - self.lost
     }
 
-    /// An ACK for all below `next` tells of packet `seq`: how many packets that is news of, 1 or 0.
+    /// An ACK for all below `next` reports packet `seq`: 1 if it is the first to do so, otherwise
+    /// 0.
     #[inline]
     fn take_sacked(&mut self, tcb: &mut Tcb, next: u32, seq: u32) -> u32 {
-        let is_news = tcb.is_first_sacked(next, seq);
-        if is_news {
+        let is_new = tcb.is_first_sacked(next, seq);
+        if is_new {
             self.note_sacked(seq, &mut tcb.log);
         }
-        u32::from(is_news)
+        u32::from(is_new)
     }
 
-    /// [`Sack::take_sacked`] for the packets of which the ACK tells beside its cause.
+    /// [`Sack::take_sacked`] for the packets that the ACK reports besides its cause.
     #[cold]
     fn take_blocks(&mut self, tcb: &mut Tcb, next: u32) -> u32 {
         let blocks = std::mem::take(&mut tcb.blocks);
@@ -91,7 +92,7 @@ impl Sack {
     }
 
     /// Packets below the third highest selectively acknowledged one are lost (RFC 6675 section 4,
-    /// IsLost). What was found so since the core was told last is kept until [`Sack::tell_lost`].
+    /// IsLost). What was found so is kept until [`Sack::tell_lost`].
     fn judge(&mut self, una: u32, log: &mut SendLog) {
         let edge = self.highest[2].saturating_sub(1);
         for seq in self.judged.max(una)..edge {
@@ -133,7 +134,7 @@ impl Sack {
         prr.on_ack(delivered, pipe, target, safe);
     }
 
-    /// The ACK is for all below `next`, and `delivered` is what it is the first to tell of.
+    /// The ACK is for all below `next`, and `delivered` is what it is the first to report.
     #[inline]
     fn on_advance(&mut self, tcb: &mut Tcb, now: Instant, next: u32, delivered: u32) {
         let newly = next - tcb.una;

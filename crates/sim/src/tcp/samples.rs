@@ -14,7 +14,7 @@ pub(super) struct Samples {
     states: Ring<AtSending>,
     /// The packet that the first of them belongs to.
     first: u32,
-    /// A packet beyond the cumulative ACK of which the ACK at hand is the first to tell.
+    /// A packet beyond the cumulative ACK that the ACK at hand is the first to report.
     early: Option<u32>,
 }
 
@@ -49,7 +49,7 @@ impl Samples {
         self.sampler.on_app_limited(in_flight);
     }
 
-    /// The ACK at hand is the first to tell that `seq`, beyond what it acknowledges, has arrived.
+    /// The ACK at hand is the first to report that `seq`, beyond what it acknowledges, has arrived.
     pub(super) fn note_early(&mut self, seq: u32) {
         self.early = Some(seq);
     }

@@ -7,13 +7,13 @@ use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_results::Counts;
 
 use super::Gaps;
+use super::advertised_window::AdvertisedWindow;
 use super::ecn::Ecn;
 use super::log::{Mark, SendLog};
-use super::offer::Offer;
 use super::repair::Repair;
 use super::rto::Rto;
 use super::samples::Samples;
-use super::usage::Usage;
+use super::window_validation::WindowValidation;
 use crate::control::{Core, Wants};
 use crate::endpoint::rules::Halve;
 use crate::endpoint::{Endpoint, Recovery};
@@ -57,12 +57,12 @@ pub(super) struct Tcb {
     pub(super) credited_ahead: u32,
     /// One past the highest packet sent when the last recovery or timeout began; 0 before any.
     pub(super) recover: u32,
-    /// Packets out of order of which the next ACK tells beside its cause, as SACK blocks do.
+    /// Packets out of order that the next ACK reports besides its cause, as SACK blocks do.
     pub(super) blocks: Vec<u32>,
     /// Payload at and after `una` that parts of a split ACK have acknowledged to the core.
     pub(super) acked_in_parts: Bytes,
     /// How the receiver's window grows.
-    pub(super) offer: Offer,
+    pub(super) advertised: AdvertisedWindow,
     /// How many packets beyond `una` the receiver has, as long as its window grows.
     pub(super) ahead: u32,
     /// Packets the receiver takes beyond what it has acknowledged.
@@ -71,14 +71,14 @@ pub(super) struct Tcb {
     pub(super) endpoint: Endpoint,
     /// Whether the fast path for calm ACKs is on.
     pub(super) fast_paths: bool,
-    /// Whether packets or ACKs tell more than usual ([`super::path_signals`]).
+    /// Whether packets or ACKs carry more than usual ([`super::path_signals`]).
     pub(super) listens: bool,
-    /// Whether packets have a header for routers or links, and ACKs what came of it.
+    /// Whether packets have a header for routers or links, and ACKs its answer.
     pub(super) writes_headers: bool,
     /// Whether routers read packets and write into them.
-    pub(super) hears_routers: bool,
-    /// Whether the core is told more of an ACK than usual: it needs samples, or the source rests.
-    tells_more: bool,
+    pub(super) uses_routers: bool,
+    /// Whether an ACK reports more to the core than usual: it needs samples, or the source rests.
+    extends_acks: bool,
     /// Whether start-up may ask for packets to be sent again that are not known to be lost.
     pub(super) repeats: bool,
     /// With pacing: when the next packet may leave.
@@ -93,7 +93,7 @@ pub(super) struct Tcb {
     /// The state in which packets left, for a control that needs it. Boxed because few do.
     pub(super) samples: Option<Box<Samples>>,
     /// How the window is used, of a source that rests. Boxed because few do.
-    pub(super) usage: Option<Box<Usage>>,
+    pub(super) validation: Option<Box<WindowValidation>>,
     /// Marks and their answers (RFC 3168); `None` without ECN.
     pub(super) ecn: Option<Ecn>,
     /// The last field: its policies come last in it and may have any size.
@@ -109,8 +109,8 @@ impl Tcb {
         let first_data = u32::from(syn && endpoint.recovery != Recovery::Ns2Linux);
         let wants = Wants::of(&spec.control);
         let feedback = endpoint.feedback();
-        let hears_routers = !wants.listens().is_empty();
-        let writes_headers = hears_routers || feedback.is_some();
+        let uses_routers = !wants.listens().is_empty();
+        let writes_headers = uses_routers || feedback.is_some();
         let listens = writes_headers || rests;
         let tso = endpoint.tso;
         let core = core(spec);
@@ -125,7 +125,7 @@ impl Tcb {
             limit: 0,
             closes: endpoint.fin && ends && !rests,
             end: spec.packets.map_or(GREEDY, |packets| packets.saturating_add(u32::from(syn))),
-            offer: Offer::of(&endpoint, mss),
+            advertised: AdvertisedWindow::of(&endpoint, mss),
             ahead: 0,
             first_data,
             dupacks: 0,
@@ -146,15 +146,15 @@ impl Tcb {
             calm_plain: 0,
             listens,
             writes_headers,
-            hears_routers,
+            uses_routers,
             next_departure: Instant(0),
             paced_last: (Rate(0), Bytes(0)),
             packet_time: Span(0),
-            tells_more: wants.samples() || rests || feedback.is_some(),
+            extends_acks: wants.samples() || rests || feedback.is_some(),
             first_timer: (0, Instant(0)),
             samples: wants.samples().then(|| Box::new(Samples::new())),
             ecn: feedback.map(|feedback| Ecn::new(feedback, wants.is_l4s())),
-            usage: rests.then(|| Box::new(Usage::new(&spec.endpoint))),
+            validation: rests.then(|| Box::new(WindowValidation::new(&spec.endpoint))),
         }
     }
 
@@ -201,8 +201,14 @@ impl Tcb {
         credited: u32,
         sample: Option<Span>,
     ) {
-        let told = if newly > 0 { std::mem::take(&mut self.acked_in_parts) } else { Bytes(0) };
-        self.tell(repair, now, self.bytes(newly) - told, self.bytes(credited) - told, sample);
+        let in_parts = if newly > 0 { std::mem::take(&mut self.acked_in_parts) } else { Bytes(0) };
+        self.tell(
+            repair,
+            now,
+            self.bytes(newly) - in_parts,
+            self.bytes(credited) - in_parts,
+            sample,
+        );
     }
 
     /// Tells the core of an ACK, with what is known of its newest packet if the control needs that.
@@ -221,25 +227,25 @@ impl Tcb {
             acked,
             credited,
             rtt,
-            // What earlier parts of this ACK have told of is not in flight any more.
+            // What earlier parts of this ACK have acknowledged is not in flight any more.
             in_flight: self.bytes(repair.in_flight(self)) - self.acked_in_parts,
             snd_nxt: self.bytes(self.nxt - self.first_data),
             ..Ack::default()
         };
-        if self.tells_more {
-            return self.tell_more(ack);
+        if self.extends_acks {
+            return self.tell_extended(ack);
         }
         self.core.on_ack(&ack);
     }
 
     /// Apart, so that other ACKs need not be in memory.
     #[inline(never)]
-    fn tell_more(&mut self, mut ack: Ack) {
+    fn tell_extended(&mut self, mut ack: Ack) {
         if let Some(samples) = &mut self.samples {
             samples.complete(&mut ack, self.una);
         }
-        if let Some(usage) = &self.usage {
-            ack.app_limited |= !usage.is_whole(&self.core.view().window, self.mss);
+        if let Some(validation) = &self.validation {
+            ack.app_limited |= !validation.is_whole(&self.core.view().window, self.mss);
         }
         match self.ecn.is_some() {
             true => self.tell_marked(ack),
@@ -311,7 +317,7 @@ impl Tcb {
     }
 
     /// More packets are found lost while what was lost before them, perhaps by a timeout, is
-    /// repaired: the core hears of them, and does not cut again.
+    /// repaired: they are reported to the core, which does not cut again.
     pub(super) fn declare_further_loss(&mut self, now: Instant, found: Gaps, after_timeout: bool) {
         let (lost, flight) = (self.bytes(found.packets), self.bytes(self.max - self.una));
         let loss = Loss::of(now, LossKind::Recovery, lost, flight);

@@ -6,7 +6,7 @@ use super::Wire;
 use crate::endpoint::Endpoint;
 use crate::network::FlowSpec;
 use crate::packet::Label;
-use crate::signals::Heard;
+use crate::signals::AckSignals;
 
 /// A bulk flow of 1000-byte packets with that start-up and avoidance.
 pub(super) fn flow(startup: &str, avoidance: &str, endpoint: Endpoint) -> FlowSpec {
@@ -71,8 +71,8 @@ impl Wire for Air<'_> {
         None
     }
 
-    fn read_feedback(&mut self) -> Heard {
-        Heard::default()
+    fn read_feedback(&mut self) -> AckSignals {
+        AckSignals::default()
     }
 }
 

@@ -1,9 +1,9 @@
-//! The sender's side of its network: packets out, and what routers told back.
+//! The sender's side of its network: packets go out, and feedback of routers comes back.
 
 use firstflight_core::units::Rate;
 
 use crate::packet::Label;
-use crate::signals::Heard;
+use crate::signals::AckSignals;
 
 /// Takes packets away from a sender.
 pub(crate) trait Wire {
@@ -28,6 +28,6 @@ pub(crate) trait Wire {
     /// The rate of payload that the routers granted the connection's SYN, if it asked.
     fn granted(&mut self) -> Option<Rate>;
 
-    /// What was told by the ACK that has just come.
-    fn read_feedback(&mut self) -> Heard;
+    /// The signals in the ACK that has just come.
+    fn read_feedback(&mut self) -> AckSignals;
 }

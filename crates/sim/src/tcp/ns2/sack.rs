@@ -34,7 +34,7 @@ impl Ns2Sack {
     }
 
     /// The receiver has `seq` out of order: from now on its ACKs report the run of arrived packets
-    /// that holds it, beside the two reported last (RFC 2018 section 4: three blocks).
+    /// that holds it, besides the two reported last (RFC 2018 section 4: three blocks).
     fn remember(&mut self, seq: u32, log: &mut SendLog) {
         log.set(seq, Mark::ARRIVED);
         let [first, second, third] = self.reported;
@@ -50,17 +50,17 @@ impl Ns2Sack {
     /// An ACK reports what it did before, whatever caused it. Takes that to the scoreboard and says
     /// whether any of it is new there.
     fn note(&mut self, una: u32, max: u32, log: &mut SendLog) -> bool {
-        let mut news = false;
+        let mut is_new = false;
         for reported in self.reported {
             if reported > una && reported < max {
-                news |= self.note_run(reported, una, max, log);
+                is_new |= self.note_run(reported, una, max, log);
             }
         }
-        news
+        is_new
     }
 
     fn note_run(&mut self, seq: u32, una: u32, max: u32, log: &mut SendLog) -> bool {
-        let mut news = !log.has(seq, Mark::SACKED);
+        let mut is_new = !log.has(seq, Mark::SACKED);
         let fresh =
             |seq: &u32, log: &SendLog| log.has(*seq, Mark::ARRIVED) && !log.has(*seq, Mark::SACKED);
         let mut low = seq;
@@ -69,12 +69,12 @@ impl Ns2Sack {
         }
         let mut past = low;
         while past < max && (past <= seq || fresh(&past, log)) {
-            news |= past != seq;
+            is_new |= past != seq;
             log.set(past, Mark::SACKED);
             past += 1;
         }
         self.highest = self.highest.max(past);
-        news
+        is_new
     }
 
     fn next_hole(&self, una: u32, log: &SendLog) -> Option<u32> {

@@ -29,7 +29,7 @@ pub(in crate::tcp) struct Ns2Vegas {
     /// When that was.
     cut_at: Instant,
     /// ACKs on which the next packet's timeout is still to be checked.
-    worried: u32,
+    acks_to_check: u32,
     /// The window was cut and nothing new has been acknowledged since.
     cut: bool,
     /// When the connection was opened.
@@ -73,8 +73,8 @@ impl Ns2Vegas {
             // fewer than four duplicates came.
             let deflate = dupacks > DUP_THRESHOLD && inflated > self.after_cut;
             match (deflate, self.cut) {
-                (true, false) => self.cut_after_all(tcb, now),
-                (false, true) => take_cut_back(tcb),
+                (true, false) => self.cut_again(tcb, now),
+                (false, true) => undo_cut(tcb),
                 _ => {}
             }
             self.cut = false;
@@ -85,11 +85,11 @@ impl Ns2Vegas {
             self.observe(sample);
         }
         tcb.new_ack(self, now, next, early);
-        if self.worried == 0 {
+        if self.acks_to_check == 0 {
             return;
         }
         let expired = self.has_expired(tcb, now);
-        self.worried = if expired { self.worried - 1 } else { 0 };
+        self.acks_to_check = if expired { self.acks_to_check - 1 } else { 0 };
         if expired {
             tcb.dupacks = DUP_THRESHOLD;
             tcb.transmit(self, tcb.una, now, wire);
@@ -109,7 +109,7 @@ impl Ns2Vegas {
             return;
         }
         self.last_cut_was_timeout = false;
-        self.worried = (tcb.nxt - tcb.una + 1).min(WORRIED_ACKS);
+        self.acks_to_check = (tcb.nxt - tcb.una + 1).min(ACKS_TO_CHECK);
         let resent = tcb.log.has(tcb.una, Mark::RESENT);
         self.timeout = if resent { self.timeout * 2 } else { self.timeout + self.timeout / 8 };
         // Only what was sent after the last cut cuts again (Brakmo and others, 1994, section 3.1).
@@ -142,7 +142,7 @@ impl Ns2Vegas {
 
     /// The window falls to what the last cut left, although that cut has been taken back: ssthresh
     /// goes down with it.
-    fn cut_after_all(&self, tcb: &mut Tcb, now: Instant) {
+    fn cut_again(&self, tcb: &mut Tcb, now: Instant) {
         let (kind, lost, flight) = (LossKind::Recovery, Bytes(tcb.mss), Bytes(self.after_cut));
         tcb.core.on_loss(&Loss::of(now, kind, lost, flight));
     }
@@ -206,9 +206,9 @@ impl Repair for Ns2Vegas {
 
 /// The window keeps its inflation, and ssthresh what it was before the cut, as after a loss that
 /// was none.
-fn take_cut_back(tcb: &mut Tcb) {
+fn undo_cut(tcb: &mut Tcb) {
     tcb.core.on_spurious_loss();
 }
 
 /// ACKs after a fast retransmit on which the agent looks for another overdue packet.
-const WORRIED_ACKS: u32 = 2;
+const ACKS_TO_CHECK: u32 = 2;

@@ -1,4 +1,4 @@
-//! ACK frames: which packets they tell of, and what the core hears of them.
+//! ACK frames: which packets they acknowledge, and what is reported to the core.
 
 use firstflight_core::chosen::Chosen;
 use firstflight_core::event::{Ack, Sent};
@@ -22,29 +22,29 @@ impl Quic {
         cause: u32,
         delay: Span,
     ) -> bool {
-        let (mut frame, before, empty) = (Frame::default(), self.heard, self.empty.len());
-        for seq in self.heard..next.min(tcb.max) {
+        let (mut frame, before, empty) = (Frame::default(), self.acked_end, self.empty.len());
+        for seq in self.acked_end..next.min(tcb.max) {
             self.take_packet(tcb, seq, &mut frame);
         }
-        self.heard = self.heard.max(next.min(tcb.max));
+        self.acked_end = self.acked_end.max(next.min(tcb.max));
         // The handshake's packet may be answered twice; what is below `una` is known.
         let fresh = cause >= next && cause < tcb.max || cause < before && !tcb.is_settled(cause);
         if cause >= tcb.una && fresh {
             self.take_packet(tcb, cause, &mut frame);
-            self.heard = self.heard.max(cause + 1);
+            self.acked_end = self.acked_end.max(cause + 1);
         }
         self.advance(tcb);
-        let newest = self.heard > before;
-        let rtt = newest.then(|| now.since(tcb.log.sent_at(self.heard - 1)));
-        let tells = frame.after.packets + frame.before.packets > 0;
-        if tells {
+        let newest = self.acked_end > before;
+        let rtt = newest.then(|| now.since(tcb.log.sent_at(self.acked_end - 1)));
+        let has_packets = frame.after.packets + frame.before.packets > 0;
+        if has_packets {
             self.tell(tcb, now, frame, rtt);
         }
         if let Some(rtt) = rtt {
             self.rtt.observe(rtt, delay);
             self.measured_from.get_or_insert(tcb.nxt);
         }
-        newest || tells || self.empty.len() < empty
+        newest || has_packets || self.empty.len() < empty
     }
 
     /// The first packet of the handshake has left and has been acknowledged.
@@ -80,13 +80,13 @@ impl Quic {
 
     /// Moves on to the first packet of which nothing is known.
     pub(super) fn advance(&self, tcb: &mut Tcb) {
-        while tcb.una < self.heard && tcb.is_settled(tcb.una) {
+        while tcb.una < self.acked_end && tcb.is_settled(tcb.una) {
             tcb.una += 1;
         }
     }
 
-    /// What a frame tells beside the packets. Marks are told with the first packet, before any
-    /// opens the window (RFC 9002 appendix A.7).
+    /// Reports a frame to the core. Marks are reported with the first packet, before any opens the
+    /// window (RFC 9002 appendix A.7).
     fn tell(&mut self, tcb: &mut Tcb, now: Instant, mut frame: Frame, rtt: Option<Span>) {
         for count in [&mut frame.after, &mut frame.before] {
             count.bytes = count.packets * tcb.mss;
@@ -101,7 +101,7 @@ impl Quic {
             snd_nxt: tcb.core.view().delivered + total + in_flight,
             ..Ack::default()
         };
-        let (newest, una) = (self.heard - 1, tcb.una);
+        let (newest, una) = (self.acked_end - 1, tcb.una);
         if let Some(samples) = &mut tcb.samples {
             samples.note_early(newest);
             samples.complete(&mut ack, una);
@@ -138,7 +138,7 @@ impl Reports<Instant> for Reporter<'_> {
 }
 
 impl Reporter<'_> {
-    /// An ACK that may tell of marks. If it reduces the window for them, a recovery period begins
+    /// An ACK that may report marks. If it reduces the window for them, a recovery period begins
     /// (RFC 9002 appendix B.7).
     #[cold]
     fn report_marked(&mut self, ack: &Ack) {

@@ -30,13 +30,13 @@ impl Quic {
         let mut found = Found::default();
         let allowed = self.rtt.time_threshold();
         self.lost_at = None;
-        for seq in tcb.una..self.heard.saturating_sub(1) {
+        for seq in tcb.una..self.acked_end.saturating_sub(1) {
             if tcb.log.has(seq, Mark::SACKED) || tcb.log.has(seq, Mark::LOST) {
                 found.row_began = None;
                 continue;
             }
             let due = tcb.log.sent_at(seq) + allowed;
-            if due > now && self.heard - 1 - seq < self.packet_threshold {
+            if due > now && self.acked_end - 1 - seq < self.packet_threshold {
                 self.lost_at = Some(self.lost_at.map_or(due, |at| at.min(due)));
                 found.row_began = None;
                 continue;

@@ -33,7 +33,7 @@ pub(super) struct Quic {
     /// Packets of data in flight: neither acknowledged nor lost.
     in_flight: u32,
     /// One past the largest packet number acknowledged.
-    heard: u32,
+    acked_end: u32,
     /// When the last packet left: probes are due after a time from then.
     last_sent: Instant,
     /// When the first packet that is in doubt is lost, if it is not acknowledged before (RFC 9002
@@ -67,7 +67,7 @@ impl Quic {
             paces: endpoint.paces,
             pacer: None,
             in_flight: 0,
-            heard: 0,
+            acked_end: 0,
             last_sent: Instant(0),
             lost_at: None,
             timeouts: 0,
@@ -153,7 +153,7 @@ impl Repair for Quic {
     /// packet, as large as any, counts like all others (RFC 9002 section 7).
     fn begin(&mut self, tcb: &mut Tcb, now: Instant, wire: &mut impl Wire) {
         tcb.limit = tcb.end;
-        self.heard = tcb.una;
+        self.acked_end = tcb.una;
         let opened = if tcb.first_data > 0 { tcb.log.sent_at(0) } else { now };
         if self.paces {
             let mut pacer =

@@ -67,8 +67,8 @@ impl Rack {
         if !matches!(self.state, State::Open | State::Cwr) || tcb.una == tcb.max {
             return false;
         }
-        let offered = tcb.limit - tcb.nxt;
-        let limit = room.min(offered);
+        let advertised = tcb.limit - tcb.nxt;
+        let limit = room.min(advertised);
         let last = tcb.nxt + waiting >= tcb.end;
         let third = u64::from(self.window_in_packets(tcb)) <= 3 * u64::from(limit);
         if limit >= most || !last && limit >= waiting || third {

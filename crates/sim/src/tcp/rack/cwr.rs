@@ -13,8 +13,9 @@ impl Rack {
         matches!(self.state, State::Cwr | State::Recovery)
     }
 
-    /// The core has been told of an ACK: it may have cut its window, of `before`, for a mark. While
-    /// the window comes down the core, which knows of no recovery, keeps its own where that ends.
+    /// An ACK has been reported to the core, which may have cut its window, of `before`, for a
+    /// mark. While the window comes down the core, which knows of no recovery, keeps its own where
+    /// that ends.
     pub(super) fn answer_mark(&mut self, tcb: &mut Tcb, before: Bytes) {
         if self.state == State::Cwr {
             return tcb.core.set_window(tcb.bytes(self.target));

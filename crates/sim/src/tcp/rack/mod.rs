@@ -8,10 +8,10 @@
 //! retransmissions in order of a queue, so that each packet is looked at once per transmission, and
 //! not at all while nothing is missing.
 
+mod ack;
 mod bursts;
 mod cwr;
 mod detect;
-mod news;
 mod repeat;
 mod timeout;
 
@@ -26,8 +26,8 @@ use super::prr::Prr;
 use super::repair::{DataAck, Repair};
 use super::tcb::Tcb;
 use super::{Gaps, Wire};
+use ack::AckInfo;
 use cwr::end_reduction;
-use news::News;
 
 /// What a sender is busy with (`icsk_ca_state`). Open is Disorder too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(super) struct Rack {
     sacked: u32,
     /// Packets found lost and not yet sent again.
     lost: u32,
-    /// Packets found lost and sent again, of which nothing has been heard.
+    /// Packets found lost and sent again that no ACK has reported.
     resent: u32,
     /// How often a packet was found lost, a retransmission too (`tp->lost`).
     losses: u32,
@@ -94,11 +94,11 @@ pub(super) struct Rack {
     stuck: bool,
     /// It waits for an ACK to send a larger burst.
     waits: bool,
-    /// Found lost, and the core has not been told.
+    /// Found lost, and still to be reported to the core.
     unreported: Unreported,
 }
 
-/// What was found lost and the core has not been told of: packets that had left once, and
+/// What was found lost and is still to be reported to the core: packets that had left once, and
 /// retransmissions.
 #[derive(Debug)]
 struct Unreported {
@@ -249,7 +249,7 @@ impl Rack {
     }
 
     /// What an advancing ACK ends: recovery, the time after a timeout, a probe.
-    fn conclude(&mut self, tcb: &mut Tcb, now: Instant, ack: &News) {
+    fn conclude(&mut self, tcb: &mut Tcb, now: Instant, ack: &AckInfo) {
         let over = tcb.una >= tcb.recover;
         match self.state {
             State::Recovery if over => {
@@ -348,10 +348,10 @@ impl Repair for Rack {
     fn on_ack(&mut self, tcb: &mut Tcb, ack: DataAck, wire: &mut impl Wire) {
         let DataAck { now, next, .. } = ack;
         self.only_new = false;
-        let (news, sample) = self.take_in(tcb, ack);
+        let (info, sample) = self.take_in(tcb, ack);
         let newly = next.saturating_sub(tcb.una);
         tcb.rto.note_deviation(sample, next, tcb.max);
-        if news.advances {
+        if info.advances {
             self.stuck = false;
             tcb.una = next;
             tcb.nxt = tcb.nxt.max(next);
@@ -361,26 +361,26 @@ impl Repair for Rack {
         // The ACK that ends a recovery grows the window by what it is the first to tell of at most
         // (`tcp_cong_control`): nothing, or one packet.
         let recovers = self.state == State::Recovery;
-        if !recovers && (news.advances || self.state == State::Loss) {
-            self.conclude(tcb, now, &news);
+        if !recovers && (info.advances || self.state == State::Loss) {
+            self.conclude(tcb, now, &info);
         }
-        if news.delivered > 0 || news.advances {
+        if info.delivered > 0 || info.advances {
             let before = tcb.core.cwnd();
-            tcb.tell_core(self, now, newly, news.delivered, sample);
+            tcb.tell_core(self, now, newly, info.delivered, sample);
             if tcb.ecn.is_some() {
                 self.answer_mark(tcb, before);
             }
         }
-        if recovers && news.advances {
-            self.conclude(tcb, now, &news);
+        if recovers && info.advances {
+            self.conclude(tcb, now, &info);
         }
         let losses = self.losses;
         self.look(tcb, now);
-        let safe = news.advances && self.losses == losses;
-        self.reduce(tcb, news.delivered, safe);
+        let safe = info.advances && self.losses == losses;
+        self.reduce(tcb, info.delivered, safe);
         let sent = tcb.repeats.then(|| tcb.counts().sent_packets);
         self.send(tcb, now, wire);
-        if news.delivered > 0 && sent == Some(tcb.counts().sent_packets) {
+        if info.delivered > 0 && sent == Some(tcb.counts().sent_packets) {
             self.repeat(tcb, now, wire);
         }
     }

@@ -6,14 +6,14 @@ use firstflight_core::units::{Instant, Span};
 use super::super::Wire;
 use super::super::log::Mark;
 use super::super::tcb::Tcb;
-use super::news::News;
+use super::ack::AckInfo;
 use super::{Probe, Rack, State, Unreported};
 use crate::jiffies::{self, TWO_TICKS};
 
 impl Rack {
     /// Whether a timeout was spurious (`tcp_process_loss`): by timestamps, an ACK of what left
     /// before the retransmission (RFC 3522); by F-RTO, one of what has left only once.
-    pub(super) fn judge_timeout(&mut self, tcb: &mut Tcb, now: Instant, ack: &News, over: bool) {
+    pub(super) fn judge_timeout(&mut self, tcb: &mut Tcb, now: Instant, ack: &AckInfo, over: bool) {
         let rtt = tcb.core.view().rtt.min;
         let early = self.first_resent_at.is_some_and(|at| now.since(at) < rtt);
         let forward = self.watches_timeout && ack.original;

@@ -1,5 +1,5 @@
-//! What a receiver is told beside the packets that come: that a source writes again on the same
-//! connection, and that a packet was marked.
+//! What a flow asks of its receiver besides taking packets in: to expect more of them on the same
+//! connection, to send the ACK that waits, and to delay none for a while.
 
 use firstflight_core::units::Instant;
 

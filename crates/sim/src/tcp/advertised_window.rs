@@ -1,6 +1,6 @@
 //! The right edge of a window that grows with every packet that the receiver takes
-//! ([`GrowingWindow`](crate::GrowingWindow)). The sender works out what the receiver offers from
-//! what it has taken; the next ACK tells what a lost one told.
+//! ([`GrowingWindow`](crate::GrowingWindow)). The sender works out the advertised window from what
+//! the receiver has taken; the next ACK repeats what a lost one reported.
 
 use super::log::Mark;
 use super::tcb::Tcb;
@@ -8,14 +8,14 @@ use crate::endpoint::Endpoint;
 
 /// A window that grows: in packets, times [`ONE`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Offer {
+pub(super) struct AdvertisedWindow {
     first: u64,
     step: u64,
     /// After so many packets it grows no more, and limits nothing; 0 if it never did.
     packets: u32,
 }
 
-impl Offer {
+impl AdvertisedWindow {
     pub(super) fn of(endpoint: &Endpoint, mss: u64) -> Self {
         let Some(window) = endpoint.growing_window else { return Self::default() };
         let scaled = |bytes: u64| bytes.saturating_mul(ONE) / mss.max(1);
@@ -32,8 +32,8 @@ impl Offer {
 }
 
 impl Tcb {
-    /// An ACK for all below `next`, of which `una` need not know yet, tells of `early` packets
-    /// beyond it: how far the sender may send.
+    /// An ACK for all below `next`, which `una` may not cover yet, reports `early` packets beyond
+    /// it: how far the sender may send.
     pub(super) fn extend(&mut self, next: u32, early: u32) {
         let next = next.max(self.una);
         self.ahead += early;
@@ -43,16 +43,16 @@ impl Tcb {
             self.ahead = self.ahead.saturating_sub(known as u32);
         }
         let taken = (next + self.ahead).saturating_sub(self.first_data);
-        self.limit = match taken < self.offer.packets {
-            true => self.end.min(next.saturating_add(self.offer.packets(taken))),
+        self.limit = match taken < self.advertised.packets {
+            true => self.end.min(next.saturating_add(self.advertised.packets(taken))),
             false => self.end,
         };
     }
 
-    /// The window that the receiver offers, in packets.
-    pub(super) fn offered(&self) -> u32 {
+    /// The window that the receiver advertises, in packets.
+    pub(super) fn advertised_window(&self) -> u32 {
         let taken = (self.una + self.ahead).saturating_sub(self.first_data);
-        let growing = (taken < self.offer.packets).then(|| self.offer.packets(taken));
+        let growing = (taken < self.advertised.packets).then(|| self.advertised.packets(taken));
         growing.unwrap_or(u32::MAX).min(self.endpoint.receiver_window)
     }
 }

@@ -14,9 +14,9 @@ use super::tcb::{GREEDY, Tcb};
 use super::{Tcp, Wire};
 use crate::endpoint::Endpoint;
 
-/// What a sender notes of its own sending.
+/// How a sender has used its window of late.
 #[derive(Debug)]
-pub(super) struct Usage {
+pub(super) struct WindowValidation {
     /// `tcp_slow_start_after_idle`.
     restarts: bool,
     /// The initial window: the least that counts as used, and what a restart leaves.
@@ -25,8 +25,8 @@ pub(super) struct Usage {
     sent_at: Instant,
     /// When a packet left or an ACK came last.
     pub(super) seen_at: Instant,
-    /// One past the highest packet sent when this was judged last.
-    judged: u32,
+    /// One past the highest packet sent at the last validation.
+    validated: u32,
     /// The window stopped the sender at some time in this round (`is_cwnd_limited`).
     is_limited: bool,
     /// Packets outstanding at most in this round (`max_packets_out`).
@@ -39,14 +39,14 @@ pub(super) struct Usage {
     used_whole_at: Instant,
 }
 
-impl Usage {
+impl WindowValidation {
     pub(super) fn new(endpoint: &Endpoint) -> Self {
         Self {
             restarts: endpoint.slow_start_after_idle,
             initial_window: endpoint.initial_window,
             sent_at: Instant(0),
             seen_at: Instant(0),
-            judged: 0,
+            validated: 0,
             is_limited: false,
             most_out: 0,
             until: 0,
@@ -68,50 +68,51 @@ impl Usage {
 
     /// Packets left, or the window held them back (`tcp_cwnd_validate`). True if it has gone
     /// unused for a `timeout`.
-    fn judge(&mut self, now: Instant, seen: &Seen) -> bool {
-        let Seen { una, nxt, limited, .. } = *seen;
+    fn validate(&mut self, now: Instant, inputs: &Inputs) -> bool {
+        let Inputs { una, nxt, limited, .. } = *inputs;
         let out = nxt - una;
         if una >= self.until || limited || !self.is_limited && out > self.most_out {
             (self.is_limited, self.most_out, self.until) = (limited, out, nxt);
         }
-        if self.is_whole(&seen.window, seen.mss) {
+        if self.is_whole(&inputs.window, inputs.mss) {
             (self.used, self.used_whole_at) = (0, now);
             return false;
         }
         self.used = self.used.max(out);
-        self.restarts && now.since(self.used_whole_at) >= seen.timeout
+        self.restarts && now.since(self.used_whole_at) >= inputs.timeout
     }
 
     /// What is left of a window that was not used (`tcp_cwnd_application_limited`); `None` if it
     /// stays, as it does while losses are repaired.
-    fn shrink(&mut self, now: Instant, seen: &Seen, repairs: bool) -> Option<Window> {
-        let used = Bytes(u64::from(self.used) * seen.mss).max(self.initial_window);
+    fn shrink(&mut self, now: Instant, inputs: &Inputs, repairs: bool) -> Option<Window> {
+        let used = Bytes(u64::from(self.used) * inputs.mss).max(self.initial_window);
         (self.used, self.used_whole_at) = (0, now);
-        let cwnd = seen.window.cwnd;
+        let cwnd = inputs.window.cwnd;
         let left = (cwnd + used) / 2;
-        let cwnd_left = left - Bytes(left.0 % seen.mss.max(1));
-        (used < cwnd && !repairs).then(|| Window { cwnd: cwnd_left, ssthresh: kept(seen) })
+        let cwnd_left = left - Bytes(left.0 % inputs.mss.max(1));
+        (used < cwnd && !repairs)
+            .then(|| Window { cwnd: cwnd_left, ssthresh: current_ssthresh(inputs) })
     }
 
     /// What is left of a window after nothing was sent for `idle` (`tcp_cwnd_restart`).
-    fn restart(&mut self, now: Instant, idle: Span, seen: &Seen) -> Option<Window> {
-        if !self.restarts || idle <= seen.timeout {
+    fn restart(&mut self, now: Instant, idle: Span, inputs: &Inputs) -> Option<Window> {
+        if !self.restarts || idle <= inputs.timeout {
             return None;
         }
-        let least = self.initial_window.min(seen.window.cwnd);
-        let (mut cwnd, mut left) = (seen.window.cwnd, idle - seen.timeout);
+        let least = self.initial_window.min(inputs.window.cwnd);
+        let (mut cwnd, mut left) = (inputs.window.cwnd, idle - inputs.timeout);
         while left > Span(0) && cwnd > least {
             cwnd = cwnd / 2;
-            left -= seen.timeout;
+            left -= inputs.timeout;
         }
         (self.used, self.used_whole_at) = (0, now);
-        let cwnd = cwnd - Bytes(cwnd.0 % seen.mss.max(1));
-        Some(Window { cwnd: cwnd.max(least), ssthresh: kept(seen) })
+        let cwnd = cwnd - Bytes(cwnd.0 % inputs.mss.max(1));
+        Some(Window { cwnd: cwnd.max(least), ssthresh: current_ssthresh(inputs) })
     }
 }
 
-/// What the rules look at.
-struct Seen {
+/// What the rules depend on.
+struct Inputs {
     una: u32,
     nxt: u32,
     limited: bool,
@@ -121,20 +122,20 @@ struct Seen {
 }
 
 /// The threshold that the present window leaves, in whole packets (`tcp_current_ssthresh`).
-fn kept(seen: &Seen) -> Bytes {
-    let packets = seen.window.cwnd.0 / seen.mss.max(1);
-    seen.window.ssthresh.max(Bytes((packets / 2 + packets / 4) * seen.mss))
+fn current_ssthresh(inputs: &Inputs) -> Bytes {
+    let packets = inputs.window.cwnd.0 / inputs.mss.max(1);
+    inputs.window.ssthresh.max(Bytes((packets / 2 + packets / 4) * inputs.mss))
 }
 
 impl Tcp {
     /// The source has so many packets more to send on the connection, all of whose others have been
-    /// acknowledged. As the application writes, they leave one by one: the rules are asked for the
+    /// acknowledged. As the application writes, they leave one by one: the rules apply before the
     /// first alone.
     #[cold]
     pub(crate) fn write(&mut self, now: Instant, packets: u32, wire: &mut impl Wire) {
         let Self { tcb, repair } = self;
         let rested = tcb.una >= tcb.end;
-        tcb.judge_usage(repair);
+        tcb.validate_window(repair);
         tcb.end = tcb.end.saturating_add(packets);
         if tcb.una < tcb.first_data {
             // The handshake's end looks at what there is to send.
@@ -145,14 +146,14 @@ impl Tcp {
             repair.send(tcb, now, wire);
             return self.note_calm();
         }
-        let seen = tcb.seen(1);
-        if let Some(usage) = &mut tcb.usage {
-            let idle = now.since(usage.sent_at);
-            let window = usage.restart(now, idle, &seen);
+        let inputs = tcb.inputs(1);
+        if let Some(validation) = &mut tcb.validation {
+            let idle = now.since(validation.sent_at);
+            let window = validation.restart(now, idle, &inputs);
             tcb.core.on_rest(now, idle, window);
         }
-        let first = tcb.seen(1);
-        tcb.judge_now(now, &Seen { nxt: tcb.max + 1, ..first }, false);
+        let first = tcb.inputs(1);
+        tcb.validate_now(now, &Inputs { nxt: tcb.max + 1, ..first }, false);
         repair.send(tcb, now, wire);
         self.note_calm();
     }
@@ -170,10 +171,10 @@ impl Tcp {
 }
 
 impl Tcb {
-    /// With so many packets in flight.
-    fn seen(&self, in_flight: u32) -> Seen {
+    /// The rules' inputs with so many packets in flight.
+    fn inputs(&self, in_flight: u32) -> Inputs {
         let view = self.core.view();
-        Seen {
+        Inputs {
             una: self.una,
             nxt: self.max,
             limited: u64::from(in_flight) * self.mss + self.mss > view.window.cwnd.0,
@@ -183,22 +184,22 @@ impl Tcb {
         }
     }
 
-    /// How the window was used by the last ACK, timer or file, if the source rests. Nothing has
-    /// changed since: it is judged when something is about to.
-    pub(super) fn judge_usage(&mut self, repair: &impl Repair) {
-        let Some(usage) = &mut self.usage else { return };
-        let now = usage.seen_at;
-        let sent = self.max > std::mem::replace(&mut usage.judged, self.max);
-        let seen = self.seen(repair.in_flight(self));
-        if self.una >= self.first_data && (sent || seen.limited && self.max < self.end) {
-            self.judge_now(now, &seen, self.core.view().recovering);
+    /// Validates the window after the last ACK, timer or file, if the source rests. Nothing has
+    /// changed since then, so that this is called when something is about to change.
+    pub(super) fn validate_window(&mut self, repair: &impl Repair) {
+        let Some(validation) = &mut self.validation else { return };
+        let now = validation.seen_at;
+        let sent = self.max > std::mem::replace(&mut validation.validated, self.max);
+        let inputs = self.inputs(repair.in_flight(self));
+        if self.una >= self.first_data && (sent || inputs.limited && self.max < self.end) {
+            self.validate_now(now, &inputs, self.core.view().recovering);
         }
     }
 
-    fn judge_now(&mut self, now: Instant, seen: &Seen, repairs: bool) {
-        let Some(usage) = &mut self.usage else { return };
-        if usage.judge(now, seen) {
-            let window = usage.shrink(now, seen, repairs);
+    fn validate_now(&mut self, now: Instant, inputs: &Inputs, repairs: bool) {
+        let Some(validation) = &mut self.validation else { return };
+        if validation.validate(now, inputs) {
+            let window = validation.shrink(now, inputs, repairs);
             self.core.on_rest(now, Span(0), window);
         }
     }
@@ -210,67 +211,74 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    fn seen(cwnd: u64, (una, nxt): (u32, u32), limited: bool) -> Seen {
+    fn inputs(cwnd: u64, (una, nxt): (u32, u32), limited: bool) -> Inputs {
         let window = Window { cwnd: Bytes(cwnd * MSS), ssthresh: Bytes(20 * MSS) };
-        Seen { una, nxt, limited, window, mss: MSS, timeout: Span::from_millis(300) }
+        Inputs { una, nxt, limited, window, mss: MSS, timeout: Span::from_millis(300) }
     }
 
     fn at(ms: u64) -> Instant {
         Instant(ms * 1_000_000)
     }
 
-    fn usage() -> Usage {
-        Usage::new(&Endpoint { initial_window: Bytes(10 * MSS), ..Endpoint::rfc(Bytes(MSS)) })
+    fn validation() -> WindowValidation {
+        WindowValidation::new(&Endpoint {
+            initial_window: Bytes(10 * MSS),
+            ..Endpoint::rfc(Bytes(MSS))
+        })
     }
 
     /// 30 of 100 packets are used for a timeout: (100 + 30) / 2 are left, and a threshold of 75.
     #[test]
     fn a_window_falls_halfway_to_what_was_used_of_it() {
-        let mut usage = usage();
-        assert!(!usage.judge(at(0), &seen(100, (0, 100), true)));
-        assert!(!usage.judge(at(200), &seen(100, (100, 130), false)));
-        assert!(!usage.judge(at(299), &seen(100, (130, 150), false)));
-        let now = seen(100, (150, 160), false);
-        assert!(usage.judge(at(300), &now));
-        let left = usage.shrink(at(300), &now, false);
+        let mut validation = validation();
+        assert!(!validation.validate(at(0), &inputs(100, (0, 100), true)));
+        assert!(!validation.validate(at(200), &inputs(100, (100, 130), false)));
+        assert!(!validation.validate(at(299), &inputs(100, (130, 150), false)));
+        let now = inputs(100, (150, 160), false);
+        assert!(validation.validate(at(300), &now));
+        let left = validation.shrink(at(300), &now, false);
         assert_eq!(left, Some(Window { cwnd: Bytes(65 * MSS), ssthresh: Bytes(75 * MSS) }));
         // And then it has another timeout's time.
-        assert!(!usage.judge(at(500), &seen(65, (160, 190), false)));
+        assert!(!validation.validate(at(500), &inputs(65, (160, 190), false)));
     }
 
     /// Linux adds a half and a quarter, each rounded down: of 94 packets these are 47 and 23.
     #[test]
     fn the_threshold_is_three_quarters_of_the_window_in_whole_packets() {
-        assert_eq!(kept(&seen(94, (0, 1), false)), Bytes(70 * MSS));
-        assert_eq!(kept(&seen(24, (0, 1), false)), Bytes(20 * MSS), "the old one is more");
+        assert_eq!(current_ssthresh(&inputs(94, (0, 1), false)), Bytes(70 * MSS));
+        assert_eq!(
+            current_ssthresh(&inputs(24, (0, 1), false)),
+            Bytes(20 * MSS),
+            "the old one is more"
+        );
     }
 
     #[test]
     fn the_initial_window_is_used_always_and_a_repaired_one_stays() {
-        let now = seen(12, (0, 1), false);
-        let mut usage = usage();
-        assert!(usage.judge(at(400), &now));
-        let left = usage.shrink(at(400), &now, false).unwrap();
+        let now = inputs(12, (0, 1), false);
+        let mut validation = validation();
+        assert!(validation.validate(at(400), &now));
+        let left = validation.shrink(at(400), &now, false).unwrap();
         assert_eq!((left.cwnd, left.ssthresh), (Bytes(11 * MSS), Bytes(20 * MSS)));
-        assert!(usage.judge(at(800), &now));
-        assert_eq!(usage.shrink(at(800), &now, true), None);
-        assert_eq!(usage.shrink(at(800), &seen(10, (0, 1), false), false), None);
+        assert!(validation.validate(at(800), &now));
+        assert_eq!(validation.shrink(at(800), &now, true), None);
+        assert_eq!(validation.shrink(at(800), &inputs(10, (0, 1), false), false), None);
     }
 
     /// Below ssthresh the window may grow to twice the packets that were outstanding. Above it, it
     /// may grow only if the window held the sender back.
     #[test]
     fn a_window_grows_while_it_is_used() {
-        let mut usage = usage();
+        let mut validation = validation();
         let below = Window { cwnd: Bytes(10 * MSS), ssthresh: Bytes(20 * MSS) };
         let above = Window { cwnd: Bytes(30 * MSS), ..below };
-        usage.judge(at(0), &seen(10, (0, 6), false));
-        assert!(usage.is_whole(&below, MSS) && !usage.is_whole(&above, MSS));
-        usage.judge(at(1), &seen(10, (0, 10), true));
-        assert!(usage.is_whole(&above, MSS));
-        usage.judge(at(2), &seen(10, (5, 12), false));
-        assert!(usage.is_whole(&above, MSS), "of one round the most counts");
-        usage.judge(at(3), &seen(10, (10, 12), false));
-        assert!(!usage.is_whole(&below, MSS));
+        validation.validate(at(0), &inputs(10, (0, 6), false));
+        assert!(validation.is_whole(&below, MSS) && !validation.is_whole(&above, MSS));
+        validation.validate(at(1), &inputs(10, (0, 10), true));
+        assert!(validation.is_whole(&above, MSS));
+        validation.validate(at(2), &inputs(10, (5, 12), false));
+        assert!(validation.is_whole(&above, MSS), "of one round the most counts");
+        validation.validate(at(3), &inputs(10, (10, 12), false));
+        assert!(!validation.is_whole(&below, MSS));
     }
 }
