@@ -164,7 +164,7 @@ FF_INLINE void apply_unprompted(struct ff_sender *s, struct ff_step step)
 {
     s->view.window = step.window;
     bound_cwnd(s);
-    if (step.pace != NONE)
+    if (!step.keeps_pace)
         s->pace = step.pace;
 }
 

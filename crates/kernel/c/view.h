@@ -246,7 +246,10 @@ FF_INLINE struct ff_step until_threshold(struct ff_step step)
     FF_INLINE struct ff_step policy##_begin(struct policy *p, ff_knobs *k,                        \
                                             const struct ff_view *v)                              \
     {                                                                                             \
-        return hold(v->window);                                                                   \
+        struct ff_step step = hold(v->window);                                                    \
+                                                                                                  \
+        step.keeps_pace = 1;                                                                      \
+        return step;                                                                              \
     }
 #define FF_TAKES_NO_HINT(policy)                                                                  \
     FF_INLINE void policy##_inform(struct policy *p, ff_knobs *k,                                 \

@@ -73,6 +73,19 @@ fn random_knobs_are_the_same_knobs_in_c() {
     assert!(acks > 1_000_000 && cuts > 10_000, "{acks} ACKs, {cuts} cuts");
 }
 
+/// Segments of a terabyte over an RTT of a nanosecond have the largest rate, which in C is none.
+#[test]
+fn the_largest_rate_replaces_the_pace_of_an_earlier_begin() {
+    for text in ["rapid-start", "scout"] {
+        let mut both = Both::new(text, &mut Draw::new(0));
+        both.wild = true;
+        both.handshake(1, 1);
+        both.begin(2);
+        both.set_mss(1 << 40);
+        both.begin(3);
+    }
+}
+
 /// Few of all connections have the RTT, the ACK trains and the peace in which start-up is woken.
 #[test]
 fn a_start_up_that_is_woken_decides_as_in_rust() {
