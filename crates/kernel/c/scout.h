@@ -138,13 +138,13 @@ FF_INLINE struct scout_choice scout_note_full_train(struct scout *s, ff_knobs *k
 
 /* A packet after a train that slowed down. */
 FF_INLINE struct scout_choice scout_judge_after_train(struct scout *s, ff_knobs *k,
-                                                const struct scout_point *point,
-                                                const struct ff_view *v)
+                                                      const struct scout_rtt_sample *sample,
+                                                      const struct ff_view *v)
 {
     struct scout_choice choice = { .leaves = 0 };
     u64 free = 0, next;
 
-    switch (scout_after_train_note(&s->after_train, &s->train, point, v->rtt.min, &free)) {
+    switch (scout_after_train_note(&s->after_train, &s->train, sample, v->rtt.min, &free)) {
     case SCOUT_UNDECIDED:
         break;
     case SCOUT_FREE:
@@ -166,15 +166,15 @@ FF_INLINE struct scout_choice scout_judge_after_train(struct scout *s, ff_knobs 
 
 /* Counts an ACK to the train or to the spread. */
 FF_INLINE void scout_note(struct scout *s, const struct ff_ack *ack,
-                          const struct scout_point *point)
+                          const struct scout_rtt_sample *sample)
 {
     s->spread.acks = plus(s->spread.acks, 1);
     s->spread.acked = plus(s->spread.acked, ack->acked);
     if (ack->rtt == NONE)
         return;
-    if (point->acked <= s->train.begin)
-        scout_spread_note(&s->spread, point->rtt);
-    scout_train_note(&s->train, point);
+    if (sample->acked <= s->train.begin)
+        scout_spread_note(&s->spread, sample->rtt);
+    scout_train_note(&s->train, sample);
 }
 
 FF_INLINE void scout_inform(struct scout *s, ff_knobs *k, const struct ff_learned *last,
@@ -213,17 +213,17 @@ FF_INLINE void scout_enter(struct scout *s, ff_knobs *k, enum entry why, const s
 FF_APART u64 scout_decide(struct scout *s, ff_knobs *k, const struct ff_ack *ack,
                           const struct ff_view *v)
 {
-    struct scout_point point = { .at = ack->now, .rtt = ack->rtt, .acked = v->acked };
+    struct scout_rtt_sample sample = { .at = ack->now, .rtt = ack->rtt, .acked = v->acked };
     struct scout_choice choice = { .leaves = 0 };
 
     if (!s->has_after_train) {
-        scout_note(s, ack, &point);
+        scout_note(s, ack, &sample);
         if (v->acked >= s->train.end)
             choice = scout_judge_train(s, k, v);
     }
     /* The ACK by which a train is judged may tell of what follows it, too. */
     if (s->has_after_train && ack->rtt != NONE && v->acked > s->train.end)
-        choice = scout_judge_after_train(s, k, &point, v);
+        choice = scout_judge_after_train(s, k, &sample, v);
     return choice.leaves ? min_of(choice.pipe, NONE - 1) : NONE;
 }
 
@@ -243,7 +243,7 @@ FF_INLINE struct ff_step scout_step(struct scout *s, ff_knobs *k, const struct f
         s->train.end = v->snd_nxt;
         scout_spread_from(&s->spread, v->now, v->delivered);
     }
-    s->paces = 0;
+    s->sets_pace = 0;
     pipe = scout_decide(s, k, ack, v);
     return pipe == NONE ? scout_go_on_with_round(s, v) : scout_leave(s, pipe, v);
 }

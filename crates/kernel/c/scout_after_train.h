@@ -24,7 +24,7 @@ struct scout_after_train {
      */
     u64 room;
     /* The ACK with the smallest RTT, the first of such; NONE as yet. */
-    struct scout_point lowest;
+    struct scout_rtt_sample lowest;
 };
 
 /* A queue is gone if no more is left of the rise of the RTT than a train that passes may have. */
@@ -45,64 +45,64 @@ enum scout_queue { SCOUT_UNDECIDED, SCOUT_FREE, SCOUT_STAYS, SCOUT_NOISE };
  * packet on, because TCP leaves a millisecond behind what leaves as one block
  * (tcp_tso_autosize).
  */
-FF_INLINE u64 scout_after_train_left_in(const struct scout_point *last,
-                                        const struct scout_point *point)
+FF_INLINE u64 scout_after_train_left_in(const struct scout_rtt_sample *last,
+                                        const struct scout_rtt_sample *sample)
 {
-    return minus(plus(minus(point->at, last->at), last->rtt), point->rtt);
+    return minus(plus(minus(sample->at, last->at), last->rtt), sample->rtt);
 }
 
 /* What the path has free in a smallest RTT: the bytes that left after the train and those that
  * drained of its queue meanwhile, divided by the time in which they left.
  */
-FF_INLINE u64 scout_after_train_free(const struct scout_after_train *b,
-                                     const struct scout_point *last,
-                                     const struct scout_point *point, u64 min_rtt)
+FF_INLINE u64 scout_after_train_free(const struct scout_after_train *a,
+                                     const struct scout_rtt_sample *last,
+                                     const struct scout_rtt_sample *sample, u64 min_rtt)
 {
-    u64 drained = rate_over(rate_per(b->pipe, min_rtt), minus(last->rtt, point->rtt));
-    u64 left = plus(minus(point->acked, last->acked), drained);
+    u64 drained = rate_over(rate_per(a->pipe, min_rtt), minus(last->rtt, sample->rtt));
+    u64 left = plus(minus(sample->acked, last->acked), drained);
 
-    return rate_over(rate_per(left, scout_after_train_left_in(last, point)), min_rtt);
+    return rate_over(rate_per(left, scout_after_train_left_in(last, sample)), min_rtt);
 }
 
 /* Counts an ACK after the train `t`. `free` is set with SCOUT_FREE. */
-FF_INLINE enum scout_queue scout_after_train_note(struct scout_after_train *b,
+FF_INLINE enum scout_queue scout_after_train_note(struct scout_after_train *a,
                                                   const struct scout_train *t,
-                                                  const struct scout_point *point, u64 min_rtt,
-                                                  u64 *free)
+                                                  const struct scout_rtt_sample *sample,
+                                                  u64 min_rtt, u64 *free)
 {
-    const struct scout_point *last = &t->ends_last;
-    struct scout_point *lowest = &b->lowest;
-    u64 half = b->rise / 2, left_in, pace, queued;
+    const struct scout_rtt_sample *last = &t->ends_last;
+    struct scout_rtt_sample *lowest = &a->lowest;
+    u64 half = a->rise / 2, left_in, pace, queued;
 
     /* What a receiver's timer has held back does not count: the RTT is longer by more than what
      * left after the train can queue.
      */
-    queued = mul_div(min_rtt, minus(point->acked, last->acked), b->pipe);
-    if (lowest->rtt > point->rtt && (b->room == 0 || minus(point->rtt, last->rtt) <= queued))
-        *lowest = *point;
-    if (b->room != 0) {
+    queued = mul_div(min_rtt, minus(sample->acked, last->acked), a->pipe);
+    if (lowest->rtt > sample->rtt && (a->room == 0 || minus(sample->rtt, last->rtt) <= queued))
+        *lowest = *sample;
+    if (a->room != 0) {
         /* It left more than twice as fast as the train was to leave: no queue drains. */
-        pace = mul_div(t->leaves_in, minus(point->acked, last->acked), scout_train_length(t));
-        *free = b->room;
-        if (scout_after_train_left_in(last, point) < pace / 2)
+        pace = mul_div(t->leaves_in, minus(sample->acked, last->acked), scout_train_length(t));
+        *free = a->room;
+        if (scout_after_train_left_in(last, sample) < pace / 2)
             return SCOUT_FREE;
-        if (minus(point->rtt, b->before) <= b->rise / SCOUT_EMPTY_PART)
+        if (minus(sample->rtt, a->before) <= a->rise / SCOUT_EMPTY_PART)
             return SCOUT_FREE;
-        *free = scout_after_train_free(b, last, point, min_rtt);
-        if (minus(last->rtt, point->rtt) >= half)
+        *free = scout_after_train_free(a, last, sample, min_rtt);
+        if (minus(last->rtt, sample->rtt) >= half)
             return SCOUT_FREE;
-        *free = b->room;
-        if (point->acked < b->end)
+        *free = a->room;
+        if (sample->acked < a->end)
             return SCOUT_UNDECIDED;
         return lowest->rtt == NONE ? SCOUT_FREE : SCOUT_STAYS;
     }
-    if (point->acked < b->end)
+    if (sample->acked < a->end)
         return SCOUT_UNDECIDED;
     /* A queue that stood before the train may have drained up to its first packet. */
-    if (minus(lowest->rtt, min_of(b->before, minus(last->rtt, b->rise))) >= half)
+    if (minus(lowest->rtt, min_of(a->before, minus(last->rtt, a->rise))) >= half)
         return SCOUT_STAYS;
     left_in = scout_after_train_left_in(last, lowest);
-    if (minus(left_in, mul_div(min_rtt, minus(lowest->acked, last->acked), b->pipe)) > half)
+    if (minus(left_in, mul_div(min_rtt, minus(lowest->acked, last->acked), a->pipe)) > half)
         return SCOUT_STAYS;
     return SCOUT_NOISE;
 }
@@ -110,9 +110,9 @@ FF_INLINE enum scout_queue scout_after_train_note(struct scout_after_train *b,
 /* The pipe that the avoidance is told of where the queue stays after a train that showed room:
  * other flows send all that the path forwards.
  */
-FF_INLINE u64 scout_pipe_where_queue_stays(const struct scout_after_train *b, u64 target)
+FF_INLINE u64 scout_pipe_where_queue_stays(const struct scout_after_train *a, u64 target)
 {
-    return max_of(target, b->pipe / SCOUT_QUEUED_PART);
+    return max_of(target, a->pipe / SCOUT_QUEUED_PART);
 }
 
 #endif

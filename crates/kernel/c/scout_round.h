@@ -40,19 +40,19 @@ struct scout {
     struct landing landing;
     struct scout_resume resume;
     u8 has_landing;
-    /* This step sets them. */
-    u8 paces;
+    /* This step sets the rate and what leaves first. */
+    u8 sets_pace;
     /* The first window was opened a second time. */
     u8 reopened;
 };
 
-/* The pace from now on, and at how many times of it `length` leaves before, in millionths. A
+/* Sets the rate, and that `length` leaves first at `gain` times that rate, in millionths. A
  * function by itself (FF_APART), because the verifier allows 512 bytes of stack along all calls.
  */
-FF_APART void scout_paces_at(struct scout *s, u64 rate, u64 length, u64 gain,
-                             const struct ff_view *v)
+FF_APART void scout_pace_at(struct scout *s, u64 rate, u64 length, u64 gain,
+                            const struct ff_view *v)
 {
-    s->paces = 1;
+    s->sets_pace = 1;
     s->rate = max_of(rate, 1);
     s->leaves.rate = mul_div(s->rate, gain, RATIO_ONE);
     s->leaves.length = length;
@@ -62,11 +62,12 @@ FF_APART void scout_paces_at(struct scout *s, u64 rate, u64 length, u64 gain,
         mul_div(v->rtt.smoothed, length, mul_div(s->target, gain, RATIO_ONE));
 }
 
-FF_INLINE void scout_paces(struct scout *s, ff_knobs *k, u64 length, u64 gain,
-                           const struct ff_view *v)
+/* The target leaves over a smoothed RTT, and before it a train of this length. */
+FF_INLINE void scout_pace(struct scout *s, ff_knobs *k, u64 length, u64 gain,
+                          const struct ff_view *v)
 {
     if (k->scout.pace == SCOUT_PACE_ON)
-        scout_paces_at(s, rate_per(s->target, v->rtt.smoothed), length, gain, v);
+        scout_pace_at(s, rate_per(s->target, v->rtt.smoothed), length, gain, v);
     else
         s->rate = NONE;
 }
@@ -92,7 +93,7 @@ FF_INLINE struct ff_step scout_open_first(struct scout *s, ff_knobs *k, u64 iw,
     s->target = max_of(min_of(s->target, scout_held(k, v)), iw);
     if (s->target > iw)
         s->train.end = plus(v->snd_nxt, iw);
-    scout_paces(s, k, iw, k->scout.look, v);
+    scout_pace(s, k, iw, k->scout.look, v);
     step.window.cwnd = s->target;
     step.pace = s->rate;
     return step;
@@ -106,30 +107,35 @@ FF_INLINE struct ff_step scout_go_on_with_round(const struct scout *s, const str
 
     step.window.cwnd = plus(plus(s->target, train), times(v->mss, SCOUT_SLACK_SEGMENTS));
     step.pace = s->rate;
-    step.keeps_pace = !s->paces;
+    step.keeps_pace = !s->sets_pace;
     return step;
 }
 
 /* How many ACKs a train should have. */
 FF_INLINE u64 scout_due_acks(ff_knobs *k) { return k->scout.acks + SCOUT_SPARE_ACKS; }
 
-FF_INLINE u64 scout_length(const struct scout *s, ff_knobs *k, u64 target,
-                           const struct ff_view *v)
+/* How long the train of a round with this target is: long enough for the ACKs that it should have,
+ * where that is no more than half of the target.
+ */
+FF_INLINE u64 scout_next_train_length(const struct scout *s, ff_knobs *k, u64 target,
+                                      const struct ff_view *v)
 {
-    u64 heard = times(scout_spread_per_ack(&s->spread, v->mss), scout_due_acks(k));
-    u64 length = max_of(target / k->scout.share, min_of(heard, target / 2));
+    u64 for_due_acks = times(scout_spread_per_ack(&s->spread, v->mss), scout_due_acks(k));
+    u64 length = max_of(target / k->scout.share, min_of(for_due_acks, target / 2));
 
     return whole_segments(max_of(length, times(v->mss, SCOUT_TRAIN_SEGMENTS)), v->mss);
 }
 
-/* A round with this target begins, its train at that many times the round's rate, in millionths. */
+/* A round with this target begins; its train leaves at `gain` times the round's rate, in
+ * millionths.
+ */
 FF_INLINE void scout_begin_round_at(struct scout *s, ff_knobs *k, u64 target, u64 gain,
-                              const struct ff_view *v)
+                                    const struct ff_view *v)
 {
     u64 length;
 
     s->target = max_of(target, times(v->mss, 2));
-    length = scout_length(s, k, s->target, v);
+    length = scout_next_train_length(s, k, s->target, v);
     s->train.begin = v->snd_nxt;
     s->train.end = plus(v->snd_nxt, length);
     s->train.acks = 0;
@@ -137,12 +143,12 @@ FF_INLINE void scout_begin_round_at(struct scout *s, ff_knobs *k, u64 target, u6
     scout_spread_from(&s->spread, v->now, v->delivered);
     s->has_after_train = 0;
     if (v->rtt.smoothed != 0)
-        scout_paces(s, k, length, gain, v);
+        scout_pace(s, k, length, gain, v);
 }
 
 /* Such a round after a train that did not find the target to be all. */
 FF_INLINE void scout_begin_round(struct scout *s, ff_knobs *k, u64 target, u64 gain,
-                           const struct ff_view *v)
+                                 const struct ff_view *v)
 {
     s->full_trains = s->full_pipe = 0;
     scout_begin_round_at(s, k, target, gain, v);
@@ -154,11 +160,11 @@ FF_INLINE void scout_begin_round(struct scout *s, ff_knobs *k, u64 target, u64 g
 FF_INLINE void scout_grow(struct scout *s, ff_knobs *k, u64 target, u64 pipe,
                           const struct ff_view *v)
 {
-    u64 jump = scout_resume_jump(&s->resume, v), gain = k->scout.look, beside, resumed;
+    u64 jump = scout_resume_jump(&s->resume, v), gain = k->scout.look, extra, resumed;
 
     jump = min_of(scout_train_is_first(&s->train) ? jump : 0, pipe);
-    beside = plus(scout_length(s, k, jump, v), times(v->mss, SCOUT_SLACK_SEGMENTS));
-    resumed = minus(jump, beside);
+    extra = plus(scout_next_train_length(s, k, jump, v), times(v->mss, SCOUT_SLACK_SEGMENTS));
+    resumed = minus(jump, extra);
     if (resumed > target) {
         gain = scout_resume_begin(&s->resume, jump, resumed);
         target = resumed;

@@ -27,48 +27,48 @@ struct scout_spread {
 };
 
 /* From that time on, when so much had been delivered. */
-FF_INLINE void scout_spread_from(struct scout_spread *b, u64 now, u64 delivered)
+FF_INLINE void scout_spread_from(struct scout_spread *s, u64 now, u64 delivered)
 {
-    b->began = now;
-    b->delivered = delivered;
-    b->floor = NONE;
-    b->samples = b->acks = b->acked = 0;
+    s->began = now;
+    s->delivered = delivered;
+    s->floor = NONE;
+    s->samples = s->acks = s->acked = 0;
 }
 
-FF_INLINE u8 scout_spread_is_known(const struct scout_spread *b)
+FF_INLINE u8 scout_spread_is_known(const struct scout_spread *s)
 {
-    return b->samples >= SCOUT_LEAST_SAMPLES;
+    return s->samples >= SCOUT_LEAST_SAMPLES;
 }
 
 /* Whether even packets between trains wait in a queue (RFC 9406 section 4.2). TCP's receivers do
  * not say how long they hold ACKs back.
  */
-FF_INLINE u8 scout_spread_is_late(const struct scout_spread *b, u64 min_rtt)
+FF_INLINE u8 scout_spread_is_late(const struct scout_spread *s, u64 min_rtt)
 {
     u64 added = min_of(max_of(min_rtt / 8, SCOUT_MIN_RTT_THRESH), SCOUT_MAX_RTT_THRESH);
 
-    return scout_spread_is_known(b) && b->floor > plus(min_rtt, added);
+    return scout_spread_is_known(s) && s->floor > plus(min_rtt, added);
 }
 
 /* Counts the RTT of a packet that is in no train. */
-FF_INLINE void scout_spread_note(struct scout_spread *b, u64 rtt)
+FF_INLINE void scout_spread_note(struct scout_spread *s, u64 rtt)
 {
-    b->floor = min_of(b->floor, rtt);
-    b->samples = plus(b->samples, 1);
+    s->floor = min_of(s->floor, rtt);
+    s->samples = plus(s->samples, 1);
 }
 
 /* What arrives in a minrtt. */
-FF_INLINE u64 scout_spread_pipe(const struct scout_spread *b, const struct ff_view *v)
+FF_INLINE u64 scout_spread_pipe(const struct scout_spread *s, const struct ff_view *v)
 {
-    u64 arrived = minus(v->delivered, b->delivered);
+    u64 arrived = minus(v->delivered, s->delivered);
 
-    return rate_over(rate_per(arrived, minus(v->now, b->began)), v->rtt.min);
+    return rate_over(rate_per(arrived, minus(v->now, s->began)), v->rtt.min);
 }
 
-/* What an ACK acknowledges in the mean. */
-FF_INLINE u64 scout_spread_per_ack(const struct scout_spread *b, u64 mss)
+/* What an ACK acknowledges on average. */
+FF_INLINE u64 scout_spread_per_ack(const struct scout_spread *s, u64 mss)
 {
-    return max_of(b->acked / max_of(b->acks, 1), mss);
+    return max_of(s->acked / max_of(s->acks, 1), mss);
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include "view.h"
 
 /* An ACK with an RTT sample: when it came, its sample, and all that is acknowledged with it. */
-struct scout_point {
+struct scout_rtt_sample {
     u64 at;
     u64 rtt;
     u64 acked;
@@ -22,8 +22,8 @@ struct scout_point {
 struct scout_train {
     u64 begin;
     u64 end;
-    struct scout_point ends_first;
-    struct scout_point ends_last;
+    struct scout_rtt_sample ends_first;
+    struct scout_rtt_sample ends_last;
     u64 acks;
     u64 began;
     u64 leaves_in;
@@ -54,21 +54,21 @@ FF_INLINE u8 scout_train_is_first(const struct scout_train *t) { return t->begin
 
 FF_INLINE u64 scout_train_length(const struct scout_train *t) { return minus(t->end, t->begin); }
 
-FF_INLINE void scout_train_note(struct scout_train *t, const struct scout_point *point)
+FF_INLINE void scout_train_note(struct scout_train *t, const struct scout_rtt_sample *sample)
 {
-    if (point->acked <= t->begin || point->acked > t->end)
+    if (sample->acked <= t->begin || sample->acked > t->end)
         return;
     if (t->acks++ == 0)
-        t->ends_first = *point;
-    t->ends_last = *point;
+        t->ends_first = *sample;
+    t->ends_last = *sample;
 }
 
-/* Whether its rate is known, and from which ACK on; `before` is the RTT of what left before it.
- * With a single ACK it is taken from when the first of its packets would have been acknowledged,
- * had its ACK not been held back. Of a train that began to leave later than it could, or left more
- * slowly than at its pace, that is not known.
+/* Whether it can be judged, and sets the first of the ACKs between which it is; `before` is the RTT
+ * of what left before it. A single ACK is judged from when the train's first packet would have been
+ * acknowledged, had its ACK not been held back. That is not known of a train that began to leave
+ * later than it could, or left more slowly than at its pace.
  */
-FF_INLINE u8 scout_train_shows(struct scout_train *t, u64 before, u64 least_acks)
+FF_INLINE u8 scout_train_judged_ends(struct scout_train *t, u64 before, u64 least_acks)
 {
     if (t->acks < least_acks)
         return 0;
@@ -89,7 +89,7 @@ FF_INLINE struct scout_verdict scout_train_verdict(struct scout_train *t, u64 pa
     struct scout_verdict verdict = { .kind = SCOUT_SILENT };
     u64 time, bytes;
 
-    if (!scout_train_shows(t, before, least_acks))
+    if (!scout_train_judged_ends(t, before, least_acks))
         return verdict;
     time = minus(t->ends_last.at, t->ends_first.at);
     bytes = minus(t->ends_last.acked, t->ends_first.acked);

@@ -103,17 +103,18 @@ pub struct Scout {
     /// A train is this part of the target.
     share: u64,
     /// A train passes if the RTT rises by no more than this part of its time.
-    pass: u64,
-    /// From how much more than the target on a train that slowed down shows room, in millionths.
-    room: u64,
-    /// How much of what follows a train that slowed down is judged too, in its lengths, in
-    /// millionths; 0 is nothing.
+    pass_part: u64,
+    /// A train that slowed down shows room if its pipe is more than this multiple of the target, in
+    /// millionths.
+    least_room: u64,
+    /// How much of what follows a train that slowed down is judged too, in millionths of the
+    /// train's length; 0 is nothing.
     after_lengths: u64,
     /// What a landing leaves of what arrived, in millionths.
     keeps: u64,
     /// The fewest ACKs of a train that are judged.
     least_acks: u64,
-    /// The target grows no further than the queue after a train shows to be free.
+    /// The target grows to what the queue after a train shows to be free, and no further.
     polite: bool,
     /// Trains, and what is spread over the round, have rates of their own.
     paces: bool,
@@ -160,7 +161,7 @@ struct Verdicts {
     silent: u64,
     passed: u64,
     slowed: u64,
-    refuted: u64,
+    noise: u64,
 }
 
 impl Scout {
@@ -190,18 +191,19 @@ impl Scout {
         }
     }
 
-    /// A round with this target begins; the last train did not find that to be all.
+    /// A round with this target begins after a train that did not find the target to be all.
     fn begin_round(&mut self, target: Bytes, view: &View) -> Step {
         self.full = Full::default();
         self.begin_round_at(target, self.train_gain, view)
     }
 
-    /// Such a round, its train at that many times the round's rate, in millionths.
+    /// A round with this target begins; its train leaves at `gain` times the round's rate, in
+    /// millionths.
     fn begin_round_at(&mut self, target: Bytes, gain: u64, view: &View) -> Step {
         // Ours: a train of target/8 at four times the round's rate; the rest over the RTT (INFOCOM
         // 2000).
         self.target = target.max(view.mss * 2);
-        let (begin, length) = (view.snd_nxt, self.train_length(self.target, view));
+        let (begin, length) = (view.snd_nxt, self.next_train_length(self.target, view));
         self.train = Train { begin, end: begin + length, ..Train::FIRST };
         self.spread = Spread::new(view);
         self.after_train = None;
@@ -212,8 +214,8 @@ impl Scout {
         self.pace(step, length, gain, view)
     }
 
-    /// At the target per smoothed RTT, and the train that leaves now at `gain` times that, in
-    /// millionths.
+    /// The step, paced: the target leaves over a smoothed RTT, and before it a train of this length
+    /// at `gain` times that rate, in millionths.
     fn pace(&mut self, step: Step, length: Bytes, gain: u64, view: &View) -> Step {
         // Ours: the train leaves at `train_gain` times the round's rate. `pace=off` sets no rate.
         if !self.paces {
@@ -227,10 +229,12 @@ impl Scout {
         step.pacing(Pacing::at(rate).beginning(length, fast))
     }
 
-    fn train_length(&self, target: Bytes, view: &View) -> Bytes {
+    /// How long the train of a round with this target is: long enough for the ACKs that it should
+    /// have, where that is no more than half of the target.
+    fn next_train_length(&self, target: Bytes, view: &View) -> Bytes {
         let least = view.mss * TRAIN_SEGMENTS;
-        let heard = (self.spread.per_ack(view.mss) * self.due_acks()).min(target / 2);
-        (target / self.share).max(heard).max(least).whole_segments(view.mss)
+        let for_due_acks = (self.spread.per_ack(view.mss) * self.due_acks()).min(target / 2);
+        (target / self.share).max(for_due_acks).max(least).whole_segments(view.mss)
     }
 
     /// The round after a train that did not say that the target is all; `pipe` is what it showed.
@@ -238,7 +242,7 @@ impl Scout {
         // Ours: what was saved is tried after the first train, if it is worth more.
         let jump = self.resume.jump(view).filter(|_| self.train.is_first()).unwrap_or_default();
         let jump = jump.min(pipe);
-        let extra = self.train_length(jump, view) + view.mss * SLACK_SEGMENTS;
+        let extra = self.next_train_length(jump, view) + view.mss * SLACK_SEGMENTS;
         let resumed = jump - extra;
         if resumed <= target {
             return self.begin_round(target, view);
@@ -247,8 +251,9 @@ impl Scout {
         self.begin_round_at(resumed, gain, view)
     }
 
-    /// The window of this round: target, train, and what delayed ACKs hold back. The flight may not
-    /// have let it grow as far when the round began ([`Startup::growth`]).
+    /// The window of this round: target, train, and what delayed ACKs hold back. It is set on every
+    /// ACK, because the flight may not have let it grow as far when the round began
+    /// ([`Startup::growth`]).
     fn go_on_with_round(&self, view: &View) -> Step {
         let train = if self.train.is_first() { Bytes(0) } else { self.train.length() };
         let cwnd = self.target + train + view.mss * SLACK_SEGMENTS;
@@ -275,7 +280,7 @@ impl Scout {
         let most =
             self.resume.end(view).unwrap_or(target.scaled(self.train_gain, RATIO_ONE)).min(used);
         let before = self.spread.known_floor().unwrap_or(view.rtt.min);
-        match self.train.verdict(self.pass, (view.rtt.min, before), self.least_acks) {
+        match self.train.verdict(self.pass_part, (view.rtt.min, before), self.least_acks) {
             Verdict::Silent => {
                 self.verdicts.silent += 1;
                 if self.spread.is_late(view) {
@@ -283,18 +288,19 @@ impl Scout {
                 }
                 self.grow((target * 2).min(used), Bytes::MAX, view)
             }
-            Verdict::Compressed => {
-                self.verdicts.passed += 1;
-                self.grow(after_noise(target).min(used), Bytes::MAX, view)
-            }
             Verdict::Passed(next) => {
                 self.verdicts.passed += 1;
                 // No more than what it showed, and no less than the target, which has just left.
                 self.grow(next.max(target).min(most), Bytes::MAX, view)
             }
+            Verdict::Compressed => {
+                self.verdicts.passed += 1;
+                self.grow(after_noise(target).min(used), Bytes::MAX, view)
+            }
             Verdict::Slowed { pipe, rise, last } => {
                 self.verdicts.slowed += 1;
-                let room = (pipe > target.scaled(self.room, RATIO_ONE)).then_some(pipe.min(most));
+                let shows_room = pipe > target.scaled(self.least_room, RATIO_ONE);
+                let room = shows_room.then_some(pipe.min(most));
                 let is_believed = self.after_lengths == 0;
                 match room {
                     Some(room) if is_believed || !self.polite || !self.is_followed() => {
@@ -336,9 +342,9 @@ impl Scout {
     }
 
     /// A packet after a train that slowed down.
-    fn judge_after_train(&mut self, mut after: AfterTrain, point: RttSample, view: &View) -> Step {
+    fn judge_after_train(&mut self, mut after: AfterTrain, sample: RttSample, view: &View) -> Step {
         // Ours: the next round by the queue after a train that slowed down.
-        let queue = after.note(point, view.rtt.min);
+        let queue = after.note(sample, view.rtt.min);
         self.after_train = Some(after);
         match queue {
             Queue::Undecided => self.go_on_with_round(view),
@@ -347,7 +353,7 @@ impl Scout {
                 self.grow(next, after.pipe, view)
             }
             Queue::Noise => {
-                self.verdicts.refuted += 1;
+                self.verdicts.noise += 1;
                 self.begin_round(after_noise(self.target), view)
             }
             Queue::Stays => match after.pipe_where_queue_stays(self.target) {
@@ -370,15 +376,15 @@ impl Scout {
     }
 
     /// Counts an ACK to the train or to the spread.
-    fn note(&mut self, ack: &Ack, point: Option<RttSample>) {
+    fn note(&mut self, ack: &Ack, sample: Option<RttSample>) {
         // Ours, for the judgement of trains and of what is spread between them.
         self.spread.acks += 1;
         self.spread.acked += ack.acked + ack.to_come;
-        let Some(point) = point else { return };
-        if point.acked <= self.train.begin {
-            self.spread.note(point.rtt);
+        let Some(sample) = sample else { return };
+        if sample.acked <= self.train.begin {
+            self.spread.note(sample.rtt);
         }
-        self.train.note(point);
+        self.train.note(sample);
     }
 }
 
@@ -425,7 +431,7 @@ impl Observer for Scout {
         report("scout_silent", self.verdicts.silent);
         report("scout_passed", self.verdicts.passed);
         report("scout_slowed", self.verdicts.slowed);
-        report("scout_refuted", self.verdicts.refuted);
+        report("scout_refuted", self.verdicts.noise);
         report("scout_full", self.full.trains);
         if self.resume.on {
             report("scout_saved", self.resume.tested().unwrap_or_default().0);
@@ -480,11 +486,11 @@ impl Startup for Scout {
             self.train.end = view.snd_nxt;
             self.spread = Spread::new(view);
         }
-        let point = ack.rtt.map(|rtt| RttSample { at: ack.now, rtt, acked: view.acked });
+        let sample = ack.rtt.map(|rtt| RttSample { at: ack.now, rtt, acked: view.acked });
         let step = match self.after_train {
             Some(_) => self.go_on_with_round(view),
             None => {
-                self.note(ack, point);
+                self.note(ack, sample);
                 if view.acked < self.train.end {
                     return self.go_on_with_round(view);
                 }
@@ -492,9 +498,9 @@ impl Startup for Scout {
             }
         };
         // The ACK by which a train is judged may tell of what follows it, too.
-        match (self.after_train, point) {
-            (Some(after), Some(point)) if view.acked > self.train.end => {
-                self.judge_after_train(after, point, view)
+        match (self.after_train, sample) {
+            (Some(after), Some(sample)) if view.acked > self.train.end => {
+                self.judge_after_train(after, sample, view)
             }
             _ => step,
         }
@@ -537,7 +543,7 @@ const TRAIN_SEGMENTS: u64 = 8;
 /// How many ACKs more than the fewest a train should have where receivers thin them: one that came
 /// late is then one of several.
 const SPARE_ACKS: u64 = 2;
-/// How many trains in a row that find W to be all end start-up: RFC 9406's CSS_ROUNDS.
+/// How many trains in a row that find the target to be all end start-up: RFC 9406's CSS_ROUNDS.
 const FULL_TRAINS: u64 = 5;
 /// What a delayed ACK holds back.
 const SLACK_SEGMENTS: u64 = 2;

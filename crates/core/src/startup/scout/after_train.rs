@@ -46,23 +46,23 @@ pub(super) enum Queue {
 
 impl AfterTrain {
     /// Counts an ACK after the train.
-    pub(super) fn note(&mut self, point: RttSample, min_rtt: Span) -> Queue {
+    pub(super) fn note(&mut self, sample: RttSample, min_rtt: Span) -> Queue {
         // Ours: what a train that slowed down says must be seen after it, too.
-        let lowest = self.lowest.filter(|lowest| lowest.rtt <= point.rtt).unwrap_or(point);
+        let lowest = self.lowest.filter(|lowest| lowest.rtt <= sample.rtt).unwrap_or(sample);
         let Some(room) = self.room else {
             self.lowest = Some(lowest);
-            let is_over = point.acked >= self.end;
+            let is_over = sample.acked >= self.end;
             return if is_over { self.without_room(lowest, min_rtt) } else { Queue::Undecided };
         };
-        if !self.is_held_back(point, min_rtt) {
+        if !self.is_held_back(sample, min_rtt) {
             self.lowest = Some(lowest);
         }
-        let is_empty = point.rtt - self.before <= self.rise / EMPTY_PART;
-        if self.has_left_with_the_train(point) || is_empty {
+        let is_empty = sample.rtt - self.before <= self.rise / EMPTY_PART;
+        if self.has_left_with_the_train(sample) || is_empty {
             Queue::Free(room)
-        } else if self.drained(point) >= self.rise / 2 {
-            Queue::Free(self.free(point, min_rtt))
-        } else if point.acked < self.end {
+        } else if self.drained(sample) >= self.rise / 2 {
+            Queue::Free(self.free(sample, min_rtt))
+        } else if sample.acked < self.end {
             Queue::Undecided
         } else if self.lowest.is_none() {
             Queue::Free(room)
@@ -73,33 +73,33 @@ impl AfterTrain {
 
     /// Its RTT is longer by more than what left after the train can queue, as where a receiver's
     /// timer has held its ACK back.
-    fn is_held_back(&self, point: RttSample, min_rtt: Span) -> bool {
-        point.rtt - self.train.rtt > self.forwarded_in(point, min_rtt)
+    fn is_held_back(&self, sample: RttSample, min_rtt: Span) -> bool {
+        sample.rtt - self.train.rtt > self.forwarded_in(sample, min_rtt)
     }
 
     /// It left more than twice as fast as the train was to leave, as from a sender that paces in
     /// bursts: no queue drains.
-    fn has_left_with_the_train(&self, point: RttSample) -> bool {
-        let pace = self.leaves_in.scaled((point.acked - self.train.acked).0, self.length.0);
-        self.left_in(point) < pace / 2
+    fn has_left_with_the_train(&self, sample: RttSample) -> bool {
+        let pace = self.leaves_in.scaled((sample.acked - self.train.acked).0, self.length.0);
+        self.left_in(sample) < pace / 2
     }
 
     /// By how much this RTT is shorter than that of the train's last packet.
-    fn drained(&self, point: RttSample) -> Span {
-        self.train.rtt - point.rtt
+    fn drained(&self, sample: RttSample) -> Span {
+        self.train.rtt - sample.rtt
     }
 
     /// How long the packets from the train's end up to this ACK took to leave.
-    fn left_in(&self, point: RttSample) -> Span {
+    fn left_in(&self, sample: RttSample) -> Span {
         // From the train's last packet on, because what drains in a gap after it is not there any
         // more for those that follow: Linux leaves a millisecond after what leaves as one block
         // (tcp_tso_autosize), in which the queue of a train of an RTT of 20 ms drains by half.
-        point.at.since(self.train.at) + self.train.rtt - point.rtt
+        sample.at.since(self.train.at) + self.train.rtt - sample.rtt
     }
 
     /// How long the path takes to forward these packets at the rate that the train showed.
-    fn forwarded_in(&self, point: RttSample, min_rtt: Span) -> Span {
-        min_rtt.scaled((point.acked - self.train.acked).0, self.pipe.0)
+    fn forwarded_in(&self, sample: RttSample, min_rtt: Span) -> Span {
+        min_rtt.scaled((sample.acked - self.train.acked).0, self.pipe.0)
     }
 
     /// What the path has free in a smallest RTT: what left after the train and what drained of its
@@ -110,10 +110,10 @@ impl AfterTrain {
     /// bytes are that delay times the rate at which the ACKs of the train came. Where nobody else
     /// sends, that rate is C, and all of C is found to be free. Beside others it is less than C,
     /// and no more than `C - X` is found to be free.
-    fn free(&self, point: RttSample, min_rtt: Span) -> Bytes {
-        let drained = self.pipe.per(min_rtt).over(self.drained(point));
-        let left = point.acked - self.train.acked;
-        (left + drained).per(self.left_in(point)).over(min_rtt)
+    fn free(&self, sample: RttSample, min_rtt: Span) -> Bytes {
+        let drained = self.pipe.per(min_rtt).over(self.drained(sample));
+        let left = sample.acked - self.train.acked;
+        (left + drained).per(self.left_in(sample)).over(min_rtt)
     }
 
     /// The pipe that the avoidance is told of where the queue stays after a train that showed

@@ -14,11 +14,11 @@ impl Default for Scout {
             first_window: 2 * RATIO_ONE,
             spacing: SPACING,
             share: 8,
-            pass: PASS_PART,
-            room: ROOM,
-            after_lengths: BEHIND_TRAINS,
+            pass_part: PASS_PART,
+            least_room: LEAST_ROOM,
+            after_lengths: AFTER_LENGTHS,
             keeps: BETA,
-            least_acks: JUDGED_ACKS,
+            least_acks: LEAST_ACKS,
             polite: true,
             paces: true,
             reopened: false,
@@ -48,14 +48,14 @@ impl Knobs for Scout {
             .means("a first window beyond an ordinary one has RTT/spacing packets at most; 0s: any")
             .time(Span(0)..=LONGEST_SPACING, |p| &mut p.spacing),
         Knob::new("share")
-            .means("a train is this part of the window: W/8")
+            .means("a train is this part of the target: 1/8")
             .count(2..=64, |p| &mut p.share),
         Knob::new("pass")
             .means("a train passes if the RTT rises by no more than this part of its time: 1/8")
-            .count(2..=64, |p| &mut p.pass),
+            .count(2..=64, |p| &mut p.pass_part),
         Knob::new("room")
-            .means("from how much more than W on a train that slowed down shows room")
-            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.room),
+            .means("from how much more than the target on a train that slowed down shows room")
+            .ratio(RATIO_ONE..=2 * RATIO_ONE, |p| &mut p.least_room),
         Knob::new("behind")
             .means("how far to look behind a train that slowed down, in its lengths; 0: not at all")
             .ratio(0..=8 * RATIO_ONE, |p| &mut p.after_lengths),
@@ -84,11 +84,11 @@ const SPACING: Span = Span::from_micros(1_200);
 const LONGEST_SPACING: Span = Span::from_millis(100);
 /// A train passes if its ACKs came at 7/8 of its rate or more: `rise <= time/8`.
 const PASS_PART: u64 = 8;
-/// From how much more than W on a train that slowed down still shows room, in millionths: what a
-/// train of delayed ACKs can be wrong by, one in ten.
-const ROOM: u64 = 1_100_000;
+/// A train that slowed down shows room from a tenth more than the target on: delayed ACKs of ten
+/// segments can be wrong by one.
+const LEAST_ROOM: u64 = 1_100_000;
 /// A single ACK has a rate, because what left before the train has told the RTT.
-const JUDGED_ACKS: u64 = 1;
-/// How far to look behind a train that slowed down, in its lengths, in millionths: the prototype's
-/// value, of which an eighth makes no difference (papers/scout/README.md).
-const BEHIND_TRAINS: u64 = 4_000_000;
+const LEAST_ACKS: u64 = 1;
+/// Four lengths of a train that slowed down are judged behind it: the prototype's value. An eighth
+/// more or less of it makes no difference (papers/scout/README.md).
+const AFTER_LENGTHS: u64 = 4_000_000;

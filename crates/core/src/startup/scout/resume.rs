@@ -2,12 +2,12 @@
 //! trip, where Careful Resume believes half of it.
 //!
 //! ```text
-//! first train acknowledged, which did not say that W is all, and the RTT as it was:
-//!     a round with W + train = saved/2, or the pipe that this train showed if that is less; its
-//!     own train asks for twice that
+//! first train acknowledged, which did not say that the target is all, and the RTT as it was:
+//!     a round with target + train = saved/2, or the pipe that this train showed if that is less;
+//!     its own train asks for twice that
 //! that train acknowledged:
-//!   passed:       W = 8/7 pipe, from W to what was asked for
-//!   showed room:  W = pipe, up to that
+//!   passed:       target = 8/7 pipe, from target to what was asked for
+//!   showed room:  target = pipe, up to that
 //!   otherwise:    as in any other round of Scout, but the first train that is not noise ends it
 //! loss before all of that round is acknowledged:  Scout's landing, and the hint was wrong
 //! ```

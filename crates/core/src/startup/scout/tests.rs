@@ -138,7 +138,8 @@ fn without_an_rtt_the_first_window_leaves_as_the_window_allows() {
 fn a_train_that_passes_lets_the_window_grow_fourfold() {
     let mut drive = Drive::new();
     let step = drive.first_train_passes();
-    // Nine segments in 22.5 ms are 40 segments per RTT; 8/7 of it, but no more than four times W.
+    // Nine segments in 22.5 ms are 40 segments per RTT; 8/7 of it, but no more than four times the
+    // target.
     // The next train has eight segments, and two more are for delayed ACKs.
     assert_eq!(step.window.cwnd, MSS * (40 + 8 + 2));
     let expected = Pacing::at(Rate(400_000)).beginning(MSS * 8, Rate(1_600_000));
@@ -204,7 +205,7 @@ fn acks_closer_together_than_the_packets_were_let_the_window_grow_by_half() {
 
 #[test]
 fn a_train_that_passes_shows_no_more_than_its_rate_and_no_less_than_the_window() {
-    // Every 6 ms a segment: 16.7 per RTT, and 8/7 of that. Every 15: 6.7, which is less than W.
+    // Every 6 ms a segment: 16.7 per RTT, and 8/7 of that. Every 15: 6.7, less than the target.
     for (gap, window) in [(6, 19_046), (15, 10_000)] {
         let mut drive = Drive::new();
         let _ = drive.acks(10, Span::from_millis(gap), RTT, Span(0));
@@ -262,7 +263,8 @@ fn a_single_ack_is_compared_with_the_rtt_before_the_train() {
     let slowed = one_ack(RTT + Span::from_millis(30), Span::from_millis(10));
     assert_eq!(gauge(&slowed.scout, "scout_slowed"), Some(1));
     assert_eq!(slowed.scout.target, MSS * 25);
-    // An ACK for ten segments: a train that three ACKs tell of would be more than half of W.
+    // An ACK for ten segments: a train that three ACKs tell of would be more than half of the
+    // target.
     assert_eq!(slowed.scout.train.length(), MSS * 12);
     // In 24 ms, by 3 of which it rose.
     let passed = one_ack(RTT + Span::from_millis(3), Span::from_millis(21));
@@ -376,7 +378,7 @@ fn a_handshake_s_last_ack_is_no_train() {
 }
 
 /// After a first train of which an ACK comes every 10 ms, 11 per minrtt, and each RTT is longer by
-/// 2 ms: a tenth more than W, and a fifth of the time.
+/// 2 ms: a tenth more than the target, and a fifth of the time.
 fn a_tenth_more(knob: &'static str, value: KnobValue) -> Scout {
     let mut scout = ordinary();
     assert!(scout.set(knob, value), "{knob}");

@@ -63,19 +63,19 @@ impl Train {
         self.end - self.begin
     }
 
-    pub(super) fn note(&mut self, point: RttSample) {
-        if point.acked > self.begin && point.acked <= self.end {
-            let (first, _) = self.ends.unwrap_or((point, point));
-            self.ends = Some((first, point));
+    pub(super) fn note(&mut self, sample: RttSample) {
+        if sample.acked > self.begin && sample.acked <= self.end {
+            let (first, _) = self.ends.unwrap_or((sample, sample));
+            self.ends = Some((first, sample));
             self.acks += 1;
         }
     }
 
-    /// Spread which ACKs its rate is taken, if there are at least so many; `before` is the RTT of
-    /// what left before it. With a single ACK it is taken from when the first of its packets would
-    /// have been acknowledged, had its ACK not been held back. Of a train that began to leave later
-    /// than it could, or left more slowly than at its pace, that is not known.
-    fn points(&self, least_acks: u64, before: Span) -> Option<(RttSample, RttSample)> {
+    /// The ACKs between which it is judged, if at least so many came; `before` is the RTT of what
+    /// left before it. A single ACK is judged from when the train's first packet would have been
+    /// acknowledged, had its ACK not been held back. That is not known of a train that began to
+    /// leave later than it could, or left more slowly than at its pace.
+    fn judged_ends(&self, least_acks: u64, before: Span) -> Option<(RttSample, RttSample)> {
         let (first, last) = self.ends.filter(|_| self.acks >= least_acks)?;
         if self.acks > 1 {
             return Some((first, last));
@@ -93,7 +93,7 @@ impl Train {
         (min_rtt, before): (Span, Span),
         least_acks: u64,
     ) -> Verdict {
-        let Some((first, last)) = self.points(least_acks, before) else {
+        let Some((first, last)) = self.judged_ends(least_acks, before) else {
             return Verdict::Silent;
         };
         // Ours: ACKs that come more slowly than the packets had left are spaced by the bottleneck.

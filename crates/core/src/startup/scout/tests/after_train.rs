@@ -172,7 +172,7 @@ fn gap(rate: u64, others: u64, capacity: u64) -> Span {
     Span(1_000_000_000 / rate * (rate + others) / capacity)
 }
 
-/// W after so many segments behind such a train, and why start-up has ended.
+/// The target after so many segments behind such a train, and why start-up has ended.
 fn after(drive: &mut Drive, segments: u64, others: u64, capacity: u64) -> (Option<Exit>, Bytes) {
     let gap = gap(200, others, capacity);
     let falls = Span::from_millis(5) - gap;
@@ -223,7 +223,7 @@ fn where_others_fill_the_path_the_avoidance_is_told_of_a_quarter_of_it() {
     let gap = Span::from_millis(1);
     let _ = at_once.acks(10, gap, RTT, gap);
     assert_eq!(told(at_once), Some(MSS * 25));
-    // Of one that came at 500 kB/s a quarter is less than W.
+    // Of one that came at 500 kB/s a quarter is less than the target.
     assert_eq!(told(train_beside(800, 1_000)), Some(MSS * 20));
 }
 

@@ -17,20 +17,20 @@ fn scout(other: bool) -> Scout {
     scout
 }
 
-/// The most that W may be after a step. If the train's ACKs tell the rate of the path, that is 8/7
-/// of what arrives at that rate in a minrtt, and no less than W. It is twice W if too few ACKs
-/// came, and 3/2 of W if they came faster than the packets had left, or if the packets behind the
-/// train show that the train slowed down by chance. While Scout looks behind a train that showed
-/// room, it is that room. A single ACK counts from the train's beginning and the RTT before it, if
-/// the train has left at its pace.
-fn allowed(before: &Scout, points: &[RttSample], min_rtt: Span) -> Bytes {
+/// The most that the target may be after a step. If the train's ACKs tell the path's rate, that is
+/// 8/7 of what arrives at that rate in a minrtt, and no less than the target before. It is twice
+/// that target if too few ACKs came, and 3/2 of it if they came faster than the packets had left,
+/// or if the packets behind the train show that the train slowed down by chance. While Scout looks
+/// behind a train that showed room, it is that room. A single ACK counts from the train's beginning
+/// and the RTT before it, if the train has left at its pace.
+fn allowed(before: &Scout, samples: &[RttSample], min_rtt: Span) -> Bytes {
     let twice = before.target * 2;
     if let Some(after) = before.after_train {
         return after.room.unwrap_or(after_noise(before.target));
     }
     let Train { begin, end, .. } = before.train;
-    let of_train: Vec<RttSample> =
-        points.iter().copied().filter(|point| point.acked > begin && point.acked <= end).collect();
+    let is_of_train = |sample: &RttSample| sample.acked > begin && sample.acked <= end;
+    let of_train: Vec<RttSample> = samples.iter().copied().filter(is_of_train).collect();
     let says = of_train.len() as u64 >= before.least_acks;
     let (Some(mut first), Some(last), true) =
         (of_train.first().copied(), of_train.last().copied(), says)
@@ -62,7 +62,7 @@ proptest! {
         other in any::<bool>(),
     ) {
         let mut drive = Drive::with(scout(other));
-        let mut points = Vec::new();
+        let mut samples = Vec::new();
         for (gap, rtt, segments) in acks {
             let view = &mut drive.view;
             view.snd_nxt = view.snd_nxt.max(view.acked + MSS * segments);
@@ -71,13 +71,13 @@ proptest! {
             view.acked += MSS * segments;
             view.delivered += MSS * segments;
             view.in_flight = view.snd_nxt - view.acked;
-            points.push(RttSample { at: view.now, rtt: view.rtt.latest, acked: view.acked });
+            samples.push(RttSample { at: view.now, rtt: view.rtt.latest, acked: view.acked });
             let before = drive.scout;
             let step = drive.scout.step(&ack(&drive.view, segments), &drive.view);
             if step.exit.is_some() {
                 break;
             }
-            let most = allowed(&before, &points, drive.view.rtt.min);
+            let most = allowed(&before, &samples, drive.view.rtt.min);
             prop_assert!(drive.scout.target <= most.max(before.target), "{before:?}, {most:?}");
             drive.view.window = step.window;
             drive.view.snd_nxt = drive.view.snd_nxt.max(drive.view.acked + step.window.cwnd);

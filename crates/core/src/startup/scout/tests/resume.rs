@@ -49,7 +49,7 @@ fn a_train_that_passes_allows_all_of_it_and_one_that_shows_room_that() {
     // 100 per RTT.
     let mut drive = resumed();
     let _ = drive.acks(10, Span::from_millis(1), RTT, Span::from_micros(500));
-    // AfterTrain the train a segment leaves every 1.163 ms.
+    // Behind the train a segment leaves every 1.163 ms.
     for number in 1..=14_u64 {
         assert_eq!(drive.scout.target, MSS * 86, "{number}");
         let rtt = Span::from_micros(104_500 - 163 * number);
