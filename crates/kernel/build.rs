@@ -65,21 +65,14 @@ fn write(path: &Path, text: &str) {
 #[cfg(feature = "bpf")]
 mod bpf {
     use std::fmt::Write as _;
-    use std::process::Command;
 
-    use libbpf_rs::Linker;
-    use libbpf_rs::libbpf_sys::API_HEADERS;
+    use libbpf_cargo::SkeletonBuilder;
 
-    use super::{Object, Path, env, fs, write};
+    use super::{Object, Path, env, write};
 
     /// Compiles every control, and the programs of the benchmark.
     pub(crate) fn compile_all(objects: &[Object], out: &Path) {
         let include = format!("-I{}", out.join("c").display());
-        let headers = out.join("c/bpf");
-        fs::create_dir_all(&headers).expect("cargo's directory takes folders");
-        for (name, text) in API_HEADERS {
-            write(&headers.join(name), text);
-        }
         let path = |name: &str| out.join(format!("{name}.o"));
         let compile_one = |name: &str| {
             let control = format!("-DFF_CONTROL=\"controls/{name}.h\"");
@@ -101,43 +94,20 @@ mod bpf {
         println!("cargo::rerun-if-changed=benches");
         println!("cargo::rerun-if-env-changed=FIRSTFLIGHT_CHECK_ONLY");
         for name in ["steer", "traced", "trial", "watch"] {
-            compile(&format!("c/bpf/{name}.bpf.c"), &["-Ic", &include], &path(name));
+            compile(&format!("c/bpf/{name}.bpf.c"), &["-Ic"], &path(name));
         }
-        compile("benches/cost/probe.bpf.c", &["-Ic", &include], &out.join("probe.o"));
+        compile("benches/cost/probe.bpf.c", &["-Ic"], &out.join("probe.o"));
     }
 
-    /// Compiles C for BPF with clang, and links it with libbpf's linker, by the flags of
-    /// libbpf-cargo. That crate would take 38 more compilations (chrono, a second clap, ...).
     fn compile(source: &str, arguments: &[&str], object: &Path) {
         if env::var_os("FIRSTFLIGHT_CHECK_ONLY").is_some() {
             return write(object, "");
         }
-        let compiled = object.with_extension("dwarf");
-        let mut clang = Command::new("clang");
-        clang.args(arguments).args(["-mcpu=v3", "-O2", "-g", "-fno-stack-protector"]);
-        clang.arg(format!("-D__TARGET_ARCH_{}", arch())).args(["-target", "bpf", "-c", source]);
-        match clang.arg("-o").arg(&compiled).status() {
-            Ok(status) if status.success() => {}
-            Ok(status) => panic!("{source} for BPF: clang: {status}"),
-            Err(error) => panic!("{source} for BPF (is clang installed?): {error}"),
-        }
-        // It leaves out DWARF, which names folders of this machine.
-        let linked = Linker::new(object).and_then(|mut linker| {
-            linker.add_file(&compiled)?;
-            linker.link()
-        });
-        linked.unwrap_or_else(|error| panic!("{source} for BPF: {error:#}"));
-    }
-
-    /// This machine, as `bpf/bpf_tracing.h` calls it.
-    fn arch() -> String {
-        match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
-            Ok("x86_64") => "x86".to_owned(),
-            Ok("aarch64") => "arm64".to_owned(),
-            Ok("powerpc64") => "powerpc".to_owned(),
-            Ok("riscv64") => "riscv".to_owned(),
-            Ok("s390x") => "s390".to_owned(),
-            other => other.unwrap_or_default().to_owned(),
-        }
+        SkeletonBuilder::new()
+            .source(source)
+            .clang_args([arguments, &["-mcpu=v3"]].concat())
+            .obj(object)
+            .build()
+            .unwrap_or_else(|error| panic!("{source} for BPF (is clang installed?): {error:#}"));
     }
 }

@@ -129,7 +129,7 @@ mod tests {
         for name in ["clap", "quinn-proto", "libbpf-sys"] {
             assert!(named(name), "{list}");
         }
-        for name in ["firstflight-core", "proptest", "serde_derive"] {
+        for name in ["firstflight-core", "libbpf-cargo", "proptest", "serde_derive"] {
             assert!(!named(name), "{list}");
         }
         assert!(texts.contains("GNU LESSER GENERAL PUBLIC LICENSE"));
