@@ -3,7 +3,6 @@
 //! `firstflight-kernel` has written. Where `FIRSTFLIGHT_CHECK_ONLY` is set, as for clippy, nothing
 //! is linked, and nothing compiled.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -17,27 +16,17 @@ fn main() {
     println!("cargo::rerun-if-changed=c");
     println!("cargo::rerun-if-env-changed=FIRSTFLIGHT_CHECK_ONLY");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
-    let compiles = env::var_os("FIRSTFLIGHT_CHECK_ONLY").is_none();
-    let mut list = String::new();
     let mut names: Vec<String> = fs::read_dir(written.join("controls"))
         .expect("the folder of controls")
         .map(|entry| entry.expect("an entry").path())
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
     names.sort();
-    for name in &names {
-        if compiles {
-            compiler(sources, &written)
-                .file("c/host.c")
-                .define("FF_CONTROL", format!("\"controls/{name}.h\"").as_str())
-                .define("FF_NATIVE", format!("ff_native_{name}").as_str())
-                .compile(&format!("ff_native_{name}"));
-        }
-        let _ = writeln!(list, "    ({name:?}, ff_native_{name}),");
+    if env::var_os("FIRSTFLIGHT_CHECK_ONLY").is_none() {
+        compile(&names, [Path::new("c"), sources, &written], &out);
     }
-    if compiles {
-        compiler(sources, &written).file("c/arithmetic.c").compile("ff_arithmetic");
-    }
+    let list: String =
+        names.iter().map(|name| format!("    ({name:?}, ff_native_{name}),\n")).collect();
     let externs: String =
         names.iter().map(|name| format!("    fn ff_native_{name}() -> *const Ops;\n")).collect();
     let text = format!(
@@ -47,14 +36,19 @@ fn main() {
     fs::write(out.join("controls.rs"), text).expect("cargo's directory takes files");
 }
 
-fn compiler(sources: &Path, written: &Path) -> cc::Build {
+/// Compiles `c/host.c` for each control, and the arithmetic, into one library.
+fn compile(names: &[String], includes: [&Path; 3], out: &Path) {
     let mut build = cc::Build::new();
-    build
-        .include(sources)
-        .include(written)
-        .opt_level(2)
-        .std("gnu11")
-        .flag_if_supported("-Wno-unused-parameter")
-        .flag_if_supported("-Wno-unused-function");
-    build
+    build.includes(includes).file("c/arithmetic.c").opt_level(2).std("gnu11");
+    build.flag_if_supported("-Wno-unused-parameter").flag_if_supported("-Wno-unused-function");
+    for name in names {
+        let file = out.join(format!("{name}.c"));
+        let text = format!(
+            "#define FF_CONTROL \"controls/{name}.h\"\n#define FF_NATIVE ff_native_{name}\n\
+             #include \"host.c\"\n"
+        );
+        fs::write(&file, text).expect("cargo's directory takes files");
+        build.file(file);
+    }
+    build.compile("ff_native");
 }
