@@ -1,10 +1,11 @@
-//! The two sides of a control's `+`: which names each has, and what to say of a name it has not.
+//! The two sides of a control's `+`: the names of each, and the error for a name that it does not
+//! have.
 
 use firstflight_core::card::Card;
 use firstflight_core::registry::{ALIASES, alias};
 
 use crate::control::ControlProblem;
-use crate::nearest::{a_few, hint};
+use crate::nearest::{hint, listed};
 use crate::policy::{avoidances, startups};
 use crate::spec::{ControlSpec, shown};
 
@@ -44,7 +45,7 @@ impl Axis {
             hint: self
                 .of_the_other_side(found)
                 .unwrap_or_else(|| hint(found, names.iter().copied())),
-            accepted: a_few(found, &names),
+            accepted: listed(found, &names),
         }
     }
 

@@ -207,7 +207,7 @@ impl Control {
         self.suggest(Axis::Startup, name, word);
     }
 
-    /// Sets a knob of the avoidance in the same way.
+    /// Sets a knob of the avoidance as [`Control::suggest_startup`] sets one of the start-up.
     pub fn suggest_avoidance(&mut self, name: &str, word: &'static str) {
         self.suggest(Axis::Avoidance, name, word);
     }
@@ -240,7 +240,7 @@ impl Control {
                 Axis::Avoidance => self.avoidance.set(one.knob, one.value),
             };
         }
-        // The avoidance's preset is told where the start-up has none of its own.
+        // Results name the avoidance's preset where the start-up has none of its own.
         if knob.name == "preset" && (axis == Axis::Startup || self.preset == first_word(knob)) {
             self.preset = word.to_owned();
         }
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn the_preset_of_an_estimate_is_told_before_that_of_plain_slow_start() {
+    fn the_preset_of_an_estimate_is_named_before_that_of_plain_slow_start() {
         let preset = |text: &str| Control::named(text).unwrap().preset;
         assert_eq!(preset("astart(preset=paper)"), "paper");
         assert_eq!(preset("tcpw"), "figures");

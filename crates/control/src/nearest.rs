@@ -7,7 +7,7 @@ use strsim::damerau_levenshtein;
 /// Case does not count; a third of the longer name, and never fewer than one letter, may differ.
 /// Among equals the first candidate wins.
 pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer than any name here: no slip of the pen, and the distance costs length squared.
+    // It is longer than any name here, and the distance costs length squared.
     if found.len() > LONGEST_NAME {
         return None;
     }
@@ -26,8 +26,7 @@ pub fn hint<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> S
     nearest(found, candidates).map_or(String::new(), |name| format!(", did you mean `{name}`"))
 }
 
-/// The few candidates that are closest to `found`, the closest first: of many names, those that one
-/// may have meant.
+/// The [`CLOSEST_LISTED`] candidates that are closest to `found`, the closest first.
 fn closest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let found: String = found.to_lowercase().chars().take(LONGEST_NAME).collect();
     let mut all: Vec<(usize, &str)> = candidates
@@ -35,23 +34,24 @@ fn closest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Ve
         .map(|candidate| (damerau_levenshtein(&found, &candidate.to_lowercase()), candidate))
         .collect();
     all.sort();
-    all.truncate(FEW);
+    all.truncate(CLOSEST_LISTED);
     all.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Names as a message has room for them: all, or of many the closest and where the others are.
-pub(crate) fn a_few(found: &str, names: &[&str]) -> String {
-    if names.len() <= ALL {
+/// The names as a message lists them: all of a few; of many the closest, and where the others are
+/// shown.
+pub(crate) fn listed(found: &str, names: &[&str]) -> String {
+    if names.len() <= MOST_LISTED {
         return names.join(", ");
     }
     let closest = closest(found, names.iter().copied()).join(", ");
     format!("{closest} and others, {} in all, which `firstflight list` shows", names.len())
 }
 
-/// Names are all told if they are no more than this.
-const ALL: usize = 8;
-/// How many names a message has room for.
-const FEW: usize = 4;
+/// A message lists all names if they are no more than this.
+const MOST_LISTED: usize = 8;
+/// How many of more names a message lists.
+const CLOSEST_LISTED: usize = 4;
 
 /// Names and keys of this project are far shorter.
 const LONGEST_NAME: usize = 64;
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_names_a_few_are_told() {
+    fn of_many_names_the_closest_are_listed() {
         let names = ["newreno", "astart", "afstart", "hystart", "mstart", "vegas"];
         assert_eq!(closest("astrt", names), ["astart", "afstart", "mstart", "hystart"]);
     }

@@ -19,7 +19,7 @@ pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (NamedPolic
         Some(meant) => (meant.startup, meant.avoidance),
         None => (bare(&spec.startup.name), None),
     };
-    // That of the card, which somebody else's start-up has too.
+    // The card names it, also for a start-up from outside.
     let partner = Axis::Startup.card(&startup.name).and_then(|card| card.partner);
     let usual = usual.unwrap_or_else(|| bare(partner.unwrap_or(PARTNER)));
     let (pair, alias) = (spec.avoidance.is_none(), startup.name != spec.startup.name);
@@ -30,7 +30,7 @@ pub(crate) fn policies(spec: &ControlSpec, alias: Option<&Alias>) -> (NamedPolic
         if of_avoidance && (alias || !of_startup) {
             put(Axis::Avoidance, &mut avoidance, key, value);
         }
-        // What neither takes is told of the start-up.
+        // A key that neither has is refused as one of the start-up's.
         if of_startup || !of_avoidance {
             put(Axis::Startup, &mut startup, key, value);
         }

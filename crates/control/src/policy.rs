@@ -12,7 +12,7 @@ use firstflight_core::registry::{AVOIDANCES, AnyAvoidance, AnyStartup, STARTUPS,
 
 use crate::spec::LANDED;
 
-/// What a control asks of a policy from outside this repository, beside its knobs. Every policy
+/// What a control needs of a policy from outside this repository besides its knobs. Every policy
 /// with a card has it.
 pub trait Own: AnyKnobs + DynClone + Debug + Send + Sync {
     /// Its card.
@@ -69,7 +69,7 @@ pub fn put_startup(
     ALL_STARTUPS.put(card, Arc::new(make))
 }
 
-/// A start-up's name must be no alias, and not what is written around one.
+/// Checks that a start-up's name is neither an alias nor [`LANDED`].
 fn is_free(name: &'static str) -> Result<(), AddError> {
     if alias(name).is_some() || name == LANDED { Err(AddError::Taken(name)) } else { Ok(()) }
 }
@@ -117,7 +117,7 @@ struct Side<P: ?Sized> {
 struct Added<P: ?Sized> {
     card: &'static Card,
     make: Make<P>,
-    /// The next of its name takes its place.
+    /// A later one of its name replaces it.
     replaceable: bool,
 }
 
@@ -154,7 +154,7 @@ impl<P: ?Sized> Side<P> {
     fn find(&self, name: &str) -> Option<Box<P>> {
         let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
         let make = added.iter().find(|known| known.card.name == name)?.make.clone();
-        // It may take long, and others may want to look.
+        // The lock is not held while it is made, which may take long.
         drop(added);
         Some(make())
     }

@@ -1,8 +1,7 @@
 //! Controls by name: `<start-up>[(key=value,...)][+<avoidance>[(key=value,...)]]`, where the
 //! start-up may be `landed(<start-up>[(key=value,...)])`.
 //!
-//! Only the shape is checked here. Which names and knobs exist is known to whoever holds the
-//! algorithms; [`nearest`](crate::nearest()) helps to say so kindly.
+//! Only the shape is checked here. [`Control`](crate::Control) checks names and knobs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -45,7 +44,7 @@ impl NamedPolicy {
 #[error("{problem} at column {column} of `{text}`; accepted: {ACCEPTED}")]
 #[non_exhaustive]
 pub struct ControlError {
-    /// What was written, as far as a line of a message has room for it.
+    /// What was written, on one line and cut after 200 characters.
     pub text: String,
     /// Where the trouble starts, in characters from 1.
     pub column: usize,
@@ -196,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What was written, for messages: on one line, and its beginning alone if nobody would read more.
+/// What was written, for messages: on one line and cut after [`MOST_SHOWN`] characters.
 pub(crate) fn shown(text: &str) -> String {
     let plain = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
     let mut short: String = text.chars().take(MOST_SHOWN).map(plain).collect();
@@ -206,7 +205,7 @@ pub(crate) fn shown(text: &str) -> String {
     short
 }
 
-/// Longer than every control in earnest.
+/// Longer than any real control.
 const MOST_SHOWN: usize = 200;
 
 fn is_name(c: char) -> bool {

@@ -2,7 +2,7 @@
 //! kernel's.
 
 use crate::control::ControlProblem;
-use crate::nearest::{a_few, hint};
+use crate::nearest::{hint, listed};
 
 /// How the names of quinn's controls begin.
 pub const OF_QUINN: &str = "quinn-";
@@ -33,7 +33,7 @@ impl StackControl {
             axis,
             found: found.to_owned(),
             hint: hint(found, names.iter().copied()),
-            accepted: a_few(found, &names),
+            accepted: listed(found, &names),
         }
     }
 }

@@ -22,8 +22,8 @@ impl Bucket {
         (self.rate_bps, self.bytes)
     }
 
-    /// Takes `bytes` out at `now`. If there is less in it, nothing; it tells then in how many
-    /// nanoseconds there will be enough.
+    /// Takes `bytes` out at `now`. Where it holds less it takes nothing, and the error is in how
+    /// many nanoseconds it will hold enough.
     pub(crate) fn take(&mut self, bytes: u64, now: u64) -> Result<(), u64> {
         let filled = u128::from(self.rate_bps) * u128::from(now.saturating_sub(self.at));
         let (held, needed) = (self.tokens + filled, tokens_of(bytes));

@@ -27,7 +27,7 @@ pub fn exponential(random: &mut Pcg64Mcg) -> f64 {
     let mut whole = 0.0;
     loop {
         let part = uniform(random);
-        if comes_to_pass(part, random) {
+        if bernoulli_exp(part, random) {
             return whole + part;
         }
         whole += 1.0;
@@ -50,7 +50,7 @@ pub(crate) fn normal(random: &mut Pcg64Mcg) -> f64 {
         let part = uniform(random);
         let twice = f64::from(2 * whole);
         let share = part * (twice + part) / (twice + 2.0);
-        if (0..=whole).all(|_| comes_to_pass(share, random)) {
+        if (0..=whole).all(|_| bernoulli_exp(share, random)) {
             let size = f64::from(whole) + part;
             return if random.next_u64() >> 63 == 0 { size } else { -size };
         }
@@ -59,7 +59,7 @@ pub(crate) fn normal(random: &mut Pcg64Mcg) -> f64 {
 
 /// Happens with probability e^-x for x from 0 to 1: numbers fall from x on for an even number of
 /// draws (J. von Neumann, 1951).
-fn comes_to_pass(x: f64, random: &mut Pcg64Mcg) -> bool {
+fn bernoulli_exp(x: f64, random: &mut Pcg64Mcg) -> bool {
     let (mut before, mut even) = (x, true);
     loop {
         let drawn = uniform(random);

@@ -216,8 +216,8 @@ impl DropTailLink {
         })
     }
 
-    /// Where nobody asks what is held, and there is room for all of it: a packet of `bytes` arrives
-    /// at `at`. When it has been sent.
+    /// Takes in a packet of `bytes` that arrives at `at`, on a link without a limit of which
+    /// nothing held is counted. Returns when it has been sent.
     #[inline]
     pub fn carry(&mut self, at: Instant, bytes: u64) -> Instant {
         self.free_at = self.free_at.max(at.0) + self.serial.time(bytes);
@@ -375,8 +375,8 @@ mod tests {
         if link.is_calm(at, bytes) { Some(link.take_in(at)) } else { link.arrive(at, bytes, tie) }
     }
 
-    /// When the packets held leave, each noted as it comes, and how large they are.
-    struct Noted {
+    /// A link that lists when each packet held leaves, and how large it is.
+    struct ListedLink {
         rate_bps: u64,
         buffer: Buffer,
         in_service_counts: bool,
@@ -387,7 +387,7 @@ mod tests {
         totals: Totals,
     }
 
-    impl Noted {
+    impl ListedLink {
         fn arrive(&mut self, at: u64, bytes: u64, tie: Tie) -> Option<Instant> {
             self.held.retain(|(departure, _)| *departure > tie.over_by(at));
             let waiting = self.held.iter().skip(usize::from(!self.in_service_counts));
@@ -415,9 +415,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-        /// Whatever is calm, all is as if every packet had been noted.
+        /// Whatever is calm, the link is equal to one that lists every packet.
         #[test]
-        fn a_link_takes_short_ways_to_where_the_long_one_leads(
+        fn a_link_equals_one_that_lists_every_packet(
             rate in prop_oneof![100_000u64..40_000_000_000, Just(8_000_000_000)],
             room in 1u64..40,
             (count_bytes, in_service_counts) in any::<(bool, bool)>(),
@@ -434,7 +434,7 @@ mod tests {
             let buffer = buffers[usize::from(count_bytes)];
             let end = Instant(1 << 45);
             let mut link = DropTailLink::new(rate, buffer, in_service_counts, end);
-            let mut noted = Noted {
+            let mut listed = ListedLink {
                 rate_bps: rate,
                 buffer,
                 in_service_counts,
@@ -448,12 +448,12 @@ mod tests {
                 for _ in 0..packets {
                     let bytes = *size.get(&sizes);
                     at += sizes[0] * 80_000_000 / rate * percent;
-                    let expected = noted.arrive(at, bytes, tie);
+                    let expected = listed.arrive(at, bytes, tie);
                     prop_assert_eq!(arrive(&mut link, Instant(at), bytes, tie), expected);
                 }
             }
             let totals = link.totals();
-            prop_assert_eq!(Totals { busy_ns: 0, ..totals }, noted.totals);
+            prop_assert_eq!(Totals { busy_ns: 0, ..totals }, listed.totals);
         }
     }
 

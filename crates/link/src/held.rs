@@ -158,7 +158,7 @@ mod tests {
     proptest! {
         /// Against a list of what every packet is and when it leaves.
         #[test]
-        fn packets_leave_as_if_each_had_been_noted(
+        fn packets_leave_as_from_a_list_of_them(
             rate in prop_oneof![1u64..40_000_000_000, Just(8_000_000_000)],
             arrivals in prop::collection::vec(
                 (
@@ -177,8 +177,8 @@ mod tests {
                     at += pause;
                     held.release(at);
                     plain.retain(|(departure, _)| *departure > at);
-                    let noted: u64 = plain.iter().map(|(_, bytes)| bytes).sum();
-                    prop_assert_eq!((held.len(), held.bytes()), (plain.len() as u64, noted));
+                    let listed: u64 = plain.iter().map(|(_, bytes)| bytes).sum();
+                    prop_assert_eq!((held.len(), held.bytes()), (plain.len() as u64, listed));
                     prop_assert_eq!(held.first_bytes(), plain.front().map(|(_, bytes)| *bytes));
                     if held.len() == 0 || at > free_at || bytes != size {
                         free_at = at.max(free_at);

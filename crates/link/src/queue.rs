@@ -1,5 +1,5 @@
-//! What a queue discipline is to a link: it is told of each packet that arrives, and asked for the
-//! next one when the link is free. It drops and marks by the rules of its source.
+//! What a link calls of a queue discipline: it hands over each packet that arrives, and asks for
+//! the next one when it is free. The discipline drops and marks by the rules of its source.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ pub enum Ecn {
 /// A packet, as a queue sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Whatever tells it from others.
+    /// A number by which its owner knows it.
     pub id: u64,
     /// Its size on the link, in bytes.
     pub bytes: u64,
@@ -51,7 +51,7 @@ impl Packet {
 /// The moment at which a queue is called, and what it may use.
 #[derive(Debug)]
 pub struct Moment<'a> {
-    /// Now, in nanoseconds. Never before the call before.
+    /// Now, in nanoseconds. It never goes back from one call to the next.
     pub now: u64,
     /// Size of the packet that the link sends, in bytes, where that packet counts as waiting; 0 if
     /// it does not count, or there is none.
@@ -75,8 +75,8 @@ pub enum Next {
 
 /// A queue discipline.
 ///
-/// Timers of a discipline are caught up with at the next call: between two calls nothing changes
-/// that they could see.
+/// A discipline makes up for its timers at the next call: between two calls nothing changes that
+/// they could see.
 pub trait Queue: DynClone + Debug + Send + Sync {
     /// A packet arrives. It is kept, or it or others are dropped for it.
     fn enqueue(&mut self, packet: Packet, moment: &mut Moment<'_>);

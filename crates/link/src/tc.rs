@@ -47,7 +47,7 @@ pub enum Words {
 
 impl Discipline {
     /// The arguments of `tc` that put the discipline on a device, a line for each call. `None` for
-    /// what `tc` cannot be told of ([`Card::not_in_tc`](crate::Card)).
+    /// what `tc` cannot set up ([`Card::not_in_tc`](crate::Card)).
     pub fn tc(self, device: &str, counted: Counted) -> Option<Vec<String>> {
         let Counted { rate_bps, frame, .. } = counted;
         let late = counted.late_bytes();

@@ -147,9 +147,9 @@ fn startups(fits: &[StartupFit]) -> String {
         ("What stops short", Verdict::StopsShort),
         ("What the model does not know", Verdict::Unknown),
     ];
-    let said = groups.into_iter().filter_map(|(title, verdict)| {
+    let lines = groups.into_iter().filter_map(|(title, verdict)| {
         let names = names(verdict);
         (!names.is_empty()).then(|| format!("{title}: {names}."))
     });
-    said.collect::<Vec<_>>().join("\n")
+    lines.collect::<Vec<_>>().join("\n")
 }

@@ -21,7 +21,7 @@ pub struct Conditions {
     pub wire_bytes: u64,
     /// Payload of a full packet, in bytes: the unit of windows.
     pub payload_bytes: u64,
-    /// Packets that can wait at the bottleneck beside the one being sent.
+    /// Packets that can wait at the bottleneck besides the one being sent.
     pub buffer_packets: u64,
     /// Initial ssthresh, in bytes; `None` is none.
     pub ssthresh_bytes: Option<u64>,

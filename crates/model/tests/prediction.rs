@@ -34,7 +34,7 @@ fn says(prediction: &Prediction, words: &[&str]) {
 }
 
 #[test]
-fn an_overflow_is_told_with_its_window_its_losses_and_what_follows() {
+fn the_advice_on_an_overflow_names_its_window_its_losses_and_what_follows() {
     let found = of(&paper(20, 1, None));
     assert_eq!(found.bdp_packets, 285_000.0 / 4_096.0);
     assert_eq!(found.overflow_window_packets, 52.0);
@@ -118,7 +118,7 @@ fn beside_other_flows_half_of_equation_7_is_safe() {
 }
 
 #[test]
-fn a_transfer_too_short_to_overflow_is_told_so() {
+fn the_advice_names_a_transfer_too_short_to_overflow() {
     // 51 acknowledged and 52 in flight: the 103rd packet.
     let short = of(&Conditions { transfer_bytes: Some(102 * 512), ..paper(20, 1, None) });
     says(&short, &["a transfer of 102 packets is over before that: it takes 103 packets"]);

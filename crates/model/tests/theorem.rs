@@ -3,7 +3,7 @@
 //!
 //! Where the theorem is exact: **one ACK per packet**, any first window that fits, any BDP and
 //! buffer, access links that are much faster than the bottleneck. The first drop comes at its value
-//! plus 1 or 2, because the model is a fluid: one packet is in service beside those that wait, and
+//! plus 1 or 2, because the model is a fluid: one packet is in service besides those that wait, and
 //! the packet that overflows is one more than fit. The same holds with **delayed ACKs over a buffer
 //! that lets the path fill** (`B >= mu*T/d`).
 //!
@@ -134,7 +134,7 @@ const RATE_BPS: u64 = 1_500_000;
 const PACKET: u64 = 512;
 const NEVER: Span = Span::from_millis(3_600_000);
 
-/// The column "first drop" of the table for `mu*T` = 70 and d = 1, beside B and Theorem 1.
+/// The column "first drop" of the table for `mu*T` = 70 and d = 1, with B and Theorem 1.
 const TABLE: [[u64; 3]; 9] = [
     [5, 13, 14],
     [10, 26, 27],

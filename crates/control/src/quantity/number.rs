@@ -75,8 +75,9 @@ impl Kind {
                 let grid = "several are for a grid file of `firstflight sweep`";
                 return self.error(format!("found several values for {}; {grid}", self.name));
             }
-            // Of short units a letter more or less is another unit: `EB` is no slip for `B`, nor
-            // `d` for `s`. Of longer ones it is, but for the first letter, which is the prefix.
+            // A slip is one wrong letter in a unit of three letters or more, after the first, which
+            // is the prefix. Shorter ones would all be slips of each other: `EB` of `B`, `d` of
+            // `s`.
             let slip = names().find(|name| name.eq_ignore_ascii_case(unit)).or_else(|| {
                 names().find(|name| {
                     name.len().min(unit.len()) >= 3
@@ -135,5 +136,5 @@ fn shortened(text: &str) -> String {
     short
 }
 
-/// Nineteen decimals always fit a `u64`; no unit here is divisible so far.
+/// Nineteen decimals always fit a `u64`, and are more than any unit here can be divided into.
 const MOST_DECIMALS: usize = 19;

@@ -1,7 +1,7 @@
 //! CoDel: a queue that drops, or marks, when packets have waited too long for too long (RFC 8289;
 //! Linux's `sch_codel` and `codel_impl.h`).
 //!
-//! A packet that leaves tells how long it waited. Once all that left for `interval` had waited for
+//! The delay of a packet is known when it leaves. Once all that left for `interval` had waited for
 //! `target` or longer, one is dropped, and others after `interval` over the square root of their
 //! number, until one has waited for less.
 //!
@@ -23,7 +23,7 @@ pub struct CodelRules {
     pub limit_packets: u64,
     /// Marks what is ECN-capable instead of dropping it.
     pub ecn: bool,
-    /// Marks what has waited longer than this, in nanoseconds, beside the rest.
+    /// Marks what has waited longer than this, in nanoseconds, in addition.
     pub ce_threshold_ns: Option<u64>,
 }
 
@@ -299,7 +299,7 @@ impl State {
         self.rec_inv_sqrt = (next >> REC_INV_SQRT_SHIFT) as u16;
     }
 
-    /// `ce_threshold`: a step beside CoDel.
+    /// `ce_threshold`: a step in addition to CoDel.
     fn mark_above_threshold(&self, law: &Law, mut packet: Option<Packet>) -> Option<Packet> {
         let above = |threshold: u32| is_after_eq(self.ldelay, threshold.wrapping_add(1));
         if law.ce_threshold.is_some_and(above) {

@@ -147,7 +147,8 @@ impl DualPi2 {
         let mut roll = |prob: u32| random.next_u32() <= prob;
         let coupled = u64::from(self.prob) * u64::from(self.rules.coupling);
         let Ok(coupled) = u32::try_from(coupled) else {
-            // Overload: what is marked in vain is dropped, L4S or not (RFC 9332 section 4.2.3).
+            // Overload: L4S packets are dropped with the classic probability too, and the rest are
+            // marked (RFC 9332 section 4.2.3).
             let drops = roll(self.prob) && roll(self.prob);
             if is_l4s && !drops {
                 packet.mark();

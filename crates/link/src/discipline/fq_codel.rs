@@ -2,8 +2,8 @@
 //! `sch_fq_codel`).
 //!
 //! Flows share `flows` queues by a hash. A flow whose queue was empty is new, and comes before the
-//! old ones until it has sent `quantum` bytes (DRR++). What finds the whole full makes the longest
-//! queue lose half of its bytes, from its front, at most 64 packets.
+//! old ones until it has sent `quantum` bytes (DRR++). A packet that exceeds the limit makes the
+//! longest queue lose half of its bytes, from its front, at most 64 packets.
 //!
 //! CoDel's rule that a queue of one packet is no queue looks at the bytes of all flows, as Linux's
 //! does (RFC 8289 section 5.5: those of the queue). Linux's second limit, of memory, is left out.
@@ -152,7 +152,7 @@ impl FqCodel {
             let Some(packet) = source.take() else { return };
             len += packet.bytes;
             moment.dropped.push(packet);
-            // CoDel is told, so that it drops more.
+            // It counts as a drop of CoDel, which then drops more.
             flow.state.count = flow.state.count.wrapping_add(1);
             if len >= threshold {
                 return;

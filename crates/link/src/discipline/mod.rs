@@ -1,5 +1,5 @@
-//! Queue disciplines: each has a file with its rules, its card and the queue. The list behind the
-//! declarations is all that knows every one.
+//! Queue disciplines: each has a file with its rules, its card and the queue. Only the list below
+//! the declarations names them all.
 
 mod codel;
 mod dualpi2;
@@ -21,15 +21,15 @@ pub trait Rules: Copy + Debug + Default + 'static {
     const ABOUT: &'static str;
     /// Where its rules are from.
     const SOURCES: &'static str;
-    /// Why `tc` cannot be told of it, if so.
+    /// Why `tc` cannot set it up; `None` if it can.
     const NOT_IN_TC: Option<&'static str> = None;
     /// One as written, where a parameter is needed.
     const EXAMPLE: &'static str = Self::NAME;
     /// Its parameters.
     const KNOBS: &'static [Knob<Self>];
 
-    /// What is not written follows from the rest and the link: `UNSET` becomes a value. Refuses
-    /// rules that do not go together.
+    /// Sets what is not written (`UNSET`) by the other rules and the link, and refuses rules that
+    /// do not go together.
     ///
     /// # Errors
     /// Says which, and what is accepted.

@@ -152,7 +152,7 @@ impl Pie {
         if delta > (MAX_PROB / (100 / 2)) as i64 && vars.prob >= MAX_PROB / 10 {
             delta = (MAX_PROB / 100 * 2) as i64;
         }
-        if qdelay > MUCH {
+        if qdelay > LONG_DELAY {
             delta = delta.wrapping_add((MAX_PROB / (100 / 2)) as i64);
         }
         let beyond = if delta.is_positive() { MAX_PROB } else { 0 };
@@ -245,7 +245,7 @@ const TICKS_PER_SECOND: u64 = 1_000_000_000 >> TICK_SHIFT;
 /// 150 ms, in ticks: how long a burst passes (RFC 8033 section 4.4).
 const MAX_BURST: u64 = 150_000_000 >> TICK_SHIFT;
 /// 250 ms, in ticks: from there on the probability grows by 2 % each time.
-const MUCH: u64 = 250_000_000 >> TICK_SHIFT;
+const LONG_DELAY: u64 = 250_000_000 >> TICK_SHIFT;
 /// Debian's and most others' kernels have 250 a second.
 const JIFFY_NS: u64 = 4_000_000;
 /// The first turn comes half a second after the beginning (`pie_init`).
@@ -355,7 +355,7 @@ mod tests {
             assert!(near, "{prob} at {delay} after {old} ms: {found}, not {expected}");
         }
         let mut pie = pie(false);
-        (pie.vars.prob, pie.vars.qdelay, pie.vars.qdelay_old) = (u64::MAX, MUCH, MUCH);
+        (pie.vars.prob, pie.vars.qdelay, pie.vars.qdelay_old) = (u64::MAX, LONG_DELAY, LONG_DELAY);
         pie.calculate_probability(1);
         assert_eq!(pie.vars.prob, MAX_PROB, "where they overflow it is 1");
     }

@@ -1,4 +1,4 @@
-//! Framing: what a packet takes on the wire beside its own bytes. A frame has a header of its own,
+//! Framing: what a packet takes on the wire besides its own bytes. A frame has a header of its own,
 //! it is no shorter than a least size, and on ATM it is cut into cells of 48 bytes with 5 of
 //! header, of which the last is filled up. In this order, as Linux's size tables and CAKE have it
 //! (tc-stab(8), `__qdisc_calculate_pkt_len`; ITU-T I.361 and I.363.5, RFC 2684).
@@ -44,11 +44,11 @@ pub(super) const CARD: Card = Card {
     place: 0,
     not_back: None,
     words: |values, shown| {
-        let mut said = format!("{} of framing", shown[0]);
+        let mut text = format!("{} of framing", shown[0]);
         if values[1] > 0 {
-            said += &format!(" and at least {}", shown[1]);
+            text += &format!(" and at least {}", shown[1]);
         }
-        said + if values[2] > 0 { " and ATM cells" } else { "" }
+        text + if values[2] > 0 { " and ATM cells" } else { "" }
     },
     build: |values, _| {
         for (name, size) in [("overhead", values[0]), ("mpu", values[1])] {

@@ -1,4 +1,4 @@
-//! Elements of the network: what happens to packets on a link beside its rate, its delay and its
+//! Elements of the network: what happens to packets on a link besides its rate, its delay and its
 //! drop-tail buffer. One file each; `CONTRIBUTING.md` tells how to add one.
 //!
 //! An element sees packets one after the other, in order of time. For that, a flow that crosses a
@@ -38,9 +38,9 @@ pub const ELEMENTS: &[Entry] = &[
     Entry::Card(&release::CARD),
 ];
 
-/// What a link does with packets beside sending them. Every run begins with a copy of it.
+/// What a link does with packets besides sending them. Every run begins with a copy of it.
 ///
-/// What an element need not decide it leaves to the default, which changes nothing.
+/// The default of each method changes nothing.
 pub trait Element: DynClone + Debug + Send + Sync {
     /// What a packet of so many bytes takes on the link. What follows sees that size alone.
     fn frames(&self, bytes: u64) -> u64 {
