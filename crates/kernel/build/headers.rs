@@ -22,7 +22,7 @@ pub(crate) struct Object {
     pub(crate) startup: (&'static Card, &'static str),
     /// The avoidance, with the name of its header.
     pub(crate) avoidance: (&'static Card, &'static str),
-    /// The avoidance keeps an estimate of its own, beside the start-up's if that has one.
+    /// The avoidance keeps an estimate of its own, besides the start-up's if that has one.
     pub(crate) own_estimate: bool,
     /// Neither policy needs anything but what an ACK acknowledges, not even times.
     watches_no_acks: bool,
@@ -133,8 +133,8 @@ pub(crate) fn control(object: &Object) -> String {
 /// The header of all knobs: one struct for each policy, one for all of them together.
 ///
 /// Every field is a u64 in base units: bytes, ns, millionths, the index of a word in the knob's
-/// list. A window has its unit beside it. Knobs called `group.name` lie in a struct of the group;
-/// one called as the group is its field `on`.
+/// list. A window has a second field for its unit. Knobs called `group.name` lie in a struct of the
+/// group; one called as the group is its field `on`.
 pub(crate) fn knobs() -> String {
     let mut groups: BTreeMap<String, String> = BTreeMap::new();
     let (mut enums, mut structs, mut all) = (String::new(), String::new(), String::new());

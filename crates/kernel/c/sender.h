@@ -179,7 +179,7 @@ FF_INLINE void ff_on_hint(struct ff_sender *s, ff_knobs *k, u64 now,
 
 #endif
 
-/* The first data is about to leave; all that can be known before has been told. */
+/* The first data is about to leave; the handshake and hints came before. */
 FF_INLINE void ff_begin(struct ff_sender *s, ff_knobs *k, u64 now)
 {
     s->view.now = now;
@@ -191,9 +191,9 @@ FF_INLINE void ff_begin(struct ff_sender *s, ff_knobs *k, u64 now)
 #endif
 }
 
-/* So much data has left since the last event. The kernel does not tell when packets leave, so that
- * no policy here needs it: what is new is told in one sum before a loss, because an ACK has the
- * position itself; a control that needs how much has left is told of it before ACKs too, and of
+/* So much data has left since the last event. The kernel does not say when packets leave, and no
+ * policy here needs it. New data is summed up in one call before a loss; an ACK has the position
+ * itself. For a control that needs how much has left there are calls before ACKs too, and calls for
  * what has left again.
  */
 FF_INLINE void ff_on_sent(struct ff_sender *s, const struct ff_sent *sent)
@@ -255,7 +255,7 @@ FF_INLINE void observe_loss(struct ff_sender *s, ff_knobs *k, const struct ff_lo
 #endif
 
 /* Data leaves again after the source had none for `idle`, and all was acknowledged. What the kernel
- * leaves of the window is told apart.
+ * leaves of the window comes by ff_on_recovered.
  */
 FF_INLINE void ff_on_rest(struct ff_sender *s, ff_knobs *k, u64 now, u64 idle)
 {
@@ -357,8 +357,8 @@ FF_INLINE void ff_on_wake(struct ff_sender *s, ff_knobs *k, u64 now)
 
 #endif
 
-/* Data was found lost. Every loss is told; the window is cut once for all that was in flight then
- * (RFC 6582 section 3.2), but for every timeout.
+/* Data was found lost. The window is cut once for all that was in flight then (RFC 6582 section
+ * 3.2), and at every timeout.
  */
 FF_INLINE void ff_on_loss(struct ff_sender *s, ff_knobs *k, const struct ff_loss *loss)
 {

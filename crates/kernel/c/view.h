@@ -172,7 +172,7 @@ struct ff_answer {
     u8 kind;
 };
 
-/* By how much slow start opens this window on an ACK: by all that no earlier ACK told of, up to
+/* By how much slow start opens this window on an ACK: by all that no earlier ACK reported, up to
  * ssthresh, as the kernel does itself (tcp_slow_start, tcp_newly_delivered). An ACK that fills a
  * gap acknowledges more than that.
  */

@@ -17,27 +17,27 @@ pub(crate) fn root() -> PathBuf {
     Path::new(BPFFS).join("firstflight")
 }
 
-/// The folder, while no other command is at work in it: until this is dropped. `None` if there is
-/// none and none is to be made.
+/// Opens and locks the folder; other commands wait until the lock is dropped. `None` if there is no
+/// folder and `make` is not set.
 ///
 /// # Errors
 /// Others could change what is there.
-pub(crate) fn turn(make: bool) -> io::Result<Option<File>> {
-    turn_of(&root(), make)
+pub(crate) fn lock_root(make: bool) -> io::Result<Option<File>> {
+    lock_folder(&root(), make)
 }
 
-/// [`turn`], for another folder in the same place.
-pub(crate) fn turn_of(root: &Path, make: bool) -> io::Result<Option<File>> {
+/// [`lock_root`], for another folder in the same place.
+pub(crate) fn lock_folder(root: &Path, make: bool) -> io::Result<Option<File>> {
     loop {
         check_directory(Path::new(BPFFS), &fs::symlink_metadata(BPFFS)?, own_user()?)?;
-        let there = fs::symlink_metadata(root);
-        match there {
+        let found = fs::symlink_metadata(root);
+        match found {
             Ok(about) => check_folder(root, &about, own_user()?)?,
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Err(_) if !make => return Ok(None),
             Err(_) => match DirBuilder::new().mode(0o700).create(root) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                // Whoever was faster is looked at.
+                // Another command made it meanwhile: it is checked like any.
                 _ => continue,
             },
         }
@@ -56,7 +56,7 @@ pub(crate) fn turn_of(root: &Path, make: bool) -> io::Result<Option<File>> {
     }
 }
 
-/// Nobody but root and this user can rename what lies there.
+/// Checks that nobody but root and this user can rename what lies there.
 fn check_directory(path: &Path, about: &Metadata, user: u32) -> io::Result<()> {
     let (mode, owner) = (about.mode(), about.uid());
     let problem = if !about.is_dir() {
@@ -68,10 +68,10 @@ fn check_directory(path: &Path, about: &Metadata, user: u32) -> io::Result<()> {
     } else {
         return Ok(());
     };
-    Err(unsafe_there(path, &problem, "mount it so: mount -t bpf -o mode=0700 bpf /sys/fs/bpf"))
+    Err(unsafe_pins(path, &problem, "mount it so: mount -t bpf -o mode=0700 bpf /sys/fs/bpf"))
 }
 
-/// It is ours, and nobody else can write there.
+/// Checks that it is ours, and that nobody else can write there.
 fn check_folder(path: &Path, about: &Metadata, user: u32) -> io::Result<()> {
     let (mode, owner) = (about.mode(), about.uid());
     let problem = if !about.is_dir() {
@@ -83,10 +83,10 @@ fn check_folder(path: &Path, about: &Metadata, user: u32) -> io::Result<()> {
     } else {
         return Ok(());
     };
-    Err(unsafe_there(path, &problem, "look at what is there, and remove it"))
+    Err(unsafe_pins(path, &problem, "look at what is there, and remove it"))
 }
 
-fn unsafe_there(path: &Path, problem: &str, remedy: &str) -> io::Error {
+fn unsafe_pins(path: &Path, problem: &str, remedy: &str) -> io::Error {
     let path = path.display();
     io::Error::other(format!("pins would not be safe in {path}: {problem}; {remedy}"))
 }

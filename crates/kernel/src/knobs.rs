@@ -93,10 +93,10 @@ impl KnobValues {
     }
 }
 
-/// Tells what the knob of that name amounts to.
+/// The value of the knob of that name.
 type ValueOf<'a> = dyn Fn(&str) -> Option<KnobValue> + 'a;
 
-/// What one policy of a control says about its knobs.
+/// The knobs of one policy of a control, with their values.
 struct Values<'a> {
     card: &'static Card,
     value: Box<ValueOf<'a>>,

@@ -7,9 +7,9 @@
 //! every single ACK.
 //! `c/bpf/shell.bpf.c` translates between them and the kernel.
 //!
-//! With the feature `bpf`, `Registered` brings a control into the running kernel for as long as
-//! it lives, and `pinned` keeps one registered until it is unloaded. `watch` tells how start-up
-//! goes on this host's connections, `steer` gives some of them a control, and `trial` says whether
+//! With the feature `bpf`, `Registered` brings a control into the running kernel for as long as it
+//! lives, and `pinned` keeps one registered until it is unloaded. `watch` shows how start-up goes
+//! on this host's connections, `steer` gives some of them a control, and `trial` measures whether
 //! it helps them.
 
 #[cfg(feature = "bpf")]
@@ -48,17 +48,17 @@ pub use catalogue::KernelControl;
 #[cfg(feature = "bpf")]
 pub use load::{LoadError, Prepared, Registered};
 
-/// What the kernel provides beside ACKs and losses: the times of ACKs, how much has left by each,
+/// What the kernel provides besides ACKs and losses: the times of ACKs, how much has left by each,
 /// pacing at a given rate, a window that counts during recovery, and what earlier connections
 /// learned, which a control keeps for each remote address.
 ///
-/// It does not say when packets leave (no call of `tcp_congestion_ops` comes with each), so that
-/// SND.NXT is told, with every ACK and before every loss, and how much has left to those that need
-/// it. It counts losses but not gaps, and takes marks for a recovery of its own. No timer of BPF
+/// It does not say when packets leave (no call of `tcp_congestion_ops` comes with each), so that a
+/// sender has SND.NXT with every ACK and before every loss, and, where it needs that, how much has
+/// left. It counts losses but not gaps, and takes marks for a recovery of its own. No timer of BPF
 /// may touch a socket, but TCP's pacing timer does, and TCP asks the control for `min_tso_segs`
 /// then: start-up is woken at its time as long as data waits, else by the next ACK or data. During
-/// a recovery the kernel reduces the window itself (PRR), unless the start-up paces, lands or
-/// remembers: then the control has `cong_control`.
+/// a recovery the kernel reduces the window itself (PRR), unless the start-up paces, sets the
+/// window in a recovery or takes hints: then the control has `cong_control`.
 pub const PROVIDES: Facilities = Facilities::TIMES
     .and(Facilities::SENT)
     .and(Facilities::PACING)

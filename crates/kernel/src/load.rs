@@ -47,7 +47,7 @@ impl Drop for Registered {
     }
 }
 
-/// What can be chosen at load beside the control.
+/// What can be chosen at load besides the control.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The kernel's name for it; the control's own if `None`.
@@ -283,7 +283,7 @@ pub(crate) fn until_free(name: &str) -> Result<(), LoadError> {
     }
 }
 
-/// What libbpf says on its way to an error: its error codes alone explain little.
+/// What libbpf prints before an error: its error codes alone explain little.
 pub(crate) struct Complaints;
 
 static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -303,25 +303,25 @@ impl Complaints {
         }
     }
 
-    fn said() -> String {
+    fn log() -> String {
         COMPLAINTS.lock().map(|lines| lines.join("\n")).unwrap_or_default()
     }
 
-    /// What the kernel lacks, if that is what was said.
+    /// What the kernel lacks, if the log names it.
     pub(crate) fn lack() -> Option<Lack> {
-        Lack::named_in(&Self::said())
+        Lack::named_in(&Self::log())
     }
 
-    /// The error with what was said last before it.
+    /// The error, with the last line of the log before it.
     pub(crate) fn with(error: &libbpf_rs::Error) -> String {
-        verdict(&Self::said())
+        verdict(&Self::log())
             .map_or_else(|| format!("{error:#}"), |last| format!("{error:#}: {last}"))
     }
 }
 
 /// The line a verifier's log ends with before it counts what it did, or the last of any text.
-fn verdict(said: &str) -> Option<&str> {
-    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+fn verdict(log: &str) -> Option<&str> {
+    let lines = log.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.take_while(|line| !line.starts_with("processed ")).last()
 }
 
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_verifiers_log_its_verdict_is_told() {
+    fn the_verdict_of_a_verifiers_log_is_the_line_before_its_counts() {
         let log = "prog 'ff_init': -- BEGIN PROG LOAD LOG --\n0: (79) r1 = *(u64 *)(r1 +0)\n\
                    unknown func bpf_setsockopt#49\nprocessed 1550 insns (limit 1000000)\n\
                    -- END PROG LOAD LOG --\n\nprog 'ff_init': failed to load: -EINVAL";

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
-use crate::folder::{root, turn};
+use crate::folder::{lock_root, root};
 use crate::load::{LOADED, LoadError, Prepared, STRUCT_OPS, TEXT_MAX, check_free, until_free};
 use crate::registration::Hold;
 use crate::requirements::{BPFFS, Lack};
@@ -34,12 +34,12 @@ pub struct Pinned {
 /// # Errors
 /// A name is taken, or the file system takes no pins; all are unregistered again then.
 pub fn pin(controls: Vec<Prepared>) -> Result<Vec<Pinned>, LoadError> {
-    let _turn = turn(true).map_err(|error| Lack::Pins(error.to_string()))?;
+    let _lock = lock_root(true).map_err(|error| Lack::Pins(error.to_string()))?;
     let mut done: Vec<Pinned> = Vec::new();
     for control in controls {
         let pinned = Pinned { name: control.name().to_owned(), control: control.full().to_owned() };
         if let Err(error) = register(control) {
-            // What is told is why one could not be made.
+            // The error that is returned is the first one.
             done.iter().for_each(|pinned| drop(take_back(&pinned.name)));
             return Err(error);
         }
@@ -53,7 +53,7 @@ pub fn pin(controls: Vec<Prepared>) -> Result<Vec<Pinned>, LoadError> {
 /// # Errors
 /// The folder cannot be read.
 pub fn list() -> io::Result<(Vec<Pinned>, Vec<PathBuf>)> {
-    let Some(_turn) = turn(false)? else { return Ok((Vec::new(), Vec::new())) };
+    let Some(_lock) = lock_root(false)? else { return Ok((Vec::new(), Vec::new())) };
     let (mut found, mut foreign) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(root())? {
         let path = entry?.path();
@@ -62,7 +62,7 @@ pub fn list() -> io::Result<(Vec<Pinned>, Vec<PathBuf>)> {
             let control = control_of(&path).unwrap_or_default();
             found.push(Pinned { name: name.to_owned(), control });
         } else if is_interrupted(&path) {
-            // Who may only read leaves it to others.
+            // A user who may only read leaves it there.
             let _ = remove(&path);
         } else {
             foreign.push(path);
@@ -79,7 +79,7 @@ pub fn list() -> io::Result<(Vec<Pinned>, Vec<PathBuf>)> {
 /// # Errors
 /// The folder cannot be removed.
 pub fn unpin(name: &str) -> io::Result<bool> {
-    let Some(_turn) = turn(false)? else { return Ok(false) };
+    let Some(_lock) = lock_root(false)? else { return Ok(false) };
     let folder = folder(name);
     if is_loaded(&folder) {
         return take_back(name).map(|()| true);
@@ -119,7 +119,7 @@ fn register(mut control: Prepared) -> Result<(), LoadError> {
         });
     match outcome.is_err() {
         true => drop(remove(&folder)),
-        // Its link says as much.
+        // Where this fails, the link shows that it is loaded.
         false => drop(fs::set_permissions(&folder, Permissions::from_mode(FINISHED))),
     }
     outcome

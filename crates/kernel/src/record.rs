@@ -1,4 +1,4 @@
-//! What the senders of a recording control were told and what they made of it, event by event.
+//! The events of the senders of a recording control, and their windows after each.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub struct Record {
     pub exit: Option<Exit>,
 }
 
-/// How start-up ended, as the control tells who watches (`c/bpf/exit.h`).
+/// How start-up ended, as the control writes it into the socket (`c/bpf/exit.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// Why.
@@ -123,7 +123,7 @@ impl Record {
 impl Exit {
     fn read(word: u64) -> Option<Self> {
         let [why, _, _, _, cwnd @ ..] = word.to_le_bytes();
-        let end = End::told(why.into())?;
+        let end = End::from_number(why.into())?;
         Some(Self { end, cwnd: u32::from_le_bytes(cwnd) })
     }
 }

@@ -43,14 +43,14 @@ pub enum Lack {
 impl Lack {
     /// What the kernel lacks, where libbpf or the kernel's verifier has named it: a field of a
     /// struct, or a function that a program calls.
-    pub fn named_in(said: &str) -> Option<Self> {
-        let field = said.lines().find_map(|line| {
+    pub fn named_in(log: &str) -> Option<Self> {
+        let field = log.lines().find_map(|line| {
             let (_, relocation) = line.split_once("failed to resolve CO-RE relocation ")?;
             let (_, field) = relocation.split_once("] ")?;
             Some(format!("field {}", field.split(" (").next()?))
         });
         let function = || {
-            said.lines().find_map(|line| {
+            log.lines().find_map(|line| {
                 let (_, called) = line.split_once("unknown func ")?;
                 Some(format!("{} for such programs", called.split('#').next()?))
             })
@@ -125,7 +125,7 @@ fn named() -> Result<Named, Lack> {
     NAMED.ok_or(Lack::Btf)
 }
 
-/// Checks what surviving the command's exit needs besides.
+/// Checks what a control needs besides to stay when the command ends.
 ///
 /// # Errors
 /// There is no BPF file system where it belongs.
@@ -189,12 +189,12 @@ mod tests {
 
     /// In the words of Linux 5.10 and libbpf 1.5.
     #[test]
-    fn what_the_kernel_lacks_is_taken_from_what_is_said() {
+    fn what_the_kernel_lacks_is_taken_from_the_log() {
         let function = "prog 'ff_init': -- BEGIN PROG LOAD LOG --\n0: (79) r1 = *(u64 *)(r1 +0)\n\
                         unknown func bpf_setsockopt#49\nprocessed 1550 insns (limit 1000000)\n";
         let field = "28: <invalid CO-RE relocation>\nfailed to resolve CO-RE relocation <byte_off> \
                      [37] struct sock.sk_cgrp_data.cgroup (0:1:0 @ offset 48)\nprocessed 9 insns";
-        let lack = |said| Lack::named_in(said).map(|lack| lack.to_string());
+        let lack = |log| Lack::named_in(log).map(|lack| lack.to_string());
         let has = "Linux 5.15 or later with CONFIG_BPF_JIT has";
         assert_eq!(
             lack(function).unwrap(),

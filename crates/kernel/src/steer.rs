@@ -1,8 +1,8 @@
 //! Rules that give new connections of a cgroup a control (`c/bpf/steer.bpf.c`). They hold until
 //! they are taken away or the machine restarts: a folder of the BPF file system holds the program's
-//! link and its maps, beside that of the controls and guarded like it.
+//! link and its maps, next to that of the controls and guarded like it.
 //!
-//! The rules are a map, so that they change while connections go on: the new set is written beside
+//! The rules are a map, so that they change while connections go on: the new set is written next to
 //! the old one, and one number says which of the two holds.
 
 use std::cmp::Reverse;
@@ -17,7 +17,7 @@ use crate::attached::Attached;
 use crate::catalogue::{LONGEST_NAME, available};
 use crate::cgroup::Cgroup;
 use crate::fields::Fields;
-use crate::folder::turn_of;
+use crate::folder::lock_folder;
 use crate::load::Complaints;
 use crate::requirements::{self, BPFFS, Lack};
 
@@ -118,7 +118,7 @@ pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
         return Err(SteerError::TooMany(rules.len()));
     }
     let folder = root();
-    let _turn = turn_of(&folder, true)?;
+    let _lock = lock_folder(&folder, true)?;
     if !Attached::is_in(&folder) {
         return STEER.attach(cgroup, &folder, || write(&maps(&folder)?, rules));
     }
@@ -132,7 +132,7 @@ pub fn set(cgroup: &Path, rules: &[Rule]) -> Result<(), SteerError> {
 /// The folder cannot be read.
 pub fn list() -> Result<Vec<(Rule, Counts)>, SteerError> {
     let folder = root();
-    let Some(_turn) = turn_of(&folder, false)? else { return Ok(Vec::new()) };
+    let Some(_lock) = lock_folder(&folder, false)? else { return Ok(Vec::new()) };
     if !Attached::is_in(&folder) {
         // An interrupted command left the folder.
         return Ok(Vec::new());
@@ -157,7 +157,7 @@ pub fn list() -> Result<Vec<(Rule, Counts)>, SteerError> {
 /// The folder cannot be removed.
 pub fn clear() -> Result<bool, SteerError> {
     let folder = root();
-    let Some(_turn) = turn_of(&folder, false)? else { return Ok(false) };
+    let Some(_lock) = lock_folder(&folder, false)? else { return Ok(false) };
     STEER.remove(&folder)?;
     Ok(true)
 }
@@ -168,7 +168,7 @@ fn maps(folder: &Path) -> Result<[MapHandle; 3], SteerError> {
     Ok([all?, active?, counts?])
 }
 
-/// Writes a set of rules beside the one that holds, and lets it hold.
+/// Writes a set of rules into the half that is not in force, and puts it in force.
 fn write([all, active, counts]: &[MapHandle; 3], rules: &[Rule]) -> Result<(), SteerError> {
     let set = 1 - read_word(active)?.min(1);
     let mut ordered: Vec<&Rule> = rules.iter().collect();

@@ -16,7 +16,7 @@ pub use dealing::{Dealing, Plan};
 /// What was dealt since the trial began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// New connections for which the trial is.
+    /// New connections that the trial's rule matches.
     pub matched: u64,
     /// Those whose application had chosen a control itself; they take no part.
     pub own_choice: u64,
@@ -24,7 +24,7 @@ pub struct Counts {
     pub failed: u64,
     /// Why, the last time: an `errno`.
     pub last_error: u64,
-    /// Connections that could not be told, because too many were at once.
+    /// Connections that were not reported, because too many came at once.
     pub dropped: u64,
     /// Connections that take part: with the other control, and with the one that is tried.
     pub dealt: [u64; 2],

@@ -69,7 +69,7 @@ pub fn of(names: &[String]) -> io::Result<Vec<Uses>> {
     Ok(uses)
 }
 
-/// What programs say in one network namespace.
+/// What programs print in one network namespace.
 struct Facts {
     default: String,
     sockets: String,
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_is_told_by_its_control() {
+    fn a_socket_is_found_by_its_control() {
         let line = "ESTAB 0 0 10.9.0.1:40 10.9.0.2:5201 ff_astart wscale:7,7 rto:204 cwnd:34";
         let found = socket(line, "ff_astart", "host").unwrap();
         assert_eq!((found.state.as_str(), found.peer.as_str()), ("ESTAB", "10.9.0.2:5201"));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_is_told_by_its_congctl() {
+    fn a_route_is_found_by_its_congctl() {
         assert!(names_control("10.0.0.0/8 via 10.9.0.2 dev va congctl ff_astart", "ff_astart"));
         assert!(names_control("default dev va congctl lock ff_astart", "ff_astart"));
         assert!(!names_control("default dev ff_astart congctl cubic", "ff_astart"));

@@ -149,7 +149,7 @@ impl End {
     }
 
     /// `enum slow_start_end` (c/bpf/exit.h); none where it did not end.
-    pub(crate) fn told(number: u32) -> Option<Self> {
+    pub(crate) fn from_number(number: u32) -> Option<Self> {
         Self::ALL.into_iter().take(5).nth(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
@@ -171,8 +171,8 @@ pub struct Counts {
 }
 
 impl Watch {
-    /// Watches the connections of a cgroup that begin from now on. Programs of others stay attached
-    /// beside this one.
+    /// Watches the connections of a cgroup that begin from now on. Programs of others stay
+    /// attached.
     ///
     /// # Errors
     /// What the machine lacks, or why the kernel refused; nothing stays behind.
@@ -323,7 +323,7 @@ fn read_end(end: u32, [network, receiver, buffer]: [u32; 3]) -> Option<End> {
         0 if receiver >= buffer && receiver > network => Some(End::ReceiverWindow),
         0 if buffer > network => Some(End::SendBuffer),
         0 => Some(End::Application),
-        _ => End::told(end),
+        _ => End::from_number(end),
     }
 }
 

@@ -13,7 +13,7 @@ use firstflight_kernel::{KernelControl, Registered, requirements};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 
-/// A knob that no other test sets, so that its maps are told from theirs.
+/// A knob that no other test sets: by it its maps are known.
 const CONTROL: &str = "astart(ere.N=83)";
 
 /// Maps in the kernel that hold this control's name in full.

@@ -41,7 +41,7 @@ use running::flow::{Flow, Given, rest_once, send_full_segments};
 use running::network::{Network, has_tools, wait_until};
 use running::replay::{LARGEST_SSTHRESH, Replay};
 use running::verifier::STRICT;
-use running::watching::{told_of, traced};
+use running::watching::{closed_connection, traced};
 
 /// Whether this machine can run a test; says why not.
 fn able() -> bool {
@@ -98,7 +98,7 @@ fn the_core_replays_what_the_kernel_did() {
 }
 
 /// A kernel that leaves calls out reduces to a threshold that nobody gave. With the next ACK it has
-/// the sender's: connections begin and losses are told late.
+/// the sender's: beginnings and losses are reported to the sender late.
 #[test]
 fn what_a_kernel_leaves_out_is_made_good() {
     if !able() {
@@ -107,7 +107,7 @@ fn what_a_kernel_leaves_out_is_made_good() {
     let network = Network::new(100);
     for (number, text) in ["astart", "mstart", "newreno"].into_iter().enumerate() {
         let records = recorded(&network, 100 + number, text, true, |records| {
-            (count(records, Kind::Loss) == 0).then(|| "no loss was told".to_owned())
+            (count(records, Kind::Loss) == 0).then(|| "no loss was recorded".to_owned())
         });
         let stray = |record: &&Record| record.snd_ssthresh > LARGEST_SSTHRESH;
         let late = records.iter().filter(|record| record.kind == Kind::Ack).find(stray);
@@ -135,7 +135,7 @@ fn what_a_connection_learned_is_handed_to_the_next() {
     records.iter().for_each(|record| replay.take(record));
     let hints: Vec<&Record> = records.iter().filter(|it| it.kind == Kind::Hint).collect();
     println!("{} hints, of which the pace was compared {} times", hints.len(), replay.paced);
-    assert_eq!(hints.len(), 1, "of two connections the second is told");
+    assert_eq!(hints.len(), 1, "of two connections the second has a hint");
     let [_, cwnd, _, rtt, min_rtt, per_round, age] = hints[0].numbers;
     assert!(cwnd > 0 && rtt >= min_rtt && min_rtt > 0 && per_round > 0, "{:?}", hints[0]);
     assert!((1..60_000_000_000).contains(&age), "{:?}", hints[0]);
@@ -159,7 +159,7 @@ fn a_fin_with_the_last_full_segment_is_delivered_with_it() {
 
 /// CUBIC's clock stands still while the source rests.
 #[test]
-fn a_control_that_wants_to_know_of_a_rest_hears_how_long_it_was() {
+fn a_control_with_on_rest_gets_the_length_of_a_rest() {
     if !able() {
         return;
     }
@@ -208,10 +208,10 @@ fn a_control_begins_after_the_handshake_however_it_was_chosen() {
     }
 }
 
-/// Why slow start ended, and with which window, is what the control was told packet by packet.
+/// A watch reports the end of slow start and the window that the control's own records show.
 #[test]
 fn a_watched_connection_ends_slow_start_as_its_control_did() {
-    let Some((cgroup, _turn)) = turn() else { return };
+    let Some((cgroup, _lock)) = exclusive() else { return };
     let watch = Watch::attach(&cgroup).unwrap();
     let traced = traced();
     let network = Network::new(400);
@@ -225,19 +225,20 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
         flow.carry(SIZE);
         flow.end();
         let records = control.records().unwrap();
-        let told = told_of(&watch, control.name());
+        let watched = closed_connection(&watch, control.name());
         let before = records.iter().take_while(|record| record.kind != Kind::Loss);
         let longest = before.map(|record| record.snd_cwnd).max().unwrap();
-        println!("{text}: {:?}, longest window before a loss {longest}", told.slow_start);
-        assert_eq!(told.slow_start.end, end, "{text}");
-        assert_eq!(told.slow_start.cwnd, longest, "{text}: {told:?}");
-        assert!(told.lost > 0 && told.acked > SIZE / 2, "{text}: {told:?}");
-        assert_eq!(u32::from(told.remote.port()), records[0].ports.1, "{text}");
+        println!("{text}: {:?}, longest window before a loss {longest}", watched.slow_start);
+        assert_eq!(watched.slow_start.end, end, "{text}");
+        assert_eq!(watched.slow_start.cwnd, longest, "{text}: {watched:?}");
+        assert!(watched.lost > 0 && watched.acked > SIZE / 2, "{text}: {watched:?}");
+        assert_eq!(u32::from(watched.remote.port()), records[0].ports.1, "{text}");
         let Some(traced) = &traced else { continue };
-        let by_tracepoints = told_of(traced, control.name());
+        let by_tracepoints = closed_connection(traced, control.name());
         let ended = |it: &Connection| (it.slow_start.end, it.slow_start.cwnd, it.local, it.remote);
-        assert_eq!(ended(&by_tracepoints), ended(&told), "{text}: {by_tracepoints:?}");
-        assert_eq!((by_tracepoints.acked, by_tracepoints.lost), (told.acked, told.lost), "{text}");
+        assert_eq!(ended(&by_tracepoints), ended(&watched), "{text}: {by_tracepoints:?}");
+        let counts = |it: &Connection| (it.acked, it.lost);
+        assert_eq!(counts(&by_tracepoints), counts(&watched), "{text}");
         assert_eq!(by_tracepoints.slow_start.timeouts, None, "{text}");
         let rate = by_tracepoints.slow_start.rate;
         assert!(rate.is_none() || end != End::Heuristic, "{text}: {by_tracepoints:?}");
@@ -248,7 +249,7 @@ fn a_watched_connection_ends_slow_start_as_its_control_did() {
 /// and leave the application its own choice.
 #[test]
 fn rules_steer_new_connections_and_are_undone() {
-    let Some((cgroup, _turn)) = turn() else { return };
+    let Some((cgroup, _lock)) = exclusive() else { return };
     assert!(steer::list().unwrap().is_empty(), "rules of somebody else hold on this machine");
     // What a command leaves that was killed before it attached the program.
     fs::DirBuilder::new().mode(0o700).create("/sys/fs/bpf/firstflight-steer").unwrap();
@@ -301,7 +302,7 @@ fn rules_steer_new_connections_and_are_undone() {
 /// A socket counts to the cgroup in which it was made, and to those above.
 #[test]
 fn a_rule_may_be_for_a_cgroup_and_those_below() {
-    let Some((root, _turn)) = turn() else { return };
+    let Some((root, _lock)) = exclusive() else { return };
     let own = fs::read_to_string("/proc/self/cgroup").unwrap();
     let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
     let above = root.join(format!("fft{}", std::process::id()));
@@ -320,27 +321,27 @@ fn a_rule_may_be_for_a_cgroup_and_those_below() {
         Flow::start(&network, "reno", Given::ByOthers).end();
         steer::list().unwrap()[0].1.matched
     };
-    assert_eq!(matched(&above), 0, "made elsewhere");
+    assert_eq!(matched(&above), 0, "made outside of it");
     enter(&below);
     let found = [&above, &below, &root].map(|folder| matched(folder));
     enter(&above);
-    let beside = matched(&below);
+    let from_above = matched(&below);
     enter(&root.join(own));
-    // A command of a test beside this one may have begun in it.
+    // A command of a test that runs at the same time may have begun in it.
     for folder in [below, above] {
         wait_until("the folder's removal", || fs::remove_dir(&folder).is_ok());
     }
-    assert_eq!((found, beside), ([1; 3], 0));
+    assert_eq!((found, from_above), ([1; 3], 0));
 }
 
-/// One test at a time sets rules, floods the host, or counts on being told of all connections.
-static TURN: Mutex<()> = Mutex::new(());
+/// One test at a time sets rules, floods the host, or relies on a report of every connection.
+static EXCLUSIVE: Mutex<()> = Mutex::new(());
 
-/// Waits for [`TURN`], and returns the root cgroup with the lock. Where BPF cannot be used it
+/// Waits for [`EXCLUSIVE`], and returns the root cgroup with the lock. Where BPF cannot be used it
 /// prints that the test is skipped, and returns `None`.
-fn turn() -> Option<(PathBuf, MutexGuard<'static, ()>)> {
+fn exclusive() -> Option<(PathBuf, MutexGuard<'static, ()>)> {
     let root = able().then(cgroup).flatten()?;
-    Some((root, TURN.lock().unwrap_or_else(PoisonError::into_inner)))
+    Some((root, EXCLUSIVE.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// Clears the rules of `steer` and the trial when it is dropped, after a panic too.
@@ -386,9 +387,9 @@ fn recorded(
     assert_eq!(lacks(&records), None, "{text}");
     records.iter().for_each(|record| replay.take(record));
     assert!(!paces || replay.paced > 10, "{text}: paced {} times", replay.paced);
-    // Policies that watch no ACKs are told what ACKs acknowledge and no more.
+    // Policies that watch no ACKs get what ACKs acknowledge and no more.
     if !leaving_out && replay.control().needs().all().has(Facilities::TIMES) {
-        println!("{text}: {} connections told all that is promised", replay.check());
+        println!("{text}: {} connections got all that is promised", replay.check());
     }
     records
 }

@@ -22,7 +22,7 @@ struct ff_ops {
     u64 (*train_length)(const struct ff_sender *s);
     u64 (*train_rate)(const struct ff_sender *s);
     u64 (*refutes_hint)(const struct ff_sender *s);
-    u64 (*turn)(const struct ff_sender *s);
+    u64 (*w_max)(const struct ff_sender *s);
     void (*on_wake)(struct ff_sender *s, ff_knobs *k, u64 now);
     u64 (*wake)(const struct ff_sender *s);
     void (*endpoint_paces)(struct ff_sender *s, u32 paces);
@@ -103,7 +103,7 @@ static u64 host_refutes_hint(const struct ff_sender *s)
 #endif
 }
 
-static u64 host_turn(const struct ff_sender *s)
+static u64 host_w_max(const struct ff_sender *s)
 {
 #ifdef FF_TAKES_PIPE
     return s->avoidance.w_max;
@@ -164,7 +164,7 @@ const struct ff_ops *FF_NATIVE(void)
         .train_length = host_train_length,
         .train_rate = host_train_rate,
         .refutes_hint = host_refutes_hint,
-        .turn = host_turn,
+        .w_max = host_w_max,
         .on_wake = host_on_wake,
         .wake = host_wake,
         .endpoint_paces = host_endpoint_paces,

@@ -28,7 +28,7 @@ struct Ops {
     train_length: unsafe extern "C" fn(*const State) -> u64,
     train_rate: unsafe extern "C" fn(*const State) -> u64,
     refutes_hint: unsafe extern "C" fn(*const State) -> u64,
-    turn: unsafe extern "C" fn(*const State) -> u64,
+    w_max: unsafe extern "C" fn(*const State) -> u64,
     on_wake: unsafe extern "C" fn(*mut State, *const Knobs, u64),
     wake: unsafe extern "C" fn(*const State) -> u64,
     endpoint_paces: unsafe extern "C" fn(*mut State, u32),
@@ -272,7 +272,8 @@ impl Native {
         (rate != u64::MAX).then_some(Rate(rate))
     }
 
-    /// What leaves first at another rate, if something does, as when it was decided.
+    /// Length and rate of what leaves first at another rate, if something does, as they were
+    /// decided.
     pub fn train(&self) -> Option<(Bytes, Rate)> {
         // SAFETY: as in `cwnd`.
         let (length, rate) = unsafe {
@@ -296,11 +297,11 @@ impl Native {
         (wake != u64::MAX).then_some(Instant(wake))
     }
 
-    /// Where CUBIC's curve turns, its W_max; none if the avoidance has no curve.
-    pub fn turn(&self) -> Option<Bytes> {
+    /// CUBIC's W_max; `None` if the avoidance has none.
+    pub fn w_max(&self) -> Option<Bytes> {
         // SAFETY: as in `cwnd`.
-        let turn = unsafe { (self.ops.turn)(self.state.as_ptr()) };
-        (turn != u64::MAX).then_some(Bytes(turn))
+        let w_max = unsafe { (self.ops.w_max)(self.state.as_ptr()) };
+        (w_max != u64::MAX).then_some(Bytes(w_max))
     }
 
     /// [`firstflight_core::sender::Sender::refutes_hint`].

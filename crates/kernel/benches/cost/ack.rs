@@ -11,7 +11,7 @@ use std::time::Duration;
 use socket2::SockRef;
 
 use crate::network::Network;
-use crate::probe::{Of, Probe};
+use crate::probe::{Probe, Sample};
 use crate::{Problem, Subject, drain, fill};
 
 /// Measures and prints.
@@ -64,10 +64,10 @@ fn print(subjects: &[Subject], probe: &Probe) -> Result<(), Problem> {
     println!("\n{:<16} {:>7} {:>9} {:>8} {:>9}", "", "ACKs", "mean", "", "quiet");
     let mut reno: Option<(f64, f64)> = None;
     for (number, subject) in subjects.iter().enumerate() {
-        let clock = probe.histogram(number, Of::Clock)?.middle();
-        let all = probe.histogram(number, Of::All)?;
+        let clock = probe.histogram(number, Sample::Clock)?.middle();
+        let all = probe.histogram(number, Sample::All)?;
         let (acks, mean) = (all.samples(), all.mean() - clock);
-        let quiet = probe.histogram(number, Of::Quiet)?.middle() - clock;
+        let quiet = probe.histogram(number, Sample::Quiet)?.middle() - clock;
         let (of_mean, of_quiet) = *reno.get_or_insert((mean, quiet));
         let percent = |ours: f64, renos: f64| 100.0 * (ours / renos - 1.0);
         println!(

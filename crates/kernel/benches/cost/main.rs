@@ -1,11 +1,11 @@
-//! What an ACK costs the running kernel under each control, beside its own reno: `cargo bench -p
-//! firstflight-kernel --features bpf` (as root, two minutes). Arguments after `--`: rounds, then
-//! controls.
+//! What an ACK costs the running kernel under each control, compared with its own reno: `cargo
+//! bench -p firstflight-kernel --features bpf` (as root, two minutes). Arguments after `--`:
+//! rounds, then controls.
 //!
 //! Measured is the time within the kernel's functions that handle an ACK (`ack.rs`), on one
 //! connection that changes its control from slice to slice, so that all meet the same machine,
-//! windows and neighbours. A kernel that lets nobody trace it (lockdown) tells nothing; `cargo
-//! xtask qemu --cost` asks Debian's, whose clock then counts instructions.
+//! windows and neighbours. A kernel that lets nobody trace it (lockdown) cannot be measured; `cargo
+//! xtask qemu --cost` measures Debian's in a guest whose clock counts instructions.
 
 mod ack;
 #[path = "../../tests/running/network.rs"]
@@ -86,6 +86,7 @@ fn drain(mut receiver: TcpStream) {
     while receiver.read(&mut data).is_ok_and(|count| count > 0) {}
 }
 
-/// The kernel's own; the first twice, which shows what the measurement can tell apart.
+/// The kernel's own controls. The first is measured twice: the difference is the error of the
+/// measurement.
 const KERNELS: &[&str] = &["linux-reno", "linux-reno", "linux-cubic"];
 const ROUNDS: u32 = 40;

@@ -6,7 +6,7 @@ use crate::Problem;
 
 /// What is counted, in the order of `probe.bpf.c`.
 #[derive(Clone, Copy)]
-pub(crate) enum Of {
+pub(crate) enum Sample {
     /// ACKs that deliver two segments.
     All,
     /// Those among them that let none go.
@@ -47,8 +47,8 @@ impl Probe {
         Ok(())
     }
 
-    pub(crate) fn histogram(&self, control: usize, of: Of) -> Result<Histogram, Problem> {
-        let key = u32::try_from(control * HISTOGRAMS + of as usize)?.to_ne_bytes();
+    pub(crate) fn histogram(&self, control: usize, sample: Sample) -> Result<Histogram, Problem> {
+        let key = u32::try_from(control * HISTOGRAMS + sample as usize)?.to_ne_bytes();
         let value = self.map("histograms")?.lookup(&key, MapFlags::ANY)?.ok_or("no histogram")?;
         let counts = value.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
         Ok(Histogram { counts: counts.collect() })

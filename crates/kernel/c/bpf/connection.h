@@ -19,7 +19,7 @@
 
 #ifdef FF_WATCHES_NO_ACKS
 
-/* Of one socket: the sender, and what it was last told. */
+/* Of one socket: the sender, and what the kernel's state was at its last event. */
 struct connection {
     struct ff_sender sender;
     u32 cwnd;
@@ -52,14 +52,14 @@ FF_INLINE struct connection *new_connection(struct sock *sk)
     return c;
 }
 
-/* There is no room for it, and the socket's windows tell as much: such a start-up ends by what the
- * kernel saw too, or at ssthresh.
+/* There is no room for it, and none is needed: such a start-up ends by a loss, which the kernel saw
+ * too, or at ssthresh, so that the socket's windows show it.
  */
 FF_INLINE void note_exit(struct tcp_sock *tp, u32 why, u32 cwnd) {}
 
 #else
 
-/* Of one socket: the sender, and what the kernel's counters were when it was last told. */
+/* Of one socket: the sender, and what the kernel's counters were at its last event. */
 struct connection {
     struct ff_sender sender;
     u32 cwnd;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * What the sender is told beside ACKs, found by the kernel's states and counters: what has left,
- * losses, the end of a recovery, another MSS; and the window that it has, written to the socket.
+ * What is reported to the sender besides ACKs, found by the kernel's states and counters: what has
+ * left, losses, the end of a recovery, another MSS; and the window that it has, written to the
+ * socket.
  */
 #ifndef FF_EVENTS_H
 #define FF_EVENTS_H
@@ -30,8 +31,8 @@ FF_INLINE u64 uses_its_window(struct tcp_sock *tp)
     return cwnd < tp->snd_ssthresh && cwnd < 2 * tp->max_packets_out;
 }
 
-/* `before` is what it was: from one ACK to the next it hardly changes, and a product tells that
- * faster than a quotient.
+/* `before` is the last result: it hardly changes from one ACK to the next, and a product checks
+ * that faster than a division.
  */
 FF_INLINE u32 segments(u64 bytes, u64 mss, u32 most, u32 before)
 {
@@ -128,10 +129,12 @@ FF_INLINE void notice_pacing(struct connection *c, struct tcp_sock *tp)
 
 #endif
 
-/* Tells a loss, with what the kernel newly counts as lost: of a recovery one segment at least,
- * because it does not count what a probe has repaired. By itself, as it is long and seldom called.
+/* Tells the sender of a loss, with what the kernel newly counts as lost: of a recovery one segment
+ * at least, because it does not count what a probe has repaired. It is not inlined, because it is
+ * long and rarely called.
  */
-static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 kind, u32 answered)
+static FF_SUBPROGRAM void tell_loss(struct connection *c, struct tcp_sock *tp, u32 kind,
+                                    u32 answered)
 {
     u64 lost = (u64)(tp->lost - c->lost) * c->sender.view.mss;
     u32 cwnd = cwnd_segments(c, tp);
@@ -144,7 +147,7 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
         .lost = kind == LOSS_RECOVERY ? max_of(lost, c->sender.view.mss) : lost,
         .flight = c->sender.view.window.cwnd,
         .kind = kind,
-        /* Whether a retransmission was lost the kernel does not count by itself. */
+        /* The kernel has no counter of lost retransmissions. */
         .again = 0,
         .answered = answered,
     };
@@ -162,20 +165,20 @@ static FF_SUBPROGRAM void lose(struct connection *c, struct tcp_sock *tp, u32 ki
     report(c, tp, RECORD_LOSS, (u64 *)&loss, 6);
 }
 
-/* The kernel enters a state, or is found in one that it did not tell of: a loss, which the sender
- * answers or has answered. A timeout in a recovery, or after one, asks for no new threshold. Told
- * out of an undisturbed state there is none: segments were too large for the path, and are sent
- * again.
+/* The kernel has entered a state, which is a loss: by a call of ff_set_state (`called`), or found
+ * since. A timeout in a recovery or after one asks for no new threshold (`answered`). CA_Loss by a
+ * call out of an undisturbed state is no timeout: segments were too large for the path, and are
+ * sent again.
  */
-FF_INLINE void enter_state(struct connection *c, struct tcp_sock *tp, u8 state, u8 told)
+FF_INLINE void enter_state(struct connection *c, struct tcp_sock *tp, u8 state, u8 called)
 {
     u8 before = c->state, answered = before >= CA_CWR;
 
     c->state = state;
     if (reduces(state) && state != before)
-        lose(c, tp, LOSS_RECOVERY, 0);
-    if (state == CA_LOSS && !c->timed_out && (answered || !told))
-        lose(c, tp, LOSS_TIMEOUT, answered);
+        tell_loss(c, tp, LOSS_RECOVERY, 0);
+    if (state == CA_LOSS && !c->timed_out && (answered || !called))
+        tell_loss(c, tp, LOSS_TIMEOUT, answered);
     c->timed_out = 0;
 }
 
@@ -187,7 +190,7 @@ FF_INLINE void notice_state(struct connection *c, struct tcp_sock *tp)
     if (state != c->state)
         enter_state(c, tp, state, 0);
     else if (reduces(state) && tp->lost != c->lost)
-        lose(c, tp, LOSS_RECOVERY, 0); /* more of it, found since */
+        tell_loss(c, tp, LOSS_RECOVERY, 0); /* more of it, found since */
 }
 
 /* Takes over what the kernel has made of cwnd by itself, but no threshold. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * How the first slow start of a connection ended, and where our controls tell it (shell.bpf.c) to
- * who watches (watch.bpf.c): in the last word of what the kernel gives a control within the socket.
- * The kernel clears it for every new control.
+ * How the first slow start of a connection ended. Our controls (shell.bpf.c) leave it for the
+ * programs that watch (look.h) in the last word of what the kernel gives a control within the
+ * socket. The kernel clears it for every new control.
  */
 #ifndef FF_EXIT_H
 #define FF_EXIT_H
@@ -18,7 +18,7 @@ enum slow_start_end {
     END_LOCAL,     /* the host itself was congested, and nothing was lost or marked */
 };
 
-/* Why, beside a mark by which the word is known, and above both the window in segments. */
+/* Why, with a mark by which the word is known, and above both the window in segments. */
 #define EXIT_WORD (CA_PRIV_WORDS - 1)
 #define EXIT_MARK 0x66667800U
 #define EXIT_WHY 0xffU
@@ -30,13 +30,13 @@ FF_INLINE u64 *exit_of(struct tcp_sock *tp)
 
 FF_INLINE u64 exit_word(u32 why, u32 cwnd) { return (u64)cwnd << 32 | EXIT_MARK | why; }
 
-/* Any control may have written anything there. */
-FF_INLINE u8 tells_exit(u64 word)
+/* Whether the word is ours: any control may have written anything there. */
+FF_INLINE u8 is_exit_word(u64 word)
 {
     return ((u32)word & ~EXIT_WHY) == EXIT_MARK && (word & EXIT_WHY) <= END_LOCAL;
 }
 
-/* What the kernel's state says of why the window is being reduced. */
+/* Why the window is being reduced, by the kernel's state and counters. */
 FF_INLINE u32 why_reduced(u8 state, const struct tcp_sock *tp)
 {
     if (state == CA_LOSS)

@@ -5,7 +5,7 @@
  *
  * Why slow start ended stands in the socket at any later time: tcp_init_cwnd_reduction and
  * tcp_enter_loss of the kernel keep the window before the reduction in prior_cwnd and the threshold
- * before it in prior_ssthresh. Our own controls tell it themselves (exit.h). When it ended is an
+ * before it in prior_ssthresh. Our own controls write it themselves (exit.h). When it ended is an
  * interval: between two looks.
  */
 #ifndef FF_LOOK_H
@@ -62,7 +62,7 @@ FF_INLINE void end(struct connection *c, struct tcp_sock *tp, u32 why, u32 cwnd,
         c->seen.end_rate = (u64)tp->rate_delivered * tp->mss_cache * 1000000 / interval;
 }
 
-/* Whether slow start is over, of a control that does not tell it; `before` is the window at the
+/* Whether slow start is over, for a control that does not write it; `before` is the window at the
  * last look.
  */
 static FF_SUBPROGRAM u8 is_left(struct connection *c, struct tcp_sock *tp, u32 before, u8 state,
@@ -121,7 +121,7 @@ FF_INLINE u8 state_of(struct tcp_sock *tp)
 static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 state, u8 closing)
 {
     u32 cwnd = tp->snd_cwnd, prior = tp->prior_cwnd, before = c->last_cwnd;
-    u64 told = *exit_of(tp);
+    u64 exit = *exit_of(tp);
 
     c->last_cwnd = cwnd;
     if (prior != c->first_prior_cwnd)
@@ -129,9 +129,9 @@ static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 sta
     c->seen.longest_cwnd = max_of(c->seen.longest_cwnd, cwnd);
     if (c->over)
         return;
-    if (tells_exit(told)) {
-        if (told & EXIT_WHY) {
-            end(c, tp, told & EXIT_WHY, told >> 32, closing);
+    if (is_exit_word(exit)) {
+        if (exit & EXIT_WHY) {
+            end(c, tp, exit & EXIT_WHY, exit >> 32, closing);
             c->over = 1;
             return;
         }

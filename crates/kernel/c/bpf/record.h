@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * What a connection's sender was told and what it made of it, event by event, for those who ask
- * for it at load. crates/kernel/src/record.rs reads it.
+ * The events of a connection's sender and its windows after each, written where the loader asks for
+ * it. crates/kernel/src/record.rs reads them.
  */
 #ifndef FF_RECORD_H
 #define FF_RECORD_H

@@ -26,7 +26,7 @@ struct {
     __uint(max_entries, 1 << 24);
 } records SEC(".maps");
 
-/* The record is made in the buffer: on the stack it would be too much beside those that report. */
+/* The record is made in the buffer: on the stack there is no room for it under its callers. */
 static FF_SUBPROGRAM void write_record(const struct connection *c, struct tcp_sock *tp, u32 kind,
                                        const u64 *numbers, u32 count)
 {

@@ -353,7 +353,7 @@ void BPF_PROG(ff_cwnd_event, struct sock *sk, u32 event)
     if (!c)
         return;
     catch_up(c, (struct tcp_sock *)sk);
-    lose(c, (struct tcp_sock *)sk, LOSS_TIMEOUT, 0);
+    tell_loss(c, (struct tcp_sock *)sk, LOSS_TIMEOUT, 0);
     c->timed_out = 1;
 }
 

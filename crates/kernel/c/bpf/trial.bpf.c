@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0
  *
- * Deals new connections into two arms, gives each arm its control, and tells what became of each
+ * Deals new connections into two arms, gives each arm its control, and reports what became of each
  * connection. Both arms go the same way, so that they differ in their controls alone.
  *
- * It deals only until a time that the command puts off again and again: of a command that was
- * killed no harm goes on.
+ * It deals only until a time that the command puts off again and again, so that it stops soon after
+ * the command was killed.
  */
 #include "trial.h"
 
@@ -37,10 +37,10 @@ struct {
     __uint(max_entries, 1 << 22);
 } outcomes SEC(".maps");
 
-/* Of one connection, until it is told. */
+/* Of one connection, until it is reported. */
 struct connection {
     struct outcome seen;
-    struct look last;
+    struct snapshot last;
 };
 
 struct {
@@ -87,9 +87,9 @@ FF_INLINE u8 is_treated(const struct trial_plan *t, const struct ends *ends, u64
     return finish(hash) % PER_MILLE < t->treated.per_mille;
 }
 
-FF_INLINE void look(struct connection *c, struct tcp_sock *tp, const struct trial_plan *t)
+FF_INLINE void take_snapshot(struct connection *c, struct tcp_sock *tp, const struct trial_plan *t)
 {
-    struct look now = {
+    struct snapshot now = {
         .at = bpf_ktime_get_boot_ns() - c->seen.began,
         .acked = tp->bytes_acked,
         .in_flight = tp->snd_nxt - tp->snd_una,
@@ -107,7 +107,7 @@ FF_INLINE void look(struct connection *c, struct tcp_sock *tp, const struct tria
     c->last = now;
 }
 
-FF_INLINE void tell(struct connection *c, struct tcp_sock *tp, struct trial_counts *n)
+FF_INLINE void report(struct connection *c, struct tcp_sock *tp, struct trial_counts *n)
 {
     struct inet_connection_sock *icsk = (struct inet_connection_sock *)tp;
 
@@ -142,7 +142,7 @@ FF_INLINE void begin(struct bpf_sock_ops *ops, struct bpf_sock *sk, u32 op,
     }
     c = bpf_sk_storage_get(&connections, sk, 0, STORAGE_CREATE);
     if (!c) {
-        /* What cannot be told is not dealt. */
+        /* A connection that could not be reported is not dealt. */
         __sync_fetch_and_add(&n->dropped, 1);
         return;
     }
@@ -193,12 +193,12 @@ int ff_trial(struct bpf_sock_ops *ops)
     }
     if (op == STATE_CHANGED && state != TCP_CLOSED)
         return 1;
-    look(c, tp, t);
+    take_snapshot(c, tp, t);
     if (op == STATE_CHANGED)
         c->seen.broken = before == TCP_ESTABLISHED || before == TCP_FIN_WAIT1 ||
                          before == TCP_CLOSE_WAIT;
-    if (op == STATE_CHANGED || c->last.at >= t->told) {
-        tell(c, tp, n);
+    if (op == STATE_CHANGED || c->last.at >= t->report_age) {
+        report(c, tp, n);
         bpf_sk_storage_delete(&connections, sk);
     }
     return 1;

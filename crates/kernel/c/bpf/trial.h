@@ -20,9 +20,9 @@ struct trial_plan {
     char other[CA_NAME_MAX];
     u32 seed; /* of the hash that deals prefixes and minutes */
     u32 by;
-    u64 bytes; /* until so many are acknowledged the time is taken */
-    u64 age;   /* at which bytes are counted */
-    u64 told;  /* the age at which a connection is told that still goes on */
+    u64 bytes;      /* until so many are acknowledged the time is taken */
+    u64 age;        /* at which bytes are counted */
+    u64 report_age; /* at which a connection that still goes on is reported */
 };
 
 struct trial_counts {
@@ -34,8 +34,8 @@ struct trial_counts {
     u64 dealt[2];   /* to the other control, and to the one that is tried */
 };
 
-/* What was seen of a connection at one time. */
-struct look {
+/* The state of a connection at one time. */
+struct snapshot {
     u64 at; /* since the handshake */
     u64 acked;
     u32 in_flight; /* bytes */
@@ -46,8 +46,8 @@ struct outcome {
     u64 began; /* by CLOCK_BOOTTIME */
     u64 acked;
     u64 sent_again; /* bytes */
-    struct look bytes[2]; /* the looks before and after so many were acknowledged; 0 for none */
-    struct look age[2];   /* before and after that age */
+    struct snapshot bytes[2]; /* before and after so many were acknowledged; 0 for none */
+    struct snapshot age[2];   /* before and after that age */
     struct ends ends;
     u32 treated;
     u32 error; /* errno of choosing the control, 0 for none */

@@ -1,11 +1,11 @@
-//! What the program tells of one connection (`struct outcome`, c/bpf/trial.h).
+//! What the program reports of one connection (`struct outcome`, c/bpf/trial.h).
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::fields::Fields;
 
-/// A connection of a trial that has closed, or has reached the age at which it is told.
+/// A connection of a trial that has closed, or has reached [`super::dealing::REPORT_AGE`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// When its handshake ended, since the machine was started.
@@ -16,7 +16,7 @@ pub struct Connection {
     pub remote: SocketAddr,
     /// It was dealt the control that is tried.
     pub treated: bool,
-    /// Its control when it was told.
+    /// Its control when it was reported.
     pub control: String,
     /// The `errno` with which the kernel refused the control, 0 for none.
     pub error: u32,
@@ -30,13 +30,13 @@ pub struct Connection {
     pub broken: bool,
     /// The smoothed RTT at the age at which bytes are counted, or at the close before.
     pub srtt: Duration,
-    bytes: [Look; 2],
-    age: [Look; 2],
+    bytes: [Snapshot; 2],
+    age: [Snapshot; 2],
 }
 
-/// What was seen at one time.
+/// Its state at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Look {
+struct Snapshot {
     /// Since the handshake.
     at: Duration,
     acked: u64,
@@ -48,17 +48,17 @@ impl Connection {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields::of(bytes);
         let (began, acked, sent_again) = (fields.nanos()?, fields.long()?, fields.long()?);
-        let mut look = || {
+        let mut snapshot = || {
             let (at, acked) = (fields.nanos()?, fields.long()?);
-            Some(Look { at, acked, in_flight: fields.word()?.into(), srtt: fields.micros()? })
+            Some(Snapshot { at, acked, in_flight: fields.word()?.into(), srtt: fields.micros()? })
         };
-        let (bytes, age) = ([look()?, look()?], [look()?, look()?]);
+        let (bytes, age) = ([snapshot()?, snapshot()?], [snapshot()?, snapshot()?]);
         let [local, remote] = fields.ends()?;
         let treated = fields.word()? != 0;
         let (error, timeouts) = (fields.word()?, fields.word()?);
         let broken = fields.word()? != 0;
         let control = fields.name()?;
-        // Where it did not live to the age, the last look is in place of the one before it.
+        // Where it did not reach that age, the last snapshot stands in place of the one before it.
         let srtt = age[usize::from(!age[1].at.is_zero())].srtt;
         Some(Self {
             began,
@@ -77,7 +77,8 @@ impl Connection {
         })
     }
 
-    /// When so many bytes had been acknowledged, since the handshake, as far as the looks tell.
+    /// When so many bytes had been acknowledged, since the handshake, interpolated between two
+    /// snapshots; `None` where fewer were.
     pub fn time_to(&self, bytes: u64) -> Option<Duration> {
         let [before, after] = self.bytes;
         let part = bytes.saturating_sub(before.acked) as f64;
@@ -98,9 +99,10 @@ impl Connection {
     }
 }
 
-/// The time in which what was acknowledged between two looks was. They come once per RTT while data
-/// flows; where what came is what was in flight, the pause after it is the application's.
-fn span(before: Look, after: Look) -> Duration {
+/// The time in which the bytes between two snapshots were acknowledged. Snapshots come once per RTT
+/// while data flows. Where no more was acknowledged than was in flight, the pause after it is the
+/// application's.
+fn span(before: Snapshot, after: Snapshot) -> Duration {
     let all = after.at.saturating_sub(before.at);
     match after.acked - before.acked <= before.in_flight {
         true => all.min(before.srtt),
@@ -112,18 +114,18 @@ fn span(before: Look, after: Look) -> Duration {
 mod tests {
     use super::*;
 
-    const fn look(at: u64, acked: u64, in_flight: u64) -> Look {
+    const fn snapshot(at: u64, acked: u64, in_flight: u64) -> Snapshot {
         let (at, srtt) = (Duration::from_millis(at), Duration::from_millis(40));
-        Look { at, acked, in_flight, srtt }
+        Snapshot { at, acked, in_flight, srtt }
     }
 
-    fn connection(bytes: [Look; 2], age: [Look; 2]) -> Connection {
+    fn connection(bytes: [Snapshot; 2], age: [Snapshot; 2]) -> Connection {
         Connection { bytes, age, acked: 90_000, ..Connection::read(&[0; 192]).unwrap() }
     }
 
     #[test]
-    fn between_two_looks_bytes_come_evenly() {
-        let two = [look(80, 30_000, 60_000), look(120, 90_000, 0)];
+    fn between_two_snapshots_bytes_come_evenly() {
+        let two = [snapshot(80, 30_000, 60_000), snapshot(120, 90_000, 0)];
         let connection = connection(two, two);
         assert_eq!(connection.time_to(60_000), Some(Duration::from_millis(100)));
         assert_eq!(connection.bytes_at(Duration::from_millis(90)), 45_000.);
@@ -131,18 +133,19 @@ mod tests {
 
     #[test]
     fn a_pause_after_the_data_is_the_applications() {
-        let two = [look(80, 30_000, 60_000), look(9_000, 90_000, 0)];
+        let two = [snapshot(80, 30_000, 60_000), snapshot(9_000, 90_000, 0)];
         let connection = connection(two, two);
         assert_eq!(connection.time_to(60_000), Some(Duration::from_millis(100)));
         assert_eq!(connection.bytes_at(Duration::from_secs(5)), 90_000.);
         // More came than was in flight: the data came late.
-        let late = [look(80, 30_000, 10_000), look(9_000, 90_000, 0)];
+        let late = [snapshot(80, 30_000, 10_000), snapshot(9_000, 90_000, 0)];
         assert!(self::connection(late, late).time_to(60_000) > Some(Duration::from_secs(4)));
     }
 
     #[test]
     fn a_short_connection_has_no_time_and_all_its_bytes() {
-        let connection = connection([Look::default(); 2], [look(50, 90_000, 0), Look::default()]);
+        let connection =
+            connection([Snapshot::default(); 2], [snapshot(50, 90_000, 0), Snapshot::default()]);
         assert_eq!(connection.time_to(100_000), None);
         assert_eq!(connection.bytes_at(Duration::from_secs(1)), 90_000.);
         assert_eq!(Connection::read(&[0; 100]), None);

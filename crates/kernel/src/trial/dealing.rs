@@ -15,7 +15,7 @@ use super::connection::Connection;
 use super::judge::By;
 use crate::attached::Attached;
 use crate::fields::Fields;
-use crate::folder::turn_of;
+use crate::folder::lock_folder;
 use crate::requirements::{self, BPFFS};
 use crate::ring::drain;
 use crate::steer::{Rule, SteerError, bytes_of, check_known, name_bytes};
@@ -41,8 +41,8 @@ pub struct Plan {
 /// command.
 #[derive(Debug)]
 pub struct Dealing {
-    /// While a command holds it no other can.
-    _turn: File,
+    /// The lock of the folder, which one command can hold.
+    _lock: File,
     until: MapHandle,
     counts: MapHandle,
     outcomes: MapHandle,
@@ -52,20 +52,20 @@ impl Dealing {
     /// Begins to deal, or goes on with the same trial if a command left it; whether it went on.
     ///
     /// # Errors
-    /// A control that the kernel does not have, what the machine lacks, another command that
-    /// tries or has left its trial, or why the kernel refused.
+    /// A control that the kernel does not have, what the machine lacks, another trial that is under
+    /// way or was left by a command, or why the kernel refused.
     pub fn begin(cgroup: &Path, plan: &Plan) -> Result<(Self, bool), SteerError> {
         requirements::check_connections()?;
         requirements::check_pinning()?;
         check_known([&*plan.treated.control, &*plan.other].into_iter())?;
         let folder = root();
         check_alone(&folder)?;
-        let turn = turn_of(&folder, true)?;
-        let turn = turn.ok_or_else(|| io::Error::other("the folder of the pins is gone"))?;
+        let lock = lock_folder(&folder, true)?;
+        let lock = lock.ok_or_else(|| io::Error::other("the folder of the pins is gone"))?;
         let value = plan.value();
         let same = Attached::is_in(&folder);
         if same {
-            if held(&folder)? != value {
+            if plan_in(&folder)? != value {
                 return Err(SteerError::Left);
             }
             TRIAL.replace(&folder)?;
@@ -76,7 +76,7 @@ impl Dealing {
         }
         let [until, counts, outcomes] =
             ["until", "counts", "outcomes"].map(|name| Attached::map(&folder, name));
-        let dealing = Self { _turn: turn, until: until?, counts: counts?, outcomes: outcomes? };
+        let dealing = Self { _lock: lock, until: until?, counts: counts?, outcomes: outcomes? };
         dealing.renew()?;
         Ok((dealing, same))
     }
@@ -102,9 +102,10 @@ impl Dealing {
         Ok(self.until.update(&[0; 4], &nanos.to_ne_bytes(), MapFlags::ANY)?)
     }
 
-    /// Hands on what was told since the last time, in order; waits so long for a first one. The
-    /// buffer holds some 21,000 connections. One leaves it when `take` has returned, so that a
-    /// program that is killed meanwhile finds it again; `take` returns whether it wants more.
+    /// Hands on the connections reported since the last call, in order; waits so long for a first
+    /// one. The buffer holds some 21,000 connections. One leaves it when `take` has returned, so
+    /// that a program that is killed meanwhile finds it again; `take` returns whether it wants
+    /// more.
     ///
     /// # Errors
     /// libbpf cannot read the buffer.
@@ -136,7 +137,7 @@ impl Dealing {
     }
 
     /// Takes the program away. Connections that were dealt keep their control, and those that are
-    /// still open are not told.
+    /// still open are not reported.
     ///
     /// # Errors
     /// The folder cannot be removed.
@@ -155,25 +156,25 @@ impl Plan {
         };
         let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let words = [self.seed, by].map(u32::to_ne_bytes);
-        let longs = [self.bytes, nanos(self.age), nanos(TOLD)].map(u64::to_ne_bytes);
+        let longs = [self.bytes, nanos(self.age), nanos(REPORT_AGE)].map(u64::to_ne_bytes);
         let (rule, other) = (bytes_of(&self.treated), name_bytes(&self.other));
         [&rule[..], &other, words.as_flattened(), longs.as_flattened()].concat()
     }
 }
 
-/// Takes away what a command left that was killed. Whether there was anything.
+/// Takes away what a killed command left. Returns whether there was anything.
 ///
 /// # Errors
-/// A command tries just now, or the folder cannot be removed.
+/// A trial is under way, or the folder cannot be removed.
 pub fn clear() -> Result<bool, SteerError> {
     let folder = root();
     check_alone(&folder)?;
-    let Some(_turn) = turn_of(&folder, false)? else { return Ok(false) };
+    let Some(_lock) = lock_folder(&folder, false)? else { return Ok(false) };
     TRIAL.remove(&folder)?;
     Ok(true)
 }
 
-/// No other command tries.
+/// Checks that no other command holds the folder.
 fn check_alone(folder: &Path) -> Result<(), SteerError> {
     match File::open(folder).map(|folder| folder.try_lock()) {
         Ok(Err(TryLockError::WouldBlock)) => Err(SteerError::Busy),
@@ -181,10 +182,10 @@ fn check_alone(folder: &Path) -> Result<(), SteerError> {
     }
 }
 
-/// The trial that the folder holds.
-fn held(folder: &Path) -> Result<Vec<u8>, SteerError> {
-    let held = Attached::map(folder, "trial")?.lookup(&[0; 4], MapFlags::ANY)?;
-    Ok(held.unwrap_or_default())
+/// The plan of the trial that a command left in the folder.
+fn plan_in(folder: &Path) -> Result<Vec<u8>, SteerError> {
+    let plan = Attached::map(folder, "trial")?.lookup(&[0; 4], MapFlags::ANY)?;
+    Ok(plan.unwrap_or_default())
 }
 
 /// A key for the hash that deals prefixes and minutes, which nobody can guess.
@@ -217,9 +218,9 @@ const TRIAL: Attached = Attached {
 
 /// How long it deals after a command was killed.
 pub const LEASE: Duration = Duration::from_secs(10);
-/// The age at which a connection is told that goes on, so that both arms are judged by the same
-/// time: their start.
-pub const TOLD: Duration = Duration::from_secs(60);
+/// The age at which a connection that goes on is reported, so that both arms are judged by their
+/// starts.
+pub const REPORT_AGE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {

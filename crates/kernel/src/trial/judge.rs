@@ -115,7 +115,8 @@ pub struct Judge {
     dealt: ShareCheck,
     connections: [u64; 2],
     measures: [Tally; MEASURES.len()],
-    /// Those of late: a connection that is told later is a cluster of its own.
+    /// The clusters of the last [`MINUTES`]; a connection that is reported later is a cluster of
+    /// its own.
     clusters: HashMap<(u128, u64), [InCluster; MEASURES.len()]>,
     newest: u64,
     expected: HashMap<u128, [Mean; MEASURES.len()]>,
@@ -153,9 +154,10 @@ impl Mean {
         (self.count > 0.).then(|| self.sum / self.count)
     }
 
-    /// What the next is expected to be, of few: these, and as many again of all.
-    fn near(self, all: f64) -> f64 {
-        (self.sum + FEW * all) / (self.count + FEW)
+    /// The mean of these values and of [`PRIOR_COUNT`] values that equal `all`, the mean of all
+    /// connections.
+    fn shrunk_toward(self, all: f64) -> f64 {
+        (self.sum + PRIOR_COUNT * all) / (self.count + PRIOR_COUNT)
     }
 }
 
@@ -193,8 +195,8 @@ pub enum Stop {
 }
 
 impl Judge {
-    /// No connection was told. `share` is the probability of the treated arm; a worsening or an
-    /// improvement up to `tolerance`, a part of the other arm's value, is none.
+    /// A judge that has seen no connection. `share` is the probability of the treated arm; a
+    /// worsening or an improvement up to `tolerance`, a part of the other arm's value, is none.
     pub fn new(by: By, share: f64, tolerance: f64) -> Self {
         Self {
             by,
@@ -209,7 +211,7 @@ impl Judge {
         }
     }
 
-    /// A connection is told.
+    /// Takes a connection in.
     pub fn take(&mut self, outcome: &Outcome) {
         let arm = usize::from(outcome.treated);
         self.connections[arm] += 1;
@@ -240,7 +242,9 @@ impl Judge {
             all.count += treated.count;
             // Of the first nothing was expected.
             if let Some(all) = all.of() {
-                measured.scores.add(&mut cluster.scores, weight * (value - expected.near(all)));
+                measured
+                    .scores
+                    .add(&mut cluster.scores, weight * (value - expected.shrunk_toward(all)));
                 measured.clusters[arm] += u64::from(!cluster.has[arm]);
                 cluster.has[arm] = true;
             }
@@ -249,7 +253,7 @@ impl Judge {
         }
     }
 
-    /// Connections that were told, of the other arm and of the treated one.
+    /// Connections taken in, of the other arm and of the treated one.
     pub const fn connections(&self) -> [u64; 2] {
         self.connections
     }
@@ -295,13 +299,14 @@ pub const ALPHA: f64 = 0.01;
 const SHARE_ALPHA: f64 = 0.001;
 /// Clusters of each arm before anything is said: the intervals are those of many.
 pub const LEAST: u64 = 20;
-/// Minutes in which a cluster is added to. Connections are told within a minute of their begin, or
-/// when they close.
+/// Minutes in which a cluster is added to. Connections are reported when they close, at the latest
+/// a minute after they began.
 const MINUTES: u64 = 3;
 /// Prefixes of which is kept what to expect; of others it is the mean of all.
 const PREFIXES: usize = 1 << 16;
-/// The mean of all weighs as much as so many of a prefix. No weight makes an interval wrong.
-const FEW: f64 = 4.;
+/// The mean of all connections weighs as much as so many connections of a prefix. No weight makes
+/// an interval wrong.
+const PRIOR_COUNT: f64 = 4.;
 
 #[cfg(test)]
 mod tests;

@@ -8,12 +8,12 @@ use firstflight_kernel::trial::judge::By;
 use firstflight_kernel::trial::{Dealing, Plan};
 use socket2::{Domain, Socket, Type};
 
-use crate::{ClearedOnDrop, turn};
+use crate::{ClearedOnDrop, exclusive};
 
 /// A client that has found a port for which it gets what it wants comes from it again and again.
 #[test]
 fn a_client_that_keeps_its_port_is_dealt_anew_each_time() {
-    let Some((cgroup, _turn)) = turn() else { return };
+    let Some((cgroup, _lock)) = exclusive() else { return };
     let (listener, half) = half_of_a_service();
     let _undone = ClearedOnDrop;
     steer::set(&cgroup, std::slice::from_ref(&half)).unwrap();

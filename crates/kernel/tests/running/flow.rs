@@ -1,4 +1,4 @@
-//! One connection through the network, which sends as much as it can until it is told to stop.
+//! One connection through the network, which sends as much as it can until `stop` is set.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

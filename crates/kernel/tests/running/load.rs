@@ -21,12 +21,12 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::paths::{Ended, PORTS, Paths};
-use crate::{TURN, able, cgroup};
+use crate::{EXCLUSIVE, able, cgroup};
 
 #[test]
 fn of_many_connections_none_is_lost_whatever_becomes_of_the_command() {
     // What `has_command` asks ends a trial of the test before.
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _lock = EXCLUSIVE.lock().unwrap_or_else(PoisonError::into_inner);
     if !able() || cgroup().is_none() || !has_command() {
         return;
     }
@@ -89,7 +89,7 @@ fn judge_rules(ended: &[&Ended], [from, gone, until, back]: [Instant; 4]) {
     assert!(rules[0]["matched"].as_u64().unwrap() > 0);
 }
 
-/// Each connection is told once, with the control that its sender saw and that it was dealt.
+/// Each connection is reported once, with the control that its sender saw and that it was dealt.
 fn judge_trial(ended: &[&Ended], found: &Value, record: &Path) {
     let text = fs::read_to_string(record).unwrap();
     let lines = text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap());
@@ -124,7 +124,7 @@ fn judge_trial(ended: &[&Ended], found: &Value, record: &Path) {
 /// it takes to count is in it, and here what others do on this machine, too.
 #[test]
 fn a_short_connection_costs_little() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _lock = EXCLUSIVE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(cgroup) = able().then(cgroup).flatten().filter(|_| has_command()) else { return };
     let setting = "/proc/sys/kernel/bpf_stats_enabled";
     let before = fs::read(setting).unwrap();
@@ -148,15 +148,15 @@ fn a_short_connection_costs_little() {
 
 /// What a connection with both ends here costs, in nanoseconds.
 fn cost(program: &str, paths: &Paths, turn: usize) -> f64 {
-    let so_far = || {
+    let totals = || {
         let mut all = ProgInfoIter::default();
         let found = all.find(|it| it.name.to_string_lossy() == program).unwrap();
         (found.run_time_ns, found.run_cnt)
     };
-    let before = so_far();
+    let before = totals();
     paths.close(turn * connections() / 10);
     let count = paths.carry().len() as f64;
-    let after = so_far();
+    let after = totals();
     let nanos = (after.0 - before.0) as f64 / count;
     let calls = (after.1 - before.1) as f64 / count;
     println!("{program}: {nanos:.0} ns and {calls:.1} calls for a connection and its two ends");
@@ -209,10 +209,10 @@ fn begin(record: Option<&Path>) -> Child {
         command.arg("--record").arg(record);
     }
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-    let begun = said.find(|line| line.as_ref().is_ok_and(|line| line.contains("Ctrl-C ends it")));
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let begun = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("Ctrl-C ends it")));
     assert!(begun.is_some(), "{:?}", child.wait_with_output());
-    thread::spawn(move || said.for_each(drop));
+    thread::spawn(move || lines.for_each(drop));
     child
 }
 
@@ -237,8 +237,8 @@ fn run(words: &[&str]) -> Output {
 
 fn command(words: &[&str]) -> Command {
     let own = std::env::current_exe().unwrap();
-    let beside = own.ancestors().nth(2).unwrap().join("firstflight");
-    let program = if is_guest() { "firstflight".into() } else { beside };
+    let built = own.ancestors().nth(2).unwrap().join("firstflight");
+    let program = if is_guest() { "firstflight".into() } else { built };
     let mut command = Command::new(program);
     command.arg("kernel").args(words).stdin(Stdio::null());
     command

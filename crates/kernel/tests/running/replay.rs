@@ -1,4 +1,4 @@
-//! The kernel's records, told to the Rust core again.
+//! Replays the kernel's records in the Rust core.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use firstflight_kernel::PROVIDES;
 use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::watch::End;
 
-/// A sender of the Rust core, whose start-up also checks what it is told.
+/// A sender of the Rust core, whose start-up also checks the events that it gets.
 type CoreSender = Sender<Pair<Recorder<ChosenStartup>, ChosenAvoidance>>;
 
 /// Every connection's sender.
@@ -45,7 +45,7 @@ impl Replay {
         &self.control
     }
 
-    /// Tells the connection's sender, and compares what it makes of it with what the kernel did.
+    /// Replays a record in the connection's sender, and compares its window with the kernel's.
     pub(crate) fn take(&mut self, record: &Record) {
         if record.kind == Kind::New {
             let (sender, first, last) = (self.begin(record), *record, *record);
@@ -55,9 +55,9 @@ impl Replay {
         let connection =
             self.connections.get_mut(&record.ports).expect("a connection begins first");
         connection.last = *record;
-        tell_sends(&mut connection.sender, record, connection.first.sent);
+        replay_sends(&mut connection.sender, record, connection.first.sent);
         let sender = &mut connection.sender;
-        tell(sender, record);
+        replay(sender, record);
         // The kernel's own rate at an ACK is that of what follows a train.
         if let Some((length, _)) = sender.pacing().and_then(|pacing| pacing.first) {
             sender.on_paced(length);
@@ -69,8 +69,8 @@ impl Replay {
             (record.cwnd, record.ssthresh),
             "{text}: core and kernel after {record:?}"
         );
-        let tells = self.control.needs().all().has(Facilities::TIMES);
-        if tells && matches!(record.kind, Kind::Ack | Kind::Loss) {
+        let has_exit = self.control.needs().all().has(Facilities::TIMES);
+        if has_exit && matches!(record.kind, Kind::Ack | Kind::Loss) {
             same_exit(text, sender.first_exit(), record);
         }
         if record.kind == Kind::Wrote {
@@ -97,7 +97,7 @@ impl Replay {
             .map(|Connection { sender, first, last }| {
                 let report = sender.policies().startup().report();
                 let wrong = report.check(Facilities::TIMES).err().unwrap_or_default();
-                // The kernel tells what it believes lost. Where that arrives in the end, more was
+                // The kernel reports what it believes lost. Where that arrives in the end, more was
                 // delivered or lost than was sent.
                 let wrong: Vec<&str> =
                     wrong.lines().filter(|line| !line.contains(" lost of ")).collect();
@@ -130,9 +130,9 @@ impl Replay {
     }
 }
 
-/// What has left since the last event and can be told: new data, of which an ACK has the position,
-/// and what was sent again, for which not every sender of the kernel asks.
-fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
+/// Replays what has left since the last event: new data, of which an ACK has the position, and what
+/// was sent again, for which not every sender of the kernel asks.
+fn replay_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
     let view = sender.view();
     let new = match record.kind {
         Kind::Ack => Bytes(record.numbers[5]) - view.snd_nxt,
@@ -154,28 +154,29 @@ fn tell_sends(sender: &mut CoreSender, record: &Record, at_start: u64) {
     }
 }
 
-/// The control tells who watches what the core says of its start-up. To the core the kernel's
-/// answer to a mark is a loss; what avoidance adds on the last ACK of start-up is not start-up's.
+/// The control writes into the socket the exit of start-up that the core has. In the core the
+/// kernel's answer to a mark is a loss; what avoidance adds on the last ACK of start-up is not
+/// start-up's.
 fn same_exit(text: &str, core: Option<StartupExit>, record: &Record) {
     let why = core.map(|exit| match exit.why {
         Exit::Threshold => Exit::Heuristic,
         Exit::Mark => Exit::Loss,
         why => why,
     });
-    let told = record.exit.map(|exit| match exit.end {
+    let exit = record.exit.map(|exit| match exit.end {
         End::Heuristic => Exit::Heuristic,
         End::Timeout => Exit::Timeout,
         _ => Exit::Loss,
     });
-    assert_eq!(told, why, "{text}: the end of start-up in {record:?}");
-    if let (Some(core), Some(told)) = (core, record.exit) {
+    assert_eq!(exit, why, "{text}: the end of start-up in {record:?}");
+    if let (Some(core), Some(exit)) = (core, record.exit) {
         let cwnd = core.cwnd.0 / u64::from(record.mss);
-        let apart = cwnd.abs_diff(told.cwnd.into());
+        let apart = cwnd.abs_diff(exit.cwnd.into());
         assert!(apart <= 1, "{text}: start-up ended at {cwnd} segments, {record:?}");
     }
 }
 
-fn tell(sender: &mut CoreSender, record: &Record) {
+fn replay(sender: &mut CoreSender, record: &Record) {
     let numbers = record.numbers;
     match record.kind {
         Kind::New | Kind::Sent | Kind::Wrote => {}

@@ -3,8 +3,8 @@
 //! It may find that what it knows of a number from one instruction contradicts what it knows from
 //! another, as clang can make arithmetic that it does not see through. By default it then only
 //! writes "REG INVARIANTS VIOLATION" into its log and goes on without bounds, so the control loads
-//! and nobody hears of it; with a flag of Linux 6.8 it refuses. Every control that is replayed is
-//! loaded with it.
+//! and the fault stays unseen; with a flag of Linux 6.8 it refuses. Every control that is replayed
+//! is loaded with it.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use firstflight_kernel::{KernelControl, LoadError};
 use crate::{able, skip};
 
 /// Knobs are numbers that the verifier knows as any; but these take the object in which the
-/// avoidance keeps an estimate beside the start-up's, or shares one that it asks for.
+/// avoidance keeps an estimate besides the start-up's, or shares one that it asks for.
 #[test]
 fn the_verifier_never_contradicts_itself() {
     if !able() {

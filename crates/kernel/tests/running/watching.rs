@@ -1,4 +1,4 @@
-//! What a watch of the whole host has told of one connection.
+//! What a watch of the whole host reports of one connection.
 
 use std::time::{Duration, Instant};
 
@@ -6,17 +6,17 @@ use firstflight_kernel::requirements::Lack;
 use firstflight_kernel::watch::{Connection, Watch, WatchError};
 
 /// The one connection under a control that has closed.
-pub(crate) fn told_of(watch: &Watch, control: &str) -> Connection {
+pub(crate) fn closed_connection(watch: &Watch, control: &str) -> Connection {
     let until = Instant::now() + Duration::from_secs(5);
-    // The other end may be told first.
-    let told = loop {
-        let mut told = watch.take(Duration::from_secs(1)).unwrap();
-        told.retain(|it| it.control == control);
-        if !told.is_empty() || Instant::now() > until {
-            break told;
+    // The other end may be reported first.
+    let found = loop {
+        let mut found = watch.take(Duration::from_secs(1)).unwrap();
+        found.retain(|it| it.control == control);
+        if !found.is_empty() || Instant::now() > until {
+            break found;
         }
     };
-    let [one] = &told[..] else { panic!("{control}: one connection, not {told:?}") };
+    let [one] = &found[..] else { panic!("{control}: one connection, not {found:?}") };
     one.clone()
 }
 

@@ -208,7 +208,7 @@ impl Both {
         let native = self.native.paced().filter(|_| !self.wild).unwrap_or(paced);
         assert_eq!(paced, native, "{}: {event:?}", self.control);
         assert_eq!(self.rust.refutes_hint(), self.native.refutes_hint(), "{}", self.control);
-        if let Some(native) = self.native.turn() {
+        if let Some(native) = self.native.w_max() {
             let mut rust = None;
             self.rust.gauges(&mut |name, value| {
                 rust = (name == "cubic_w_max").then_some(Bytes(value)).or(rust);
@@ -232,8 +232,9 @@ impl Both {
         );
     }
 
-    /// What leaves first at another pace is the same when it is decided, and stays so in C. To the
-    /// core all of it is told to leave at once, so that the rate behind it is compared too.
+    /// What leaves first at another pace is the same when it is decided, and stays so in C. It is
+    /// reported to the core at once that all of it has left, so that the rate behind it is compared
+    /// too.
     fn compare_train(&mut self, event: &dyn std::fmt::Debug) {
         if let Some((length, rate)) = self.rust.pacing().and_then(|pacing| pacing.first) {
             self.rust.on_paced(length);

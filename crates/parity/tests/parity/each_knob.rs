@@ -17,13 +17,13 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// Which C has not.
+    /// C has no floating point.
     pub(crate) fn is_floating_point(&self) -> bool {
         self.value == "double"
     }
 
-    /// The knob's value, as the policy tells it.
-    pub(crate) fn told(&self, control: &Control) -> Option<KnobValue> {
+    /// The knob's value in the policy.
+    pub(crate) fn value_in(&self, control: &Control) -> Option<KnobValue> {
         match (&control.startup, &control.avoidance) {
             (ChosenStartup::Core(policy), _) if self.of_startup => policy.value(self.knob),
             (_, ChosenAvoidance::Core(policy)) => policy.value(self.knob),

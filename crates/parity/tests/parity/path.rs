@@ -1,10 +1,9 @@
 //! Streams like a connection's: a bottleneck with a drop-tail buffer, losses and their recovery,
 //! delayed ACKs, pauses of the source, timeouts, and segments that change their size.
 //!
-//! Both senders hear what the kernel's shell reports, in the same way: that the first data may
-//! leave, and before a loss how much has left since the last ACK, in one sum (an ACK brings SND.NXT
-//! itself). A control that needs it also hears before each ACK how much has left, and how much of
-//! that again.
+//! Both senders get the events of the kernel's shell: that the first data may leave, and before a
+//! loss how much has left since the last ACK, in one sum (an ACK brings SND.NXT itself). A control
+//! that needs it also gets before each ACK how much has left, and how much of that again.
 
 use firstflight_core::event::{Ack, LossKind, Sent};
 use firstflight_core::hint::Learned;
@@ -25,8 +24,8 @@ struct Path {
     acked: u64,
     sent: u64,
     /// SND.NXT as both senders know it.
-    told: u64,
-    /// What has left again, and is not told.
+    snd_nxt: u64,
+    /// What has left again and was not reported yet.
     again: u64,
     duplicates: u64,
     jitter: u64,
@@ -55,7 +54,7 @@ pub(crate) fn drive(both: &mut Both, draw: &mut Draw) {
         now: draw.any() >> 10,
         acked: 0,
         sent: 0,
-        told: 0,
+        snd_nxt: 0,
         again: 0,
         duplicates: 0,
         jitter: if draw.once_in(2) { rtt / 50 } else { 2_000_000 },
@@ -121,22 +120,22 @@ impl Path {
     }
 
     fn lose(&mut self, both: &mut Both, kind: LossKind, flight: u64, again: bool) {
-        self.tell(both);
+        self.report_sent(both);
         both.loss(self.now, kind, flight, again);
         self.again += both.mss();
     }
 
-    /// What has left.
-    fn tell(&mut self, both: &mut Both) {
+    /// Reports what has left since the last report.
+    fn report_sent(&mut self, both: &mut Both) {
         let (now, in_flight) = (Instant(self.now), Bytes(self.flight()));
-        let new = self.sent.saturating_sub(self.told);
+        let new = self.sent.saturating_sub(self.snd_nxt);
         let repeated = if both.needs_sent { std::mem::take(&mut self.again) } else { 0 };
         for (bytes, again) in [(new, false), (repeated, true)] {
             if bytes > 0 {
                 both.sent(&Sent { now, bytes: Bytes(bytes), in_flight, again });
             }
         }
-        self.told = self.told.max(self.sent);
+        self.snd_nxt = self.snd_nxt.max(self.sent);
     }
 
     fn acknowledge(&mut self, both: &mut Both, draw: &mut Draw) {
@@ -168,9 +167,9 @@ impl Path {
 
     fn ack(&mut self, both: &mut Both, acked: u64, credited: u64, rtt: Option<u64>, limited: bool) {
         if both.needs_sent {
-            self.tell(both);
+            self.report_sent(both);
         }
-        self.told = self.sent;
+        self.snd_nxt = self.sent;
         both.ack(&Ack {
             now: Instant(self.now),
             acked: Bytes(acked),

@@ -130,7 +130,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let age = read("--age", &args.age, Time::ns).map(Duration::from_nanos)?;
     for (flag, text, is_wrong) in [
         ("--bytes", &args.bytes, bytes == 0),
-        ("--age", &args.age, age.is_zero() || age >= dealing::TOLD),
+        ("--age", &args.age, age.is_zero() || age >= dealing::REPORT_AGE),
     ] {
         if is_wrong {
             let problem = "accepted: above 0, and an age below 60s, when a connection is told";
