@@ -130,8 +130,8 @@ fn counted(program: &mut Command, control: &str, acks: u64) -> Option<(u64, Stri
     run.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program.get_program());
     run.args(program.get_args()).arg(control).arg(acks.to_string());
     let output = run.output().ok()?;
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let report = String::from_utf8_lossy(&output.stderr).into_owned();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = told.lines().find(|line| line.contains("Collected :"))?;
+    let line = report.lines().find(|line| line.contains("Collected :"))?;
     Some((line.split_whitespace().last()?.parse().ok()?, printed))
 }

@@ -15,7 +15,7 @@ static const uint64_t MS = 1000000, RTT = 100000000, PER_PACKET = 960000;
 typedef struct {
     firstflight_packet state; /* what the library asks to be kept */
     uint64_t acked_at;        /* 0 for a packet that finds the buffer full */
-    int told;                 /* acknowledged or lost */
+    int done;                 /* acknowledged or lost */
 } packet;
 
 static void must(firstflight_error error) {
@@ -33,8 +33,8 @@ static uint64_t acknowledge(firstflight_sender *sender, packet *packets, int at,
     int i;
     memset(&loss, 0, sizeof loss);
     for (i = 0; i + 3 <= at; i++) { /* RFC 9002 section 6.1.1: the threshold is three packets */
-        if (!packets[i].told) {
-            packets[i].told = 1;
+        if (!packets[i].done) {
+            packets[i].done = 1;
             loss.lost += SIZE;
             loss.sent_at = packets[i].state.sent_at;
         }
@@ -44,7 +44,7 @@ static uint64_t acknowledge(firstflight_sender *sender, packet *packets, int at,
         loss.kind = FIRSTFLIGHT_RECOVERY;
         must(firstflight_on_loss(sender, &loss));
     }
-    packets[at].told = 1;
+    packets[at].done = 1;
     memset(&ack, 0, sizeof ack);
     ack.now = now;
     ack.in_flight = flight - loss.lost - SIZE;
@@ -81,7 +81,7 @@ static void send(firstflight_sender *sender, packet *one, uint64_t now, uint64_t
 }
 
 static void run(firstflight_sender *sender, packet *packets) {
-    uint64_t now = MS, may_leave_at = 0, flight = 0, told = 0;
+    uint64_t now = MS, may_leave_at = 0, flight = 0, printed = 0;
     int sent = 0, next = 0;
     must(firstflight_begin(sender, now));
     for (;;) {
@@ -98,9 +98,9 @@ static void run(firstflight_sender *sender, packet *packets) {
         if (next == sent)
             return;
         now = packets[next].acked_at;
-        if (now / RTT > told) {
-            told = now / RTT;
-            printf("%5llu ms  %4llu packets\n", (unsigned long long)(told * RTT / MS),
+        if (now / RTT > printed) {
+            printed = now / RTT;
+            printf("%5llu ms  %4llu packets\n", (unsigned long long)(printed * RTT / MS),
                    (unsigned long long)(firstflight_cwnd(sender) / SIZE));
         }
         flight = acknowledge(sender, packets, next++, flight);

@@ -42,7 +42,7 @@
 #define FIRSTFLIGHT_PACKETS (1 << 2)
 
 /**
- * How much was marked with congestion experienced is told.
+ * The stack reports how much was marked with congestion experienced.
  */
 #define FIRSTFLIGHT_MARKS (1 << 3)
 
@@ -72,7 +72,7 @@
 #define FIRSTFLIGHT_MEMORY (1 << 8)
 
 /**
- * Everything that leaves is told before the next ACK or loss, repeats included.
+ * Everything that leaves is reported before the next ACK or loss, repeats included.
  */
 #define FIRSTFLIGHT_SENT (1 << 12)
 
@@ -543,8 +543,8 @@ size_t firstflight_align(void);
 struct firstflight_config firstflight_tcp(uint64_t mss);
 
 /**
- * The configuration of a QUIC with datagrams of `mss` bytes: RFC 9002's first window. ACKs are
- * told by `firstflight_on_packet_acked` and `firstflight_on_frame`.
+ * The configuration of a QUIC with datagrams of `mss` bytes: RFC 9002's first window. Report ACKs
+ * by `firstflight_on_packet_acked` and `firstflight_on_frame`.
  */
 struct firstflight_config firstflight_quic(uint64_t mss);
 
@@ -594,12 +594,12 @@ enum firstflight_error firstflight_on_handshake(struct firstflight_sender *sende
                                                 uint64_t rtt);
 
 /**
- * Once, before the first data: all that is known before has been told.
+ * Call it once, before the first data and after hints and the handshake.
  */
 enum firstflight_error firstflight_begin(struct firstflight_sender *sender, uint64_t now);
 
 /**
- * Data leaves. `packet`, if it is not null, becomes the state in which it does, to be kept beside
+ * Data leaves. `packet`, if it is not null, becomes the state in which it leaves, to be kept beside
  * the packet and handed back with its ACK.
  */
 enum firstflight_error firstflight_on_sent(struct firstflight_sender *sender,
@@ -607,7 +607,7 @@ enum firstflight_error firstflight_on_sent(struct firstflight_sender *sender,
                                            struct firstflight_packet *packet);
 
 /**
- * An ACK of TCP arrived. All ACKs are told, duplicates too, after the losses that they reveal.
+ * An ACK of TCP arrived. Report every ACK, duplicates too, after the losses that it reveals.
  */
 enum firstflight_error firstflight_on_ack(struct firstflight_sender *sender,
                                           const struct firstflight_ack *ack);
@@ -621,21 +621,22 @@ enum firstflight_error firstflight_on_packet_acked(struct firstflight_sender *se
                                                    uint64_t bytes);
 
 /**
- * The frame whose packets were told by `firstflight_on_packet_acked` is through.
+ * The frame is complete whose packets `firstflight_on_packet_acked` has reported.
  */
 enum firstflight_error firstflight_on_frame(struct firstflight_sender *sender,
                                             const struct firstflight_ack *ack);
 
 /**
- * Data was found lost, or marks came whose number the stack does not know. All losses are told,
+ * Data was found lost, or marks came whose number the stack does not know. Report every loss,
  * during a recovery too; the sender cuts once.
  */
 enum firstflight_error firstflight_on_loss(struct firstflight_sender *sender,
                                            const struct firstflight_loss *loss);
 
 /**
- * TCP's recovery is over, before the ACK that ended it is told. `cwnd` is what the recovery's own
- * algorithm leaves of the window, 0 if it has no say. In QUIC `firstflight_on_frame` knows it.
+ * TCP's recovery is over. Call it before the ACK that ended it is reported. `cwnd` is what the
+ * recovery's own algorithm leaves of the window, 0 if it has no say. In QUIC `firstflight_on_frame`
+ * knows it.
  */
 enum firstflight_error firstflight_on_recovered(struct firstflight_sender *sender, uint64_t cwnd);
 
@@ -699,7 +700,7 @@ int32_t firstflight_in_startup(const struct firstflight_sender *sender);
 int32_t firstflight_sets_recovery_window(const struct firstflight_sender *sender);
 
 /**
- * 1 if, after the ACK just told and if nothing else leaves, the last packet that is neither
+ * 1 if, after the ACK just reported and if nothing else leaves, the last packet that is neither
  * acknowledged nor lost is to be sent again. For `FIRSTFLIGHT_REPEATS`.
  */
 int32_t firstflight_repeats(const struct firstflight_sender *sender);
@@ -728,9 +729,9 @@ enum firstflight_error firstflight_learned(const struct firstflight_sender *send
 int32_t firstflight_refutes_hint(const struct firstflight_sender *sender);
 
 /**
- * In a library built with the feature `conformance`: what was wrong with all that the sender was
- * told so far, a sentence a line, in `message`. `occasion` are those of the provided facilities
- * for which there was an occasion, as a loss is for `FIRSTFLIGHT_GAPS`. The answer is
+ * In a library built with the feature `conformance`: what was wrong with all that was reported to
+ * the sender so far, a sentence a line, in `message`. `occasion` are those of the provided
+ * facilities for which there was an occasion, as a loss is for `FIRSTFLIGHT_GAPS`. The answer is
  * `FIRSTFLIGHT_ERROR_NUMBER` if anything was wrong, `FIRSTFLIGHT_ERROR_BUILD` in other libraries.
  */
 enum firstflight_error firstflight_check(const struct firstflight_sender *sender,

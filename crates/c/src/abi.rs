@@ -48,7 +48,7 @@ pub const FIRSTFLIGHT_TIMES: u32 = 1;
 pub const FIRSTFLIGHT_RATES: u32 = 1 << 1;
 /// ACKs say when their newest packet left, and what was delivered and in flight then.
 pub const FIRSTFLIGHT_PACKETS: u32 = 1 << 2;
-/// How much was marked with congestion experienced is told.
+/// The stack reports how much was marked with congestion experienced.
 pub const FIRSTFLIGHT_MARKS: u32 = 1 << 3;
 /// Packets leave at the rate of `firstflight_pacing`.
 pub const FIRSTFLIGHT_PACING: u32 = 1 << 4;
@@ -60,7 +60,7 @@ pub const FIRSTFLIGHT_RECOVERY_WINDOW: u32 = 1 << 6;
 pub const FIRSTFLIGHT_GAPS: u32 = 1 << 7;
 /// What earlier connections learned is handed over by `firstflight_on_hint`.
 pub const FIRSTFLIGHT_MEMORY: u32 = 1 << 8;
-/// Everything that leaves is told before the next ACK or loss, repeats included.
+/// Everything that leaves is reported before the next ACK or loss, repeats included.
 pub const FIRSTFLIGHT_SENT: u32 = 1 << 12;
 /// What `firstflight_repeats` asks for is sent again.
 pub const FIRSTFLIGHT_REPEATS: u32 = 1 << 13;

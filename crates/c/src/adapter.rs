@@ -1,5 +1,5 @@
-//! What C tells becomes the core's events. Nothing is decided here: what contradicts what was told
-//! before is refused and changes nothing.
+//! Calls from C become the core's events. Nothing is decided here. A call that contradicts earlier
+//! ones is refused and changes nothing.
 
 use firstflight_core::config::StartupExit;
 use firstflight_core::estimate::delivery_rate::{AtSending, Sampler};
@@ -13,7 +13,7 @@ use firstflight_core::units::{Bytes, Instant, Rate, Span};
 use firstflight_core::view::{View, Window};
 
 use crate::abi::*;
-use crate::translate::{cumulative, own_sample, told};
+use crate::translate::{common, cumulative, own_sample};
 
 /// What a call answers in Rust.
 pub type Answer = Result<(), Error>;
@@ -31,18 +31,18 @@ pub struct Adapter<P> {
     sampler: Sampler,
     /// The last recovery period.
     period: Period<Instant>,
-    /// What the ACK frame acknowledges so far of which the stack is telling.
+    /// What the ACK frame that the stack is reporting acknowledges so far.
     frame: Frame,
 }
 
-/// How far the calls have come. In memory where nobody made a sender none of these stands, so that
-/// one look tells both.
+/// Which calls are due. Memory without a sender holds none of these numbers, so that one comparison
+/// tells both.
 pub(crate) mod stage {
-    /// Hints and the handshake may be told.
+    /// Hints and the handshake may be reported.
     pub(crate) const MADE: u32 = 0x6669_7200;
     /// Data may leave, and be acknowledged.
     pub(crate) const BEGUN: u32 = MADE + 1;
-    /// The packets of an ACK frame are being told.
+    /// The packets of an ACK frame are being reported.
     pub(crate) const IN_FRAME: u32 = MADE + 2;
 
     /// Whether it is one of them.
@@ -170,8 +170,7 @@ impl<P: pair::Policies> Adapter<P> {
 
     /// Data may leave from now on.
     ///
-    /// # Errors
-    /// It might before, or the time goes back.
+    /// # Errors Data may leave already, or the time goes back.
     pub fn begin(&mut self, now: u64) -> Answer {
         self.at(now, stage::MADE)?;
         self.stage = stage::BEGUN;
@@ -179,7 +178,7 @@ impl<P: pair::Policies> Adapter<P> {
         Ok(())
     }
 
-    /// Data leaves. `packet` becomes the state in which it does.
+    /// Data leaves. `packet` becomes the state in which it leaves.
     ///
     /// # Errors
     /// Data may not leave yet, the time goes back, or more is in flight than was ever sent.
@@ -198,15 +197,15 @@ impl<P: pair::Policies> Adapter<P> {
         if !self.sender.acts_on_acks_only() {
             return self.on_paced(sent);
         }
-        self.sender.on_sent(&sent.told());
+        self.sender.on_sent(&sent.event());
         Ok(())
     }
 
-    /// A packet leaves that a policy may pace. In a function of its own, as the next, so that what
-    /// most packets need saves no registers.
+    /// A packet leaves that a policy may pace. This and the next are functions of their own, so
+    /// that the path of most packets saves no registers.
     #[inline(never)]
     fn on_paced(&mut self, sent: &Sent) -> Answer {
-        self.sender.on_sent(&sent.told());
+        self.sender.on_sent(&sent.event());
         self.sender.on_paced(Bytes(sent.bytes));
         Ok(())
     }
@@ -214,15 +213,16 @@ impl<P: pair::Policies> Adapter<P> {
     /// A packet leaves whose state is kept.
     #[inline(never)]
     fn note_departure(&mut self, sent: &Sent, packet: Option<&mut Packet>) -> Answer {
-        let told = sent.told();
-        self.sender.on_sent(&told);
+        let event = sent.event();
+        self.sender.on_sent(&event);
         if !self.sender.acts_on_acks_only() {
-            self.sender.on_paced(told.bytes);
+            self.sender.on_paced(event.bytes);
         }
         let state = match self.samples {
-            true => {
-                self.sampler.on_sent(told.now, told.in_flight, sent.bytes == sent.in_flight).into()
-            }
+            true => self
+                .sampler
+                .on_sent(event.now, event.in_flight, sent.bytes == sent.in_flight)
+                .into(),
             false => Packet { sent_at: sent.now, ..Packet::default() },
         };
         packet.into_iter().for_each(|packet| *packet = state);
@@ -239,13 +239,13 @@ impl<P: pair::Policies> Adapter<P> {
         self.at(ack.now, stage::BEGUN)?;
         let view = self.view();
         let (acked, in_flight, all) = (Bytes(ack.acked), Bytes(ack.in_flight), view.sent);
-        // No more is acknowledged or delivered than was sent, by these very lines.
+        // These lines keep `acked` and `delivered` at most `sent`, so that nothing wraps.
         let left = |before: Bytes| all.0.wrapping_sub(before.0);
         let impossible = ack.acked > left(view.acked) || ack.credited > left(view.delivered);
         if impossible || in_flight > all {
             return refused(Error::Number);
         }
-        // The commonest, for which the core has a shorter way.
+        // The usual ACK, for which the core has a shorter function.
         let plain = ack.marked | u64::from(ack.app_limited) == 0 && ack.rtt != 0 && acked.0 != 0;
         let new = ack.acked == ack.credited && ack.snd_nxt == view.snd_nxt.0;
         if plain && new && !self.samples {
@@ -258,11 +258,11 @@ impl<P: pair::Policies> Adapter<P> {
 
     #[inline(never)]
     fn on_any_ack(&mut self, ack: &Ack, packet: Option<&Packet>) {
-        let mut told = cumulative(ack);
+        let mut event = cumulative(ack);
         if self.samples {
-            self.sample(&mut told, ack, packet);
+            self.sample(&mut event, ack, packet);
         }
-        self.sender.on_ack(&told);
+        self.sender.on_ack(&event);
     }
 
     /// An ACK frame of QUIC acknowledges a packet of so many bytes that left at `sent_at`.
@@ -275,8 +275,8 @@ impl<P: pair::Policies> Adapter<P> {
             return Err(Error::Order);
         }
         let Frame { after, before } = &self.frame;
-        let told = after.bytes.saturating_add(before.bytes).saturating_add(bytes);
-        if told > (self.view().sent - self.view().delivered).0 {
+        let acked = after.bytes.saturating_add(before.bytes).saturating_add(bytes);
+        if acked > (self.view().sent - self.view().delivered).0 {
             return Err(Error::Number);
         }
         self.stage = stage::IN_FRAME;
@@ -287,11 +287,10 @@ impl<P: pair::Policies> Adapter<P> {
         Ok(())
     }
 
-    /// All packets of the frame have been told.
+    /// All packets of the frame have been reported.
     ///
-    /// # Errors
-    /// There were none, the time goes back, a field is not zero that must be, or more is in flight
-    /// than can be. The packets are then forgotten, because the stack has told of them.
+    /// # Errors There were none, the time goes back, a field is not zero that must be, or more is
+    /// in flight than can be. The packets are then forgotten, because the stack has reported them.
     #[inline]
     pub fn on_frame(&mut self, ack: &Ack, packet: Option<&Packet>) -> Answer {
         let in_time = self.at(ack.now, stage::IN_FRAME);
@@ -304,36 +303,36 @@ impl<P: pair::Policies> Adapter<P> {
         if (ack.acked, ack.credited, ack.snd_nxt) != (0, 0, 0) {
             return Err(Error::Number);
         }
-        let mut told = told(ack);
-        told.credited = Bytes(frame.after.bytes.saturating_add(frame.before.bytes));
+        let mut event = common(ack);
+        event.credited = Bytes(frame.after.bytes.saturating_add(frame.before.bytes));
         let View { sent, delivered, .. } = *self.view();
-        if told.credited > sent - delivered || told.in_flight > sent {
+        if event.credited > sent - delivered || event.in_flight > sent {
             return Err(Error::Number);
         }
-        told.snd_nxt = delivered + told.credited + told.in_flight;
+        event.snd_nxt = delivered + event.credited + event.in_flight;
         // Frames are QUIC's.
         self.sender.receiver_holds_acks(MAX_ACK_DELAY);
         if self.samples {
-            self.sample(&mut told, ack, packet);
+            self.sample(&mut event, ack, packet);
         }
-        self.report_frame(&mut told, &frame);
+        self.report_frame(&mut event, &frame);
         Ok(())
     }
 
     /// Adds the state of the newest packet and the sample that it makes, or that the stack took.
     #[inline(never)]
-    fn sample(&mut self, told: &mut event::Ack, ack: &Ack, packet: Option<&Packet>) {
+    fn sample(&mut self, event: &mut event::Ack, ack: &Ack, packet: Option<&Packet>) {
         let Some(packet) = packet else {
-            self.sampler.count(told.now, told.credited);
-            told.sample = (ack.sample_interval != 0).then(|| own_sample(ack));
+            self.sampler.count(event.now, event.credited);
+            event.sample = (ack.sample_interval != 0).then(|| own_sample(ack));
             return;
         };
         let then = AtSending::from(*packet);
-        told.packet = Some(then.departure);
+        event.packet = Some(then.departure);
         let sent_at = then.departure.sent_at;
-        told.sample = self.sampler.on_delivered(told.now, told.credited, sent_at, &then);
-        if told.app_limited {
-            self.sampler.on_app_limited(told.in_flight);
+        event.sample = self.sampler.on_delivered(event.now, event.credited, sent_at, &then);
+        if event.app_limited {
+            self.sampler.on_app_limited(event.in_flight);
         }
     }
 
@@ -449,7 +448,7 @@ impl<P: pair::Policies> Adapter<P> {
         }
     }
 
-    /// What the next connection may be told.
+    /// What the next connection may be given.
     pub fn learned(&self) -> Option<Learned> {
         self.sender.learned().map(|learned| Learned {
             cwnd: learned.window.cwnd.0,
@@ -480,7 +479,7 @@ impl<P: pair::Policies> Reports<Instant> for Adapter<P> {
         &mut self.period
     }
 
-    /// Marks are told with the first packet, and may begin a period (RFC 9002 appendix B.7).
+    /// Marks are reported with the first packet, and may begin a period (RFC 9002 appendix B.7).
     #[inline]
     fn report(&mut self, ack: &event::Ack) {
         if ack.marked == Bytes(0) {

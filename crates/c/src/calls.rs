@@ -61,8 +61,8 @@ pub extern "C" fn firstflight_tcp(mss: u64) -> Config {
     config(mss, TCP_WINDOW, FIRSTFLIGHT_LIMITS_GROWTH | FIRSTFLIGHT_PER_PACKET)
 }
 
-/// The configuration of a QUIC with datagrams of `mss` bytes: RFC 9002's first window. ACKs are
-/// told by `firstflight_on_packet_acked` and `firstflight_on_frame`.
+/// The configuration of a QUIC with datagrams of `mss` bytes: RFC 9002's first window. Report ACKs
+/// by `firstflight_on_packet_acked` and `firstflight_on_frame`.
 #[unsafe(no_mangle)]
 pub extern "C" fn firstflight_quic(mss: u64) -> Config {
     let of_tcp = FIRSTFLIGHT_LIMITS_GROWTH | FIRSTFLIGHT_PER_PACKET;
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn firstflight_new(
     #[cfg(not(feature = "std"))]
     {
         let _ = (control, config, made);
-        told(Error::Build, message)
+        explained(Error::Build, message)
     }
     #[cfg(feature = "std")]
     {
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn firstflight_place(
     unsafe { make((memory.cast(), size, false), control, config, made, message) }
 }
 
-/// What may be written of a message.
+/// The caller's room for a message, all zero; empty without one.
 unsafe fn place_for<'a>(message: *mut c_char, room: usize) -> &'a mut [u8] {
     if message.is_null() || isize::try_from(room).is_err() {
         return &mut [];
@@ -147,7 +147,7 @@ unsafe fn place_for<'a>(message: *mut c_char, room: usize) -> &'a mut [u8] {
     unsafe { core::slice::from_raw_parts_mut(message.cast(), room) }
 }
 
-fn told(error: Error, message: &mut [u8]) -> Error {
+fn explained(error: Error, message: &mut [u8]) -> Error {
     if message.first() == Some(&0) {
         say(Error::text(error as i32).to_str().unwrap_or_default(), message);
     }
@@ -162,19 +162,19 @@ unsafe fn make(
     message: &mut [u8],
 ) -> Error {
     let (Some(config), Some(made)) = (unsafe { config.as_ref() }, unsafe { made.as_mut() }) else {
-        return told(Error::Null, message);
+        return explained(Error::Null, message);
     };
     *made = ptr::null_mut();
     if control.is_null() {
-        return told(Error::Null, message);
+        return explained(Error::Null, message);
     }
     if memory.is_null() || size < size_of::<Sender>() || !memory.is_aligned() {
-        return told(Error::Memory, message);
+        return explained(Error::Memory, message);
     }
     let text = unsafe { CStr::from_ptr(control) }.to_str().map_err(|_| Error::Control);
     let policies = config.check().and(text).and_then(|text| policies(text, config, message));
     match policies {
-        Err(error) => told(error, message),
+        Err(error) => explained(error, message),
         Ok(policies) => {
             let sender = Sender { adapter: Adapter::new(policies, config), on_heap };
             unsafe { memory.write(sender) };
@@ -214,7 +214,7 @@ unsafe fn adapter<'a>(sender: *mut Sender) -> Result<&'a mut Adapter<Policies>, 
     }
 }
 
-/// The adapter of a sender whose data may leave, which one look tells, and what it is told.
+/// The adapter and the event, if neither pointer is null and data may leave: one comparison.
 #[inline(always)]
 unsafe fn begun<'a, T>(
     sender: *mut Sender,
@@ -225,7 +225,7 @@ unsafe fn begun<'a, T>(
     Some((unsafe { &mut (*sender).adapter }, event))
 }
 
-/// Why a sender cannot be told an event now: cold, so that the usual call sets no code aside.
+/// Why a sender cannot take an event now. It is cold, so that the usual call stays short.
 #[cold]
 #[inline(never)]
 unsafe fn not_begun<T>(sender: *mut Sender, event: *const T) -> Error {
@@ -278,14 +278,14 @@ pub unsafe extern "C" fn firstflight_on_handshake(
     code(unsafe { adapter(sender) }.and_then(|it| it.on_handshake(now, rtt)))
 }
 
-/// Once, before the first data: all that is known before has been told.
+/// Call it once, before the first data and after hints and the handshake.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_begin(sender: *mut Sender, now: u64) -> Error {
     code(unsafe { adapter(sender) }.and_then(|it| it.begin(now)))
 }
 
-/// Data leaves. `packet`, if it is not null, becomes the state in which it does, to be kept beside
-/// the packet and handed back with its ACK.
+/// Data leaves. `packet`, if it is not null, becomes the state in which it leaves, to be kept
+/// beside the packet and handed back with its ACK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_on_sent(
     sender: *mut Sender,
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn firstflight_on_sent(
     }
 }
 
-/// An ACK of TCP arrived. All ACKs are told, duplicates too, after the losses that they reveal.
+/// An ACK of TCP arrived. Report every ACK, duplicates too, after the losses that it reveals.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_on_ack(sender: *mut Sender, ack: *const Ack) -> Error {
     match unsafe { begun(sender, ack) } {
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn firstflight_on_packet_acked(
     code(unsafe { adapter(sender) }.and_then(|it| it.on_packet_acked(sent_at, bytes)))
 }
 
-/// The frame whose packets were told by `firstflight_on_packet_acked` is through.
+/// The frame is complete whose packets `firstflight_on_packet_acked` has reported.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_on_frame(sender: *mut Sender, ack: *const Ack) -> Error {
     match (unsafe { adapter(sender) }, unsafe { given(ack) }) {
@@ -327,7 +327,7 @@ pub unsafe extern "C" fn firstflight_on_frame(sender: *mut Sender, ack: *const A
     }
 }
 
-/// Data was found lost, or marks came whose number the stack does not know. All losses are told,
+/// Data was found lost, or marks came whose number the stack does not know. Report every loss,
 /// during a recovery too; the sender cuts once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_on_loss(sender: *mut Sender, loss: *const Loss) -> Error {
@@ -335,8 +335,9 @@ pub unsafe extern "C" fn firstflight_on_loss(sender: *mut Sender, loss: *const L
     code(unsafe { adapter(sender) }.and_then(|it| it.on_loss(loss?)))
 }
 
-/// TCP's recovery is over, before the ACK that ended it is told. `cwnd` is what the recovery's own
-/// algorithm leaves of the window, 0 if it has no say. In QUIC `firstflight_on_frame` knows it.
+/// TCP's recovery is over. Call it before the ACK that ended it is reported. `cwnd` is what the
+/// recovery's own algorithm leaves of the window, 0 if it has no say. In QUIC
+/// `firstflight_on_frame` knows it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_on_recovered(sender: *mut Sender, cwnd: u64) -> Error {
     code(unsafe { adapter(sender) }.and_then(|it| it.on_recovered(cwnd)))
@@ -428,7 +429,7 @@ pub unsafe extern "C" fn firstflight_sets_recovery_window(sender: *const Sender)
     unsafe { read(sender) }.is_ok_and(|it| it.sender().policy_sets_recovery_window()).into()
 }
 
-/// 1 if, after the ACK just told and if nothing else leaves, the last packet that is neither
+/// 1 if, after the ACK just reported and if nothing else leaves, the last packet that is neither
 /// acknowledged nor lost is to be sent again. For `FIRSTFLIGHT_REPEATS`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_repeats(sender: *const Sender) -> i32 {
@@ -444,14 +445,14 @@ pub unsafe extern "C" fn firstflight_needs(sender: *const Sender) -> u32 {
 /// How the first start-up ended; `FIRSTFLIGHT_ERROR_ORDER` if it has not.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_exit(sender: *const Sender, exit: *mut Exit) -> Error {
-    let told = unsafe { read(sender) }.and_then(|it| it.exit().ok_or(Error::Order));
-    let told = told.map(|one| Exit {
+    let answer = unsafe { read(sender) }.and_then(|it| it.exit().ok_or(Error::Order));
+    let answer = answer.map(|one| Exit {
         at: one.at.0,
         cwnd: one.cwnd.0,
         in_flight: one.in_flight.0,
         why: word(one.why.name()).as_ptr(),
     });
-    unsafe { put(exit, told) }
+    unsafe { put(exit, answer) }
 }
 
 /// A reason as C has it.
@@ -467,8 +468,8 @@ pub unsafe extern "C" fn firstflight_learned(
     sender: *const Sender,
     learned: *mut Learned,
 ) -> Error {
-    let told = unsafe { read(sender) }.and_then(|it| it.learned().ok_or(Error::Order));
-    unsafe { put(learned, told) }
+    let answer = unsafe { read(sender) }.and_then(|it| it.learned().ok_or(Error::Order));
+    unsafe { put(learned, answer) }
 }
 
 /// 1 if the hint proved wrong: whoever keeps it should forget it.
@@ -477,9 +478,9 @@ pub unsafe extern "C" fn firstflight_refutes_hint(sender: *const Sender) -> i32 
     unsafe { read(sender) }.is_ok_and(|it| it.sender().refutes_hint()).into()
 }
 
-/// In a library built with the feature `conformance`: what was wrong with all that the sender was
-/// told so far, a sentence a line, in `message`. `occasion` are those of the provided facilities
-/// for which there was an occasion, as a loss is for `FIRSTFLIGHT_GAPS`. The answer is
+/// In a library built with the feature `conformance`: what was wrong with all that was reported to
+/// the sender so far, a sentence a line, in `message`. `occasion` are those of the provided
+/// facilities for which there was an occasion, as a loss is for `FIRSTFLIGHT_GAPS`. The answer is
 /// `FIRSTFLIGHT_ERROR_NUMBER` if anything was wrong, `FIRSTFLIGHT_ERROR_BUILD` in other libraries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn firstflight_check(
@@ -490,14 +491,14 @@ pub unsafe extern "C" fn firstflight_check(
 ) -> Error {
     let message = unsafe { place_for(message, room) };
     match unsafe { read(sender) } {
-        Err(error) => told(error, message),
+        Err(error) => explained(error, message),
         Ok(adapter) => checked(adapter, occasion, message),
     }
 }
 
 #[cfg(not(feature = "conformance"))]
 fn checked(_: &Adapter<Policies>, _: u32, message: &mut [u8]) -> Error {
-    told(Error::Build, message)
+    explained(Error::Build, message)
 }
 
 #[cfg(feature = "conformance")]

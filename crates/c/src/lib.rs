@@ -1,15 +1,15 @@
 //! The core for stacks in C and C++: one header, a static and a shared library.
 //!
-//! A [`Adapter`] holds a sender of the core's and translates; what is wrong it refuses, and nothing
-//! changes. [`calls`] has the functions of C, each a few lines around one of its methods, and
-//! [`abi`] the types that cross the border. `include/firstflight.h` is made of these two by
+//! An [`Adapter`] holds a sender of the core's and translates. It refuses what is wrong, and then
+//! changes nothing. [`calls`] has the functions of C, each a few lines around one of its methods,
+//! and [`abi`] the types that cross the border. `include/firstflight.h` is made of these two by
 //! cbindgen (`cargo xtask c --header`), and a test compares its layout with Rust's.
 //!
 //! A sender has one size for all controls ([`making::Policies`]), so that a caller without a heap
 //! can give the memory for it. After it is made nothing is allocated. Nothing here is global.
 //!
 //! Without the feature `std` the library takes no operating system. With the feature `conformance`
-//! every sender checks what it is told, for whoever writes the glue of a stack
+//! every sender checks what is reported to it, for whoever writes the glue of a stack
 //! ([`calls::firstflight_check`]).
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -22,7 +22,8 @@ mod translate;
 
 pub use adapter::{Adapter, Answer};
 
-/// Where there is no operating system nobody can be told. The core is tested never to panic.
+/// Without an operating system a panic can be reported to nobody. The core is tested never to
+/// panic.
 #[cfg(all(not(feature = "std"), not(test)))]
 #[panic_handler]
 fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {

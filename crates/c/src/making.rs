@@ -8,7 +8,7 @@ use firstflight_core::registry::{AnyAvoidance, AnyStartup};
 
 use crate::abi::Config;
 
-/// A start-up of the core's, perhaps with another landing.
+/// A start-up of the core's, perhaps with `landed(...)` around it.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "nothing is allocated, so nothing is boxed")]
 pub enum Start {
@@ -34,7 +34,7 @@ firstflight_core::pass_on_startup! { Start, start! {} }
 #[cfg(not(feature = "conformance"))]
 pub type Policies = Chosen<Pair<Start, AnyAvoidance>>;
 
-/// The policies of every sender: start-up checks what it is told.
+/// The policies of every sender; start-up checks what is reported.
 #[cfg(feature = "conformance")]
 pub type Policies = Pair<firstflight_core::conformance::Recorder<Start>, AnyAvoidance>;
 

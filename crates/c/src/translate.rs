@@ -9,7 +9,7 @@ use crate::abi::{Ack, Packet, Sent};
 impl Sent {
     /// A packet that leaves, in the core's words.
     #[inline(always)]
-    pub(crate) fn told(&self) -> event::Sent {
+    pub(crate) fn event(&self) -> event::Sent {
         event::Sent {
             now: Instant(self.now),
             bytes: Bytes(self.bytes),
@@ -19,9 +19,9 @@ impl Sent {
     }
 }
 
-/// What an ACK of either kind says beside what it acknowledges, in the core's words.
+/// The fields that an ACK of TCP and an ACK frame of QUIC share, in the core's words.
 #[inline(always)]
-pub(crate) fn told(ack: &Ack) -> event::Ack {
+pub(crate) fn common(ack: &Ack) -> event::Ack {
     event::Ack {
         now: Instant(ack.now),
         in_flight: Bytes(ack.in_flight),
@@ -39,7 +39,7 @@ pub(crate) fn cumulative(ack: &Ack) -> event::Ack {
         acked: Bytes(ack.acked),
         credited: Bytes(ack.credited),
         snd_nxt: Bytes(ack.snd_nxt),
-        ..told(ack)
+        ..common(ack)
     }
 }
 

@@ -20,8 +20,8 @@ const RTT: u64 = 50_000_000;
 /// 10 Mbit/s.
 const PER_PACKET: u64 = 800_000;
 
-/// All that a stack in C can have told.
-const TOLD: Facilities = Facilities::TIMES
+/// All that a stack in C can provide.
+const PROVIDED: Facilities = Facilities::TIMES
     .and(Facilities::RATES)
     .and(Facilities::PACKETS)
     .and(Facilities::PACING)
@@ -85,14 +85,14 @@ impl Line {
     }
 
     /// An ACK of up to two packets, and before it what it shows to be lost.
-    fn hear(&mut self) {
-        let mut heard = Vec::new();
+    fn take_ack(&mut self) {
+        let mut acked = Vec::new();
         while let Some(at) = self.flying.iter().position(|one| one.acked_at.is_some())
-            && (heard.is_empty() || heard.len() < 2 && self.flying[at].acked_at <= Some(self.now))
+            && (acked.is_empty() || acked.len() < 2 && self.flying[at].acked_at <= Some(self.now))
         {
-            heard.extend(self.flying.remove(at));
+            acked.extend(self.flying.remove(at));
         }
-        let newest = heard.last().unwrap();
+        let newest = acked.last().unwrap();
         let (threshold, now) = (newest.number.saturating_sub(2), self.now);
         let lost: Vec<_> = self.flying.iter().filter(|one| one.number < threshold).collect();
         if let Some(last) = lost.last() {
@@ -103,7 +103,7 @@ impl Line {
             self.flying.retain(|one| one.number >= threshold);
             self.adapter.on_loss(&Loss { sent_at, ..loss }).unwrap();
         }
-        let bytes = heard.len() as u64 * SIZE;
+        let bytes = acked.len() as u64 * SIZE;
         // Every field of an ACK may be zero.
         let ack: Ack = unsafe { std::mem::zeroed() };
         let rtt = now - newest.state.sent_at;
@@ -112,30 +112,30 @@ impl Line {
             (ack.acked, ack.credited, ack.snd_nxt) = (bytes, bytes, self.sent * SIZE);
             return self.adapter.on_ack(&ack, Some(&newest.state)).unwrap();
         }
-        for one in &heard {
+        for one in &acked {
             self.adapter.on_packet_acked(one.state.sent_at, SIZE).unwrap();
         }
         self.adapter.on_frame(&ack, Some(&newest.state)).unwrap();
     }
 
-    /// Sends everything; returns what was promised and told.
+    /// Sends everything; returns what the sender was promised and got.
     fn run(mut self) -> (Report, Self) {
         self.adapter.begin(self.now).unwrap();
         loop {
             let wake = self.adapter.sender().wake_at().map(|at| at.0);
             let send = self.may_send().then_some(self.next_at.max(self.now));
-            let hear = self.flying.iter().find_map(|one| one.acked_at);
-            let (send, hear) = (send.unwrap_or(u64::MAX), hear.unwrap_or(u64::MAX));
-            let next = wake.unwrap_or(u64::MAX).max(self.now).min(send).min(hear);
-            if hear == u64::MAX && send == u64::MAX {
+            let ack_at = self.flying.iter().find_map(|one| one.acked_at);
+            let (send, ack_at) = (send.unwrap_or(u64::MAX), ack_at.unwrap_or(u64::MAX));
+            let next = wake.unwrap_or(u64::MAX).max(self.now).min(send).min(ack_at);
+            if ack_at == u64::MAX && send == u64::MAX {
                 let report = self.adapter.sender().policies().startup().report();
                 return (report, self);
             }
             self.now = next;
             if wake.is_some_and(|at| at <= next) {
                 self.adapter.on_wake(next).unwrap();
-            } else if hear <= next {
-                self.hear();
+            } else if ack_at <= next {
+                self.take_ack();
             } else {
                 self.send();
             }
@@ -145,7 +145,7 @@ impl Line {
 
 fn line(recorder: Recorder, tcp: bool, buffer: u64) -> Line {
     let config = if tcp { firstflight_tcp(SIZE) } else { firstflight_quic(SIZE) };
-    let config = Config { provides: TOLD.bits(), ..config };
+    let config = Config { provides: PROVIDED.bits(), ..config };
     let adapter = Adapter::new(Pair::new(recorder, NewReno::default()), &config);
     let (now, next_at, free_at, sent, lost) = (RTT, 0, 0, 0, 0);
     Line { adapter, tcp, buffer, now, next_at, free_at, sent, lost, flying: VecDeque::new() }
@@ -153,15 +153,15 @@ fn line(recorder: Recorder, tcp: bool, buffer: u64) -> Line {
 
 fn same_totals(report: &Report, line: &Line) {
     let (sent, lost) = (line.sent * SIZE, line.lost * SIZE);
-    let told = (report.sent.0, report.credited.0, report.lost.0);
-    assert_eq!(told, (sent, sent - lost - line.flight(), lost));
+    let totals = (report.sent.0, report.credited.0, report.lost.0);
+    assert_eq!(totals, (sent, sent - lost - line.flight(), lost));
     assert_eq!(report.begins, 1);
 }
 
 #[test]
 fn on_a_path_without_loss_everything_promised_arrives() {
     for tcp in [false, true] {
-        let (report, line) = line(Recorder::new(TOLD), tcp, 5_000).run();
+        let (report, line) = line(Recorder::new(PROVIDED), tcp, 5_000).run();
         assert_eq!(report.check(QUIET), Ok(()), "{tcp}");
         same_totals(&report, &line);
         assert_eq!((report.losses, report.acked), (0, report.credited));
@@ -171,12 +171,12 @@ fn on_a_path_without_loss_everything_promised_arrives() {
 
 #[test]
 fn every_loss_is_told_and_a_landing_start_up_decides_in_its_recovery() {
-    let (report, all) = line(Recorder::new(TOLD), false, 20).run();
+    let (report, all) = line(Recorder::new(PROVIDED), false, 20).run();
     assert_eq!(report.check(QUIET | Facilities::GAPS), Ok(()));
     same_totals(&report, &all);
     assert!(report.losses > 0 && all.lost > 20, "{} lost", all.lost);
     let window = Window { cwnd: Bytes(30 * SIZE), ssthresh: Bytes(30 * SIZE) };
-    let landing = Recorder::new(TOLD).answering(Answer::Land(window));
+    let landing = Recorder::new(PROVIDED).answering(Answer::Land(window));
     let (report, all) = line(landing, false, 20).run();
     assert_eq!(report.check(QUIET | Facilities::RECOVERY_WINDOW), Ok(()));
     same_totals(&report, &all);
@@ -185,7 +185,7 @@ fn every_loss_is_told_and_a_landing_start_up_decides_in_its_recovery() {
 
 #[test]
 fn a_rate_that_start_up_sets_is_what_leaves() {
-    let paced = Recorder::new(TOLD).paced(Rate(1_000_000));
+    let paced = Recorder::new(PROVIDED).paced(Rate(1_000_000));
     let (report, line) = line(paced, false, 5_000).run();
     assert_eq!(report.check(QUIET | Facilities::PACING), Ok(()));
     same_totals(&report, &line);

@@ -106,8 +106,8 @@ fn event(sender: *mut Sender, random: &mut Pcg64Mcg, now: &mut u64, sent: &mut u
         match random.next_u64() % 16 {
             0..=4 => {
                 let (bytes, in_flight) = (number(random, 1_000), number(random, 5_000));
-                let told = abi::Sent { now: when, bytes, in_flight, ..abi::Sent::default() };
-                if firstflight_on_sent(sender, &told, &mut kept) == Error::Ok {
+                let leaving = abi::Sent { now: when, bytes, in_flight, ..abi::Sent::default() };
+                if firstflight_on_sent(sender, &leaving, &mut kept) == Error::Ok {
                     *sent = sent.saturating_add(bytes);
                 }
             }
@@ -241,20 +241,20 @@ fn null_is_answered_everywhere() {
 
 #[test]
 fn a_wrong_making_is_told_in_a_sentence() {
-    let told = |control: &str, config: Config| match Made::of(control, &config) {
+    let refusal = |control: &str, config: Config| match Made::of(control, &config) {
         Ok(_) => panic!("{control} is made"),
-        Err(told) => told,
+        Err(refusal) => refusal,
     };
     let tcp = firstflight_tcp(1_000);
-    let (error, text) = told("hystrat", tcp);
+    let (error, text) = refusal("hystrat", tcp);
     assert!(error == Error::Control && text.contains("did you mean `hystart`"), "{text}");
-    let (error, text) = told("slow-start(iw=0.5)", tcp);
+    let (error, text) = refusal("slow-start(iw=0.5)", tcp);
     assert!(error == Error::Control && text.contains("accepted"), "{text}");
-    let (error, text) = told("xcp", everything(tcp));
+    let (error, text) = refusal("xcp", everything(tcp));
     assert!(error == Error::Lacks && text.contains("which the stack does not provide"), "{text}");
-    let (error, text) = told("careful-resume", Config { provides: 0, ..tcp });
+    let (error, text) = refusal("careful-resume", Config { provides: 0, ..tcp });
     assert!(error == Error::Lacks && text.contains("the times of ACKs"), "{text}");
-    assert_eq!(told("newreno", Config { abi: 1, ..tcp }).0, Error::Abi);
+    assert_eq!(refusal("newreno", Config { abi: 1, ..tcp }).0, Error::Abi);
     let wrong = [
         Config { mss: 0, ..tcp },
         Config { mss: u64::MAX, ..tcp },
@@ -264,7 +264,7 @@ fn a_wrong_making_is_told_in_a_sentence() {
         Config { own_pacer: 70_000, ..tcp },
     ];
     for config in wrong {
-        let (error, text) = told("newreno", config);
+        let (error, text) = refusal("newreno", config);
         assert!(error == Error::Config && text.contains("no meaning"), "{config:?}: {text}");
     }
     for code in -1..13 {
@@ -284,8 +284,8 @@ fn the_callers_memory_is_used_where_it_is_large_enough_and_aligned() {
     let mut place = |at: usize, size: usize| unsafe {
         let control = c"hystart-pp".as_ptr();
         let at = start.add(at).cast();
-        let (room, told) = (message.len(), message.as_mut_ptr());
-        firstflight_place(at, size, control, &config, &mut made, told, room)
+        let (room, text) = (message.len(), message.as_mut_ptr());
+        firstflight_place(at, size, control, &config, &mut made, text, room)
     };
     assert!(firstflight_align() <= 16 && size < 64 << 10, "{size}");
     assert_eq!(place(0, size - 1), Error::Memory);

@@ -1,5 +1,5 @@
-//! What goes through C is what a caller in Rust would tell the core: windows, thresholds, pacing
-//! and wake-ups are equal after every event.
+//! Calls through C have the outcome of calls in Rust: windows, thresholds, pacing and wake-ups are
+//! equal after every event.
 
 use std::ptr;
 
@@ -23,7 +23,7 @@ fn config() -> Config {
     Config { provides: config.provides | most | timed | FIRSTFLIGHT_GAPS, ..config }
 }
 
-/// A connection told of by both ways.
+/// A connection, reported through C and in Rust.
 struct Both {
     c: Made,
     rust: Core<Named>,
@@ -93,7 +93,7 @@ impl Both {
         assert_eq!(unsafe { firstflight_on_ack(self.c.0, &ack) }, Error::Ok);
         let now = Instant(self.now);
         let sent_at = then.departure.sent_at;
-        let told = event::Ack {
+        let ack_event = event::Ack {
             now,
             acked: Bytes(acked),
             credited: Bytes(acked),
@@ -106,9 +106,9 @@ impl Both {
             ..event::Ack::default()
         };
         if limited {
-            self.sampler.on_app_limited(told.in_flight);
+            self.sampler.on_app_limited(ack_event.in_flight);
         }
-        self.rust.on_ack(&told);
+        self.rust.on_ack(&ack_event);
     }
 
     fn lose(&mut self, kind: u32) {

@@ -27,8 +27,8 @@ fn compiled(compiler: &str, source: &Path, flags: &[&str], name: &str) -> Option
             None
         }
         Ok(output) => {
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success() && told.is_empty(), "{compiler} {name}: {told}");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && errors.is_empty(), "{compiler} {name}: {errors}");
             Some(to)
         }
     }
@@ -84,8 +84,8 @@ fn the_program_in_c_prints_what_its_page_shows_under_the_sanitizers() {
     }
     let wrong = output(Command::new(&program).arg("hystrat"));
     assert_eq!(wrong.status.code(), Some(2));
-    let told = String::from_utf8(wrong.stderr).unwrap();
-    assert!(told.contains("did you mean `hystart`"), "{told}");
+    let errors = String::from_utf8(wrong.stderr).unwrap();
+    assert!(errors.contains("did you mean `hystart`"), "{errors}");
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn the_example_in_ns3_takes_the_time_that_its_page_says() {
     assert!(page.contains(&format!("`{}`", printed.trim())), "{printed}");
     let wrong = output(Command::new(&program).arg("--control=scuot"));
     assert!(!wrong.status.success());
-    let told = String::from_utf8_lossy(&wrong.stderr).into_owned();
-    assert!(told.contains("did you mean `scout`"), "{told}");
+    let errors = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(errors.contains("did you mean `scout`"), "{errors}");
 }
 
 /// Every field's place, as C and as Rust have it.

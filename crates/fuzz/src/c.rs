@@ -1,4 +1,4 @@
-//! What a stack in C may tell a control, in any order and with any numbers.
+//! The calls of a stack in C, in any order and with any numbers.
 
 use arbitrary::{Arbitrary, Unstructured};
 use firstflight_c::Adapter;
@@ -117,7 +117,7 @@ fn drive<P: Policies>(mut adapter: Adapter<P>, run: &Run) {
     }
 }
 
-/// Tells one event; whether it was taken.
+/// Reports one event; whether it was taken.
 fn apply<P: Policies>(
     adapter: &mut Adapter<P>,
     now: &mut u64,
@@ -139,7 +139,7 @@ fn apply<P: Policies>(
         sample_app_limited: 0,
         app_limited: 0,
     };
-    let told = match *event {
+    let answer = match *event {
         Event::Sent { bytes, in_flight, again } => {
             let (bytes, in_flight, again) = (bytes.get(), in_flight.get(), again.into());
             let sent = Sent { now: at, bytes, in_flight, again, reserved: 0 };
@@ -184,7 +184,7 @@ fn apply<P: Policies>(
             Ok(())
         }
     };
-    told.is_ok()
+    answer.is_ok()
 }
 
 /// The limit on the window.

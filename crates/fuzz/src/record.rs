@@ -16,12 +16,12 @@ pub fn record(data: &[u8]) {
         Err(error) => assert!(error.to_string().starts_with("fuzz"), "{error}"),
     }
     match mix::read("fuzz", Cursor::new(data)) {
-        Ok(mix) => mix.transfers.iter().for_each(told),
+        Ok(mix) => mix.transfers.iter().for_each(is_sound),
         Err(error) => assert!(error.to_string().starts_with("fuzz"), "{error}"),
     }
 }
 
-fn told(transfer: &Transfer) {
+fn is_sound(transfer: &Transfer) {
     let seconds = [transfer.rtt_s, transfer.duration_s].into_iter().flatten();
     assert!(transfer.bytes > 0 && seconds.into_iter().all(f64::is_finite), "{transfer:?}");
     let rate = transfer.rate;
