@@ -48,7 +48,7 @@ def drawn(place, stack):
     return path
 
 
-def told(path):
+def known(path):
     rtt = f"{path['rtt'] * 1e6:.0f}us"
     return ["--rate", f"{path['rate']}bps", "--rtt", rtt, "--size", f"{path['size']}B"]
 
@@ -85,11 +85,11 @@ def judged(program, stack, place, knows):
     """The advised control beside every gentle one, on one path."""
     path = drawn(place, stack)
     more = unknown(path) if knows else []
-    answer = run(program, "advise", "--on", stack, "--json", *told(path), *more)
+    answer = run(program, "advise", "--on", stack, "--json", *known(path), *more)
     changes = sorted((c for c in answer["changes"] if holds(c, path)), key=lambda c: c["ratio"])
     take = answer["take"][0]
     gentle = {c["control"]: c["simulated"] for c in answer["controls"] if c["gentle"]}
-    flags = [*told(path), *unknown(path), "--delayed-ack", str(path["acks"]), "--duration", "1h"]
+    flags = [*known(path), *unknown(path), "--delayed-ack", str(path["acks"]), "--duration", "1h"]
     models = sorted(set(gentle.values()))
     runs = run(program, "compare", *models, *STACKS[stack], *flags, "--json")["runs"]
     seconds = {model: result["flows"][0]["completion_time_s"] or 3600.0
@@ -109,7 +109,7 @@ def judged(program, stack, place, knows):
 def measured(program, stack, place, _knows):
     """What the stack's transport measures where all is told, beside what was simulated."""
     path = drawn(place, stack) | {"bursts": False}
-    words = ["advise", "--on", stack, "--verify", "--json", *told(path), *unknown(path)]
+    words = ["advise", "--on", stack, "--verify", "--json", *known(path), *unknown(path)]
     rows = run(program, *words)["verified"]
     return [{"place": place, **path, **row} for row in rows]
 
@@ -147,8 +147,8 @@ def main():
     for key in ("take_s", "then_s"):
         near = share(rows, lambda row: row[key] <= 1.03 * row["best_s"])
         mean = math.exp(sum(math.log(row[key] / row["best_s"]) for row in rows) / len(rows))
-        said = f"{near:.1f} of 100 within 3 % of the best, {mean:.3f} in the mean"
-        print(f"{asked.stack} {key}: {said}")
+        result = f"{near:.1f} of 100 within 3 % of the best, {mean:.3f} in the mean"
+        print(f"{asked.stack} {key}: {result}")
     print(f"{asked.stack} interval holds {share(rows, lambda row: row['within']):.1f} of 100")
 
 

@@ -46,8 +46,8 @@ def main():
             sender = getattr(done.control, "sender", None)
             why, at, _ = (sender and sender.exit) or ("", None, None)
             left = "" if at is None else f"{at - done.began_s:.6f}"
-            told = [seconds, done.packets, done.drops, why, left]
-            rows.writerow([name, *path[:3], 1000 * path[3], control, *told])
+            cells = [seconds, done.packets, done.drops, why, left]
+            rows.writerow([name, *path[:3], 1000 * path[3], control, *cells])
             sys.stdout.flush()
 
 

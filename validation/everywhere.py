@@ -65,8 +65,8 @@ def in_s2n(program, path):
     rate, rtt, buffer, packets = map(str, path)
     words = [[control, rate, rtt, buffer, packets + "000"] for control in CONTROLS]
     done = subprocess.run([program, *sum(words, [])], check=True, capture_output=True, text=True)
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    return [(one["seconds"], one["drops"]) for one in told]
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    return [(one["seconds"], one["drops"]) for one in runs]
 
 
 def in_aioquic(path):
@@ -119,9 +119,9 @@ def keep(rows):
 
 def reasons():
     """The letters by stack, control and path, and their sentences."""
-    told = tomllib.loads((HERE / "stacks/explained.toml").read_text())["differs"]
+    explained = tomllib.loads((HERE / "stacks/explained.toml").read_text())["differs"]
     found, sentences = {}, {}
-    for reason in told:
+    for reason in explained:
         sentences[reason["name"]] = " ".join(reason["why"].split())
         for at in reason["at"]:
             who, path = at.split(": ")

@@ -75,15 +75,15 @@ def in_ns3(program, path, algorithm, control=""):
     keys = f"rate={rate} rtt={rtt} buf={buffer} packets={packets} dur=120 hdr=add iw=10 ssthresh=0"
     words = [program, f"alg={algorithm}", *keys.split()]
     # The defaults of ns-3's attributes.
-    said = os.environ | {"NS_ATTRIBUTE_DEFAULT": f"ns3::TcpFirstflight::Control={control}"}
-    done = subprocess.run(words, check=True, capture_output=True, text=True, env=said)
+    environment = os.environ | {"NS_ATTRIBUTE_DEFAULT": f"ns3::TcpFirstflight::Control={control}"}
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
     if done.stderr:
         # A library built for conformance says what the module told it wrongly.
         print(f"{path} {control}: {done.stderr}", file=sys.stderr)
-    told = json.loads(done.stdout)
-    assert told["finished"] == 1, told
+    result = json.loads(done.stdout)
+    assert result["finished"] == 1, result
     # The ACK that ends the handshake counts there as a packet that left again.
-    return Run(told["last_finish_s"], told["drops"], told["rtx"] - 1, told["timeouts"])
+    return Run(result["last_finish_s"], result["drops"], result["rtx"] - 1, result["timeouts"])
 
 
 def in_simulator(command, path, control):
@@ -93,8 +93,8 @@ def in_simulator(command, path, control):
     flags += " --profile rfc --recovery rack --iw 10pkt --ssthresh none --syn true --rto-min 200ms"
     words = [command, "compare", CONTROLS[control], "--json", *flags.split()]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
-    told = json.loads(done.stdout)["runs"][0]
-    flow, drops = told["flows"][0], told["bottleneck"]["drops"]
+    run = json.loads(done.stdout)["runs"][0]
+    flow, drops = run["flows"][0], run["bottleneck"]["drops"]
     seconds, repeats = flow["completion_time_s"], flow["retransmitted_packets"]
     return Run(seconds, drops, repeats, flow["timeouts"])
 

@@ -51,7 +51,7 @@ def senders(recording):
     return [it for it in lines if not it.get("accepted", True) and it["local"].startswith("10.77.")]
 
 
-def told(it):
+def end_of(it):
     return it["slow_start_end"] if it["slow_start_ended"] else "none"
 
 
@@ -100,13 +100,13 @@ def main():
         over = exit_s is None or done is not None and exit_s > done
         reason = REASONS[None if over else startup["exit_reason"]]
         window, seen = startup["exit_cwnd_packets"] or 0, it["end_cwnd_packets"]
-        is_other = reason != told(it)
+        is_other = reason != end_of(it)
         is_far = not is_other and reason != "none" and abs(seen - window) > 0.2 * window
         differ, far = differ + is_other, far + is_far
         mark = " !" if is_other else " ~" if is_far else ""
         timing = run["lab"]["timing"]
         lines.append(f"{name:10} {run['alias']:12} lab {reason:10} {window:5} "
-                     f"watch {told(it):10} {seen:5} {timing}{mark}")
+                     f"watch {end_of(it):10} {seen:5} {timing}{mark}")
     lines.append(f"{len(rows)} connections: {differ} reasons differ, "
                  f"{far} windows by more than a fifth")
     print("\n".join(lines))

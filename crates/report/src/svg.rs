@@ -33,17 +33,17 @@ fn drawn(picture: &impl Picture, width: Width) -> Result<String, Box<dyn std::er
         picture.draw(&root)?;
         root.present()?;
     }
-    Ok(sized(&held(&text), (across, down), width, picture.title()))
+    Ok(sized(&with_text_lengths(&text), (across, down), width, picture.title()))
 }
 
 /// Says of every text how wide it is in Helvetica, so that a reader without that font, whose own
 /// may be wider, draws it as wide and cuts nothing off.
-fn held(svg: &str) -> String {
-    let mut held = String::with_capacity(svg.len());
+fn with_text_lengths(svg: &str) -> String {
+    let mut out = String::with_capacity(svg.len());
     let mut rest = svg;
     while let Some(begin) = rest.find("<text ") {
         let (before, element) = rest.split_at(begin);
-        held.push_str(before);
+        out.push_str(before);
         let Some((tag, after)) = element.split_once('>') else {
             rest = element;
             break;
@@ -54,15 +54,15 @@ fn held(svg: &str) -> String {
         let size = tag.split("font-size=\"").nth(1).and_then(|text| text.split('"').next());
         let size: f64 = size.and_then(|size| size.parse().ok()).unwrap_or_default();
         let wide = text_width(&words, tag.contains("font-weight=\"bold\"")) * size / 1000.0;
-        held.push_str(tag);
+        out.push_str(tag);
         if wide >= 1.0 {
-            held.push_str(&format!(" textLength=\"{wide:.0}\" lengthAdjust=\"spacingAndGlyphs\""));
+            out.push_str(&format!(" textLength=\"{wide:.0}\" lengthAdjust=\"spacingAndGlyphs\""));
         }
-        held.push('>');
+        out.push('>');
         rest = after;
     }
-    held.push_str(rest);
-    held
+    out.push_str(rest);
+    out
 }
 
 /// Gives the picture its size on paper and its name, and rounds the corners of lines, which else

@@ -50,8 +50,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 
     announce("firstflight");
     let ours = measure_ours(root)?;
-    for (id, said) in &file.scenarios {
-        same(id, said, &ours)
+    for (id, line) in &file.scenarios {
+        same(id, line, &ours)
             .map_err(|problem| Stop::usage(&format!("{}: {problem}", path.display())))?;
     }
     let ns2 = ns2(root, &file)?;
@@ -65,8 +65,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
         let line = format!(
             "    ({id})  {:>11.2} {} {}",
             speed / 1e6,
-            beside(speed, ns2.get(id)),
-            beside(speed, ns3.get(id))
+            speed_and_factor(speed, ns2.get(id)),
+            speed_and_factor(speed, ns3.get(id))
         );
         println!("{}", line.trim_end());
     }
@@ -99,9 +99,9 @@ fn measure_ours(root: &Path) -> Result<Ours, Stop> {
 }
 
 /// Whether a scenario of the file is what the benchmark ran under that id.
-fn same(id: &str, said: &str, ours: &Ours) -> Result<(), String> {
+fn same(id: &str, line: &str, ours: &Ours) -> Result<(), String> {
     let row = ours.newreno(id).ok_or(format!("the benchmark has no scenario `{id}`"))?;
-    let keys = keys(id, said)?;
+    let keys = keys(id, line)?;
     let pairs = [
         ("flows", row.flows),
         ("rate", row.rate_mbps),
@@ -119,8 +119,8 @@ fn same(id: &str, said: &str, ours: &Ours) -> Result<(), String> {
 }
 
 /// `newreno flows=1 rate=200` as keys, the first word as `alg`.
-fn keys(id: &str, said: &str) -> Result<BTreeMap<String, String>, String> {
-    let (alg, rest) = said.split_once(' ').unwrap_or((said, ""));
+fn keys(id: &str, line: &str) -> Result<BTreeMap<String, String>, String> {
+    let (alg, rest) = line.split_once(' ').unwrap_or((line, ""));
     let mut keys = pairs(rest, id)?;
     keys.insert("alg".to_owned(), alg.to_owned());
     keys.insert("mon".to_owned(), "0".to_owned());
@@ -137,8 +137,8 @@ fn ns2(root: &Path, file: &File) -> Result<BTreeMap<String, f64>, Stop> {
     let script = root.join("validation/ns2-dumbbell.tcl").display().to_string();
     let peer = Peer { program: "ns".into(), before: vec![script] };
     let mut speeds = BTreeMap::new();
-    for (id, said) in &file.scenarios {
-        let keys = keys(id, said).map_err(|problem| Stop::usage(&problem))?;
+    for (id, line) in &file.scenarios {
+        let keys = keys(id, line).map_err(|problem| Stop::usage(&problem))?;
         speeds.insert(id.clone(), peer.speed(id, &keys)?);
     }
     Ok(speeds)
@@ -162,8 +162,8 @@ fn ns3(root: &Path, file: &File) -> Result<BTreeMap<String, f64>, Stop> {
     let mut speeds = BTreeMap::new();
     for (id, shorter) in &file.ns3 {
         let wrong = |problem: String| Stop::usage(&problem);
-        let said = file.scenarios.get(id).ok_or(wrong(format!("[ns3]: no scenario `{id}`")))?;
-        let mut keys = keys(id, said).map_err(wrong)?;
+        let line = file.scenarios.get(id).ok_or(wrong(format!("[ns3]: no scenario `{id}`")))?;
+        let mut keys = keys(id, line).map_err(wrong)?;
         keys.extend(pairs(shorter, id).map_err(wrong)?);
         speeds.insert(id.clone(), peer.speed(id, &keys)?);
     }
@@ -171,7 +171,7 @@ fn ns3(root: &Path, file: &File) -> Result<BTreeMap<String, f64>, Stop> {
 }
 
 /// Another simulator's speed, and how many times slower that is.
-fn beside(ours: f64, theirs: Option<&f64>) -> String {
+fn speed_and_factor(ours: f64, theirs: Option<&f64>) -> String {
     match theirs {
         None => format!("{:>9} {:>8}", "-", ""),
         Some(theirs) => format!("{:>9.3} {:>7.0}x", theirs / 1e6, ours / theirs),
@@ -202,6 +202,6 @@ mod tests {
 
     #[test]
     fn a_ratio_says_how_many_times_slower_the_other_is() {
-        assert_eq!(beside(2e7, Some(&1e6)), "    1.000      20x");
+        assert_eq!(speed_and_factor(2e7, Some(&1e6)), "    1.000      20x");
     }
 }

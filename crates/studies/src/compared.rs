@@ -19,8 +19,8 @@ pub(crate) struct Sides<R> {
     pub(crate) ours: Vec<R>,
     /// The other program's.
     pub(crate) other: Vec<R>,
-    /// Ours on paths beside the point: what differs there too is chance.
-    pub(crate) beside: Vec<R>,
+    /// Ours on paths near the point: what differs there too is chance.
+    pub(crate) nearby: Vec<R>,
 }
 
 impl<R> Sides<R> {
@@ -43,7 +43,7 @@ impl<R> Sides<R> {
 
     /// All runs of ours.
     pub(crate) fn own(&self) -> impl Iterator<Item = &R> {
-        self.ours.iter().chain(&self.beside)
+        self.ours.iter().chain(&self.nearby)
     }
 
     /// The least and the most of them.
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn the_larger_of_a_share_and_a_least_amount_is_accepted() {
         let differs = |ours, other| {
-            Sides { ours: vec![ours], other: vec![other], beside: Vec::new() }.differs(&VALUE)
+            Sides { ours: vec![ours], other: vec![other], nearby: Vec::new() }.differs(&VALUE)
         };
         assert!(!differs(105.0, 100.0) && differs(106.0, 100.0) && differs(94.0, 100.0));
         assert!(!differs(3.0, 2.0) && differs(4.0, 2.0));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn runs_are_taken_together_and_those_beside_the_point_widen_the_range() {
-        let sides = Sides { ours: vec![9.0, 11.0], other: vec![8.0], beside: vec![12.0] };
+        let sides = Sides { ours: vec![9.0, 11.0], other: vec![8.0], nearby: vec![12.0] };
         assert_eq!((sides.means(&VALUE), sides.percent(&VALUE)), ([10.0, 8.0], 25.0));
         assert_eq!(sides.range(&VALUE), (9.0, 12.0));
         assert_eq!((percent(0.0, 0.0), percent(1.0, 0.0)), (0.0, 1e11));

@@ -135,7 +135,7 @@ fn parts(simulated: &[Judgement], quic: &[Judgement], front: &str) -> Vec<(&'sta
         ("front", wrapped(front)),
         ("simulated", verdicts("Every start-up, on the simulator", simulated)),
         ("quinn", verdicts("quinn's own, over QUIC in virtual time", quic)),
-        ("published", wrapped(&format!("{} {}", nobody(simulated), published(simulated)))),
+        ("published", wrapped(&format!("{} {}", passed_by_none(simulated), published(simulated)))),
     ]
 }
 
@@ -189,7 +189,7 @@ fn verdicts(title: &str, judgements: &[Judgement]) -> String {
 }
 
 /// The scenarios and rules that no control passes: the threshold may be out of reach.
-fn nobody(judgements: &[Judgement]) -> String {
+fn passed_by_none(judgements: &[Judgement]) -> String {
     let mut passes: BTreeMap<(&str, Rule), usize> = BTreeMap::new();
     for judged in judgements.iter().flat_map(|judgement| &judgement.scenarios) {
         for rule in Rule::ALL {
@@ -274,13 +274,13 @@ mod tests {
         let of = |passes: [usize; 5]| passes.map(|pass| Tally { pass, fail: 9 - pass });
         let all = [("a", of([9, 3, 5, 1, 9])), ("b", of([2, 4, 5, 1, 9]))];
         let many = ["c", "d", "e"].map(|name| (name, of([0, 0, 0, 1, 9])));
-        let said = learned(7, &[&all[..], &many].concat());
+        let text = learned(7, &[&all[..], &many].concat());
         for part in [
             "No start-up keeps all five rules on all of the 7 scenarios.",
             "R1 (fast) `a`, 9 of 9; R2 (gentle) `b`, 4 of 9;",
             "R3 (safe to others) `a` and `b`, 5 of 9; R4 (never stuck) 5 start-ups, 1 of 9;",
         ] {
-            assert!(said.contains(part), "{said}");
+            assert!(text.contains(part), "{text}");
         }
         assert!(learned(7, &[("a", of([9; 5]))]).starts_with("1 of 1 start-ups keep all five"));
     }

@@ -25,8 +25,8 @@ use firstflight_guest::{Cache, DEFAULT_KERNEL, Kernel};
 use firstflight_transports::VirtualTime;
 
 use crate::Stop;
+use crate::cache::ResultCache;
 use crate::explained::Explained;
-use crate::kept::Kept;
 use crate::runs::guests;
 use crate::step::{self, announce, kernel_features, unable};
 use crate::tables::write_parts;
@@ -144,7 +144,7 @@ struct Lab<'a> {
     tries: u32,
     /// Begin nothing new after this.
     until: Option<Instant>,
-    kept: Kept,
+    cache: ResultCache,
     explained: Explained,
 }
 
@@ -176,7 +176,7 @@ impl<'a> Lab<'a> {
             kernel: kernel(options.real_time)?,
             tries: options.tries,
             until: minutes.map(|minutes| Instant::now() + minutes),
-            kept: Kept::new(&root.join(KEPT)),
+            cache: ResultCache::new(&root.join(CACHE)),
             explained: step::read_toml(&root.join(crate::EXPLAINED))?,
         })
     }
@@ -195,7 +195,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let file: File = step::read_toml(&root.join("validation/kernel.toml"))?;
     let lab = Lab::new(root, &options)?;
     if options.again {
-        lab.kept.clear();
+        lab.cache.clear();
     }
 
     let mut tables = Vec::new();
@@ -257,7 +257,7 @@ fn goes_on() -> Result<(), Stop> {
 
 const DOCUMENT: &str = "docs/lab.md";
 const VALUES: &str = "papers/lab.toml";
-const KEPT: &str = "firstflight-out/lab/kept";
+const CACHE: &str = "firstflight-out/lab/kept";
 const PROGRAMS: &str = "firstflight-out/lab";
 
 #[cfg(test)]

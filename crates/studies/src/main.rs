@@ -11,7 +11,7 @@ mod cpu;
 mod draw;
 mod explained;
 mod judge;
-mod kept;
+mod cache;
 mod lab;
 mod oracle;
 mod page;

@@ -21,7 +21,7 @@ use crate::runs::{Guests, Run, simulated};
 use crate::step::announce;
 use crate::tables::write_parts;
 
-use draw::{Beside, DISCIPLINES, Discipline, Point};
+use draw::{DISCIPLINES, Discipline, Offset, Point};
 use models::{Compared, Model};
 use packets::Captures;
 use table::Row;
@@ -53,7 +53,7 @@ struct Options {
 /// Draws the points, measures what is not kept, and prints both side by side.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options: Options = crate::options(args)?;
-    let guests = Guests::new(root, ("queues", KEPT), &GUESTS, GUEST, Some(SAMPLES))?;
+    let guests = Guests::new(root, ("queues", CACHE), &GUESTS, GUEST, Some(SAMPLES))?;
     let captures = options.packets.then(|| Captures::new(&guests)).transpose()?;
     let study = Study { guests: &guests, captures, runs: options.runs };
     let is_wanted = |it: &&Discipline| {
@@ -107,20 +107,20 @@ impl Study<'_> {
     fn row(&self, point: Point) -> Result<Row, Stop> {
         let other = (0..if point.is_random() { self.runs } else { 1 })
             .map(|run| {
-                self.guests.run(&point.scenario(Point::KERNEL, Beside::default(), run, 1)?)
+                self.guests.run(&point.scenario(Point::KERNEL, Offset::default(), run, 1)?)
             })
             .collect::<Result<Vec<Run>, Stop>>()?;
-        let simulate = |beside: Beside, runs: u64| {
-            simulated(&point.scenario(Point::HERE, beside, 0, runs)?, Some(SAMPLES))
+        let simulate = |offset: Offset, runs: u64| {
+            simulated(&point.scenario(Point::HERE, offset, 0, runs)?, Some(SAMPLES))
         };
-        let ours = simulate(Beside::default(), if point.is_random() { table::SEEDS } else { 1 })?;
-        let mut beside = Vec::new();
-        for place in table::beside() {
-            beside.extend(simulate(place, 1)?);
+        let ours = simulate(Offset::default(), if point.is_random() { table::SEEDS } else { 1 })?;
+        let mut nearby = Vec::new();
+        for offset in table::nearby() {
+            nearby.extend(simulate(offset, 1)?);
         }
         let captured = self.captures.as_ref();
         let replayed = captured.map(|captures| captures.replayed(&point)).transpose()?.flatten();
-        Ok(Row { point, sides: Sides { ours, other, beside }, replayed })
+        Ok(Row { point, sides: Sides { ours, other, nearby }, replayed })
     }
 }
 
@@ -134,7 +134,7 @@ impl Options {
 }
 
 const PAGE: &str = "docs/queues.md";
-const KEPT: &str = "firstflight-out/queues";
+const CACHE: &str = "firstflight-out/queues";
 const GUEST: &str = "linux --virtual-time --link netem";
 /// The command keeps as many of a trace.
 const SAMPLES: u32 = 2_000;

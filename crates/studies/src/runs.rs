@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::Stop;
-use crate::kept::{Kept, content_name};
+use crate::cache::{ResultCache, content_name};
 use crate::step::{self, announce, kernel_features, no_kernel, unable};
 
 /// A run, and what its samples over time come to.
@@ -62,16 +62,16 @@ pub(crate) struct Guests {
     pub(crate) program: PathBuf,
     /// A hash of the sources.
     pub(crate) sources: String,
-    /// What `--on` is told.
+    /// The words of `--on`.
     words: String,
     transport: VirtualTime,
     samples: Option<u32>,
-    pub(crate) kept: Kept,
+    pub(crate) cache: ResultCache,
 }
 
 impl Guests {
-    /// Guests of a task as `--on` is told of them, whose runs are kept in `folder` as long as
-    /// nothing changes in `sources`, folders of the repository. They run the kernel's controls.
+    /// Guests of a task in the words of `--on`, whose runs are kept in `folder` as long as nothing
+    /// changes in `sources`, folders of the repository. They run the kernel's controls.
     pub(crate) fn new(
         root: &Path,
         (task, folder): (&str, &str),
@@ -90,19 +90,19 @@ impl Guests {
             sources: sources_of(root, sources)?,
             words: words.to_owned(),
             samples,
-            kept: Kept::new(&root.join(folder)),
+            cache: ResultCache::new(&root.join(folder)),
         })
     }
 
     /// The run of a scenario with one control and one seed.
     pub(crate) fn run(&self, scenario: &Scenario) -> Result<Run, Stop> {
         let key = format!("{} {} {}", self.sources, self.words, scenario.to_toml());
-        if let Some(kept) = self.kept.get(&key) {
+        if let Some(kept) = self.cache.get(&key) {
             return Ok(kept);
         }
         let options = Options { samples: self.samples, serial: true, ..Options::default() };
         let run = on(&self.transport, scenario, options)?.into_iter().next().unwrap_or_default();
-        self.kept.put(&key, &run)?;
+        self.cache.put(&key, &run)?;
         Ok(run)
     }
 }
@@ -121,7 +121,7 @@ pub(crate) fn in_real_time(program: &Path, scenario: &Scenario) -> Result<Run, S
     Ok(Run { result, srtt_ms: 0.0 })
 }
 
-/// The guests that `--on` is told of, in which this program runs.
+/// The guests that these words of `--on` mean, in which this program runs.
 pub(crate) fn guests(words: &str, program: &Path) -> Result<VirtualTime, RunError> {
     let guests = On::read(words)?.guests();
     let guests = guests.ok_or_else(|| RunError::Input(format!("{words}: no guest")))?;
@@ -154,6 +154,6 @@ pub(crate) fn sources_of(root: &Path, folders: &[&str]) -> Result<String, Stop> 
         all += &content_name(&bytes);
     }
     let qemu = Command::new("qemu-system-x86_64").arg("--version").output();
-    let qemu = qemu.map(|said| said.stdout).unwrap_or_default();
+    let qemu = qemu.map(|output| output.stdout).unwrap_or_default();
     Ok(content_name(&[all.as_bytes(), &qemu].concat()))
 }

@@ -9,7 +9,7 @@ use crate::step::{announce, cargo, has_tools, output, run, target, unable, which
 
 /// Where to, and what.
 #[derive(clap::Args)]
-pub(crate) struct Asked {
+pub(crate) struct Options {
     /// The folder, such as /usr/local: gets include, lib and share
     #[arg(required_unless_present = "header")]
     folder: Option<PathBuf>,
@@ -29,51 +29,51 @@ pub(crate) struct Asked {
 }
 
 /// Builds and installs the library, or writes the header.
-pub(crate) fn c(root: &Path, asked: &Asked) -> Result<(), Stop> {
+pub(crate) fn c(root: &Path, options: &Options) -> Result<(), Stop> {
     let crate_of_c = root.join("crates/c");
-    let Some(folder) = &asked.folder else {
+    let Some(folder) = &options.folder else {
         has_tools("c", &["cbindgen"], "cargo, and cargo install cbindgen --version '^0.29'")?;
         let mut make = Command::new("cbindgen");
         make.args(["--quiet", "--config", "cbindgen.toml", "--output", "include/firstflight.h"]);
         return run("header", make.arg(".").current_dir(&crate_of_c));
     };
-    let built = build(root, asked)?;
+    let built = build(root, options)?;
     fs::create_dir_all(folder).map_err(|error| unable(&folder.display().to_string(), &error))?;
     let folder = folder.canonicalize().map_err(|error| unable("folder", &error))?;
-    install(&crate_of_c, &built, &folder, asked)?;
+    install(&crate_of_c, &built, &folder, options)?;
     let name = folder.display();
-    if asked.embedded {
+    if options.embedded {
         println!("{name}: the library and its header");
         return Ok(());
     }
     println!("{name}: the library, its header, what pkg-config, CMake and man read");
-    tried(&crate_of_c, &folder)
+    try_example(&crate_of_c, &folder)
 }
 
 /// Builds the libraries; returns the folder that has them.
-fn build(root: &Path, asked: &Asked) -> Result<PathBuf, Stop> {
+fn build(root: &Path, options: &Options) -> Result<PathBuf, Stop> {
     let target = target(root).join("c");
     let mut words = vec!["rustc", "--quiet", "--package", "firstflight-c", "--lib"];
-    if asked.embedded {
+    if options.embedded {
         words.extend(["--profile", "embedded", "--no-default-features"]);
         words.extend(["--crate-type", "staticlib"]);
     } else {
         words.extend(["--profile", "dist", "--crate-type", "staticlib,cdylib"]);
     }
-    if asked.conformance {
+    if options.conformance {
         words.extend(["--features", "conformance"]);
     }
     let mut build = cargo(root, &words);
     build.arg("--target-dir").arg(&target);
-    if let Some(machine) = &asked.machine {
+    if let Some(machine) = &options.machine {
         build.args(["--target", machine]);
     }
     run("library", &mut build)?;
-    let profile = if asked.embedded { "embedded" } else { "dist" };
-    Ok(asked.machine.iter().fold(target, |folder, machine| folder.join(machine)).join(profile))
+    let profile = if options.embedded { "embedded" } else { "dist" };
+    Ok(options.machine.iter().fold(target, |folder, machine| folder.join(machine)).join(profile))
 }
 
-fn install(from: &Path, built: &Path, folder: &Path, asked: &Asked) -> Result<(), Stop> {
+fn install(from: &Path, built: &Path, folder: &Path, options: &Options) -> Result<(), Stop> {
     let lib = folder.join("lib");
     let copy = |from: PathBuf, to: PathBuf| {
         let name = to.display().to_string();
@@ -85,7 +85,7 @@ fn install(from: &Path, built: &Path, folder: &Path, asked: &Asked) -> Result<()
     };
     copy(from.join("include/firstflight.h"), folder.join("include/firstflight.h"))?;
     copy(built.join("libfirstflight_c.a"), lib.join("libfirstflight_c.a"))?;
-    if asked.embedded {
+    if options.embedded {
         return Ok(());
     }
     copy(built.join("libfirstflight_c.so"), lib.join("libfirstflight_c.so.0"))?;
@@ -109,7 +109,7 @@ fn install(from: &Path, built: &Path, folder: &Path, asked: &Asked) -> Result<()
 
 /// The example compiles and runs as a user's program would: with pkg-config, shared and static, and
 /// with CMake.
-fn tried(from: &Path, folder: &Path) -> Result<(), Stop> {
+fn try_example(from: &Path, folder: &Path) -> Result<(), Stop> {
     if which("cc").is_none() || which("pkg-config").is_none() {
         println!("skipped: trying it takes cc and pkg-config");
         return Ok(());

@@ -26,8 +26,14 @@ pub(crate) fn dist(root: &Path, dev: bool) -> Result<(), Stop> {
     has_tools("dist", &["xz", "unshare", "strip"], "xz-utils util-linux binutils")?;
     if dev {
         announce("a static program of what the tests have built");
-        let program = example::alone(root)?;
-        return tried(&archive(root, &emptied(root, "dist-dev")?, "dev.tar", &program, None)?);
+        let program = example::static_program(root)?;
+        return try_program(&archive(
+            root,
+            &emptied(root, "dist-dev")?,
+            "dev.tar",
+            &program,
+            None,
+        )?);
     }
     has_tools("dist", &["musl-gcc"], "musl-tools")?;
     let folder = emptied(root, "downloads")?;
@@ -36,14 +42,14 @@ pub(crate) fn dist(root: &Path, dev: bool) -> Result<(), Stop> {
     web::small_reports(root, &mut build)?;
     succeed("build", build.args(STATIC).args(["--target", TARGET]))?;
     let program = built(root, TARGET);
-    tried(&archive(root, &folder, &format!("{TARGET}.tar.xz"), &program, None)?)?;
+    try_program(&archive(root, &folder, &format!("{TARGET}.tar.xz"), &program, None)?)?;
     let tools = tools(root)?;
     libraries(root)?;
     let wheel = wheel(root, &folder, &tools, GNU)?;
-    let mut tried = Command::new("sh");
+    let mut check = Command::new("sh");
     run(
         "the wheel in new environments",
-        tried.arg("-c").arg(include_str!("dist/wheel.sh")).arg("dist").arg(&wheel).arg(VERSION),
+        check.arg("-c").arg(include_str!("dist/wheel.sh")).arg("dist").arg(&wheel).arg(VERSION),
     )?;
     arm(root, &folder, &tools, &program)?;
     contents(root, &folder)?;
@@ -61,9 +67,9 @@ fn emptied(root: &Path, name: &str) -> Result<PathBuf, Stop> {
 }
 
 /// Tries the program of this machine in a root that holds nothing else, and in Debian's.
-fn tried(archive: &Path) -> Result<(), Stop> {
-    alone(archive, None)?;
-    debian(archive)
+fn try_program(archive: &Path) -> Result<(), Stop> {
+    try_in_empty_root(archive, None)?;
+    try_in_debian(archive)
 }
 
 /// Program and wheel for 64-bit ARM, linked by zig. What is beside the program is made by `ours`,
@@ -85,7 +91,7 @@ fn arm(root: &Path, folder: &Path, tools: &Path, ours: &Path) -> Result<(), Stop
     wheel(root, folder, tools, gnu)?;
     println!("skipped: the wheel for 64-bit ARM was not tried");
     match which("qemu-aarch64-static") {
-        Some(qemu) => alone(&archive, Some(&qemu)),
+        Some(qemu) => try_in_empty_root(&archive, Some(&qemu)),
         None => {
             let lack = "no qemu-aarch64-static (Debian: qemu-user-static)";
             println!("skipped: the program for 64-bit ARM was not tried: {lack}");
@@ -95,22 +101,29 @@ fn arm(root: &Path, folder: &Path, tools: &Path, ours: &Path) -> Result<(), Stop
 }
 
 /// The program in a root that holds nothing else, of another machine by an emulator of that.
-fn alone(archive: &Path, emulator: Option<&Path>) -> Result<(), Stop> {
-    let mut alone = Command::new("unshare");
-    alone.args(["--user", "--map-root-user", "--mount", "sh", "-c", include_str!("dist/alone.sh")]);
-    alone.arg("dist").arg(archive).arg(VERSION).args(emulator);
-    run("the program in an empty root", &mut alone)
+fn try_in_empty_root(archive: &Path, emulator: Option<&Path>) -> Result<(), Stop> {
+    let mut unshare = Command::new("unshare");
+    unshare.args([
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        include_str!("dist/alone.sh"),
+    ]);
+    unshare.arg("dist").arg(archive).arg(VERSION).args(emulator);
+    run("the program in an empty root", &mut unshare)
 }
 
 /// The program in empty roots of Debian's releases, where this machine can make them.
-fn debian(archive: &Path) -> Result<(), Stop> {
+fn try_in_debian(archive: &Path) -> Result<(), Stop> {
     if which("debootstrap").is_none() || !user_is_root() {
         println!("skipped: to try it in empty Debian roots takes root and debootstrap");
         return Ok(());
     }
-    let mut tried = Command::new("sh");
-    tried.args(["-c", include_str!("dist/debian.sh"), "dist"]).arg(archive);
-    run("the program in empty Debian roots", tried.arg(VERSION).args(RELEASES))
+    let mut check = Command::new("sh");
+    check.args(["-c", include_str!("dist/debian.sh"), "dist"]).arg(archive);
+    run("the program in empty Debian roots", check.arg(VERSION).args(RELEASES))
 }
 
 /// The static program with what it makes: manual, completions and licences. `other` is that of

@@ -89,7 +89,7 @@ pub(crate) fn tests(root: &Path) -> Result<Command, Stop> {
 
 /// Its program, which is the whole command line, linked statically with glibc: of crates that its
 /// tests have built, where one with musl would take all of them anew.
-pub(crate) fn alone(root: &Path) -> Result<PathBuf, Stop> {
+pub(crate) fn static_program(root: &Path) -> Result<PathBuf, Stop> {
     let mut build = command(root, "rustc");
     build.args(["--quiet", "--bin", NAME, "--", "-C", "target-feature=+crt-static"]);
     succeed("build", &mut build)?;

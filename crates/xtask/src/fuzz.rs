@@ -10,9 +10,9 @@ use clap::value_parser;
 use crate::Stop;
 use crate::step::{cargo, has_tools, run, target, unable};
 
-/// What may be asked for.
+/// The flags.
 #[derive(clap::Args)]
-pub(crate) struct Asked {
+pub(crate) struct Options {
     /// How long each target runs
     #[arg(long, default_value = "20", value_parser = value_parser!(u32).range(1..))]
     seconds: u32,
@@ -29,9 +29,9 @@ pub(crate) struct Asked {
 }
 
 /// Builds the targets and runs each for the time asked for.
-pub(crate) fn fuzz(root: &Path, asked: &Asked) -> Result<(), Stop> {
+pub(crate) fn fuzz(root: &Path, options: &Options) -> Result<(), Stop> {
     has_tools("fuzz", &["cargo-fuzz", "c++"], "g++, and cargo install --locked cargo-fuzz")?;
-    let only = asked.only.as_deref();
+    let only = options.only.as_deref();
     let of_cargo = |word: &str, target: Option<&str>| {
         let mut fuzz = cargo(root, &["fuzz", word, "--fuzz-dir", "crates/fuzz"]);
         fuzz.args(["--sanitizer", "none", "--features", "engine", "--target-dir"]);
@@ -41,7 +41,7 @@ pub(crate) fn fuzz(root: &Path, asked: &Asked) -> Result<(), Stop> {
     // All in one go, which takes both processors.
     run("build the targets", &mut of_cargo("build", only))?;
     let seeds = root.join("crates/fuzz/seeds");
-    let asked_for = |name: &&str| !asked.build && only.is_none_or(|only| only == *name);
+    let asked_for = |name: &&str| !options.build && only.is_none_or(|only| only == *name);
     for name in TARGETS.into_iter().filter(asked_for) {
         let found = folder(root).join("found").join(name);
         fs::create_dir_all(&found).map_err(|error| unable("fuzz", &error))?;
@@ -49,9 +49,9 @@ pub(crate) fn fuzz(root: &Path, asked: &Asked) -> Result<(), Stop> {
         fuzz.arg(found).arg(seeds.join(name)).arg("--");
         let words = seeds.join(format!("{name}.dict"));
         fuzz.args(words.exists().then(|| format!("-dict={}", words.display())));
-        fuzz.arg(format!("-max_total_time={}", asked.seconds));
-        fuzz.arg(format!("-seed={}", asked.seed)).args(BUDGET);
-        run(&format!("{name} for {} s", asked.seconds), &mut fuzz)?;
+        fuzz.arg(format!("-max_total_time={}", options.seconds));
+        fuzz.arg(format!("-seed={}", options.seed)).args(BUDGET);
+        run(&format!("{name} for {} s", options.seconds), &mut fuzz)?;
     }
     Ok(())
 }

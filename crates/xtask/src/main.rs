@@ -57,9 +57,9 @@ enum Task {
     /// The style rules of CONTRIBUTING.md that a program can see
     Tidy,
     /// The fuzz targets under libFuzzer (cargo-fuzz, a C++ compiler)
-    Fuzz(fuzz::Asked),
+    Fuzz(fuzz::Options),
     /// Writes docs/papers.md from `firstflight reproduce` (minutes, or none if its runs are kept)
-    Papers(papers::Asked),
+    Papers(papers::Options),
     /// The Python package's wheel, installed into target/python, and its tests (part of test)
     Python,
     /// The page that simulates in a browser: target/web, a folder for a server and
@@ -81,12 +81,12 @@ enum Task {
     },
     /// The adapter for s2n-quic, its whole stack in virtual time and over sockets (Rust 1.95; eight
     /// minutes of CPU the first time)
-    S2n(s2n::Asked),
+    S2n(s2n::Options),
     /// The controls in Debian's stock kernel, booted in qemu (two minutes; qemu-system-x86)
     Qemu(qemu::Options),
     /// Controls loaded and unloaded under the flows that use them, then what is left in the kernel
     /// (root)
-    Soak(soak::Asked),
+    Soak(soak::Args),
     /// Builds the crates that others would use from their packages (part of check)
     Package,
     /// The Debian package of the command, in target/deb, installed, used and removed again in a
@@ -110,7 +110,7 @@ enum Task {
         folder: PathBuf,
     },
     /// The C interface, built and installed into a folder, and its example tried from there
-    C(c::Asked),
+    C(c::Options),
     /// What CHANGELOG.md says of a version
     Notes {
         #[arg(default_value = notes::VERSION)]

@@ -27,14 +27,14 @@ pub(crate) fn package(root: &Path) -> Result<(), Stop> {
     pack.args(["--no-verify", "--exclude-lockfile", "--target-dir"]).arg(target(root));
     run("package", pack.args(LIBRARIES.iter().flat_map(|name| ["--package", name])))?;
 
-    let beside = packages.join("beside");
+    let unpacked = packages.join("beside");
     let mut manifest = String::from("[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n");
     manifest.push_str("\n[patch.crates-io]\n");
     let made = || {
         // What an earlier run has left may not be packed any more.
-        let _ = fs::remove_dir_all(&beside);
-        fs::create_dir_all(&beside)?;
-        fs::copy(root.join("Cargo.lock"), beside.join("Cargo.lock"))
+        let _ = fs::remove_dir_all(&unpacked);
+        fs::create_dir_all(&unpacked)?;
+        fs::copy(root.join("Cargo.lock"), unpacked.join("Cargo.lock"))
     };
     made().map_err(|error| unable("package", &error))?;
     for name in LIBRARIES {
@@ -42,7 +42,7 @@ pub(crate) fn package(root: &Path) -> Result<(), Stop> {
         let archive = packages.join(format!("{folder}.crate"));
         // Not with the times in the archive, which never change: cargo goes by them.
         let mut unpack = Command::new("tar");
-        unpack.arg("-xmzf").arg(archive).arg("-C").arg(&beside);
+        unpack.arg("-xmzf").arg(archive).arg("-C").arg(&unpacked);
         let status = unpack.status().map_err(|error| unable("tar", &error))?;
         if !status.success() {
             return Err(Stop::failed(&format!("package: tar: {folder}: {status}")));
@@ -50,9 +50,9 @@ pub(crate) fn package(root: &Path) -> Result<(), Stop> {
         // Writing to a string cannot fail.
         let _ = writeln!(manifest, "{name} = {{ path = \"{folder}\" }}");
     }
-    fs::write(beside.join("Cargo.toml"), manifest).map_err(|error| unable("package", &error))?;
+    fs::write(unpacked.join("Cargo.toml"), manifest).map_err(|error| unable("package", &error))?;
     // Dependencies are those that clippy has checked already, at the versions of the lock file.
-    let mut check = cargo(&beside, &["check", "--quiet", "--workspace"]);
+    let mut check = cargo(&unpacked, &["check", "--quiet", "--workspace"]);
     check.env("CARGO_INCREMENTAL", "0").arg("--target-dir").arg(target(root));
     run("packages build", &mut check)
 }

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use crate::Stop;
 use crate::step::{announce, built, cargo, unable};
 
-/// What may be asked for.
+/// The flags.
 #[derive(clap::Args)]
-pub(crate) struct Asked {
+pub(crate) struct Options {
     /// Says whether it is as written instead
     #[arg(long)]
     check: bool,
@@ -22,15 +22,15 @@ pub(crate) struct Asked {
 }
 
 /// Writes the document; with `check` compares it with the committed one instead.
-pub(crate) fn run(root: &Path, asked: &Asked) -> Result<(), Stop> {
-    let check = asked.check;
+pub(crate) fn run(root: &Path, options: &Options) -> Result<(), Stop> {
+    let check = options.check;
     let committed = root.join(DOCUMENT);
     let file = if check { root.join(FRESH) } else { committed.clone() };
     if check && file.is_file() {
         // What is left from before must not pass for what is written now.
         fs::remove_file(&file).map_err(|error| unable("papers", &error))?;
     }
-    let verdicts = recorded(&reproduce(root, asked.dev, &file)?)?;
+    let verdicts = recorded(&reproduce(root, options.dev, &file)?)?;
     if !check {
         let written = fs::write(root.join(RECORD), verdicts);
         written.map_err(|error| Stop::failed(&format!("{RECORD}: {error}")))?;

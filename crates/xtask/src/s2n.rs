@@ -11,18 +11,18 @@ pub(crate) const MANIFEST: &str = "stacks/s2n-quic/Cargo.toml";
 
 /// How much of it.
 #[derive(clap::Args)]
-pub(crate) struct Asked {
+pub(crate) struct Options {
     /// The adapter alone, without s2n-quic's stack (part of test)
     #[arg(long)]
     short: bool,
 }
 
 /// The tests, and a transfer over sockets under two controls.
-pub(crate) fn run(root: &Path, asked: &Asked) -> Result<(), Stop> {
+pub(crate) fn run(root: &Path, options: &Options) -> Result<(), Stop> {
     if let Some(why) = lacks() {
         return Err(Stop::lacks(&why));
     }
-    if asked.short {
+    if options.short {
         return succeed("s2n-quic", &mut tests(root));
     }
     succeed("s2n-quic", tests(root).arg("--workspace"))?;
@@ -41,10 +41,10 @@ pub(crate) fn tests(root: &Path) -> Command {
 
 /// What of this machine cannot build it.
 pub(crate) fn lacks() -> Option<String> {
-    let told = output("s2n", Command::new("rustc").arg("--version")).unwrap_or_default();
-    let minor = || told.split('.').nth(1)?.parse::<u32>().ok();
+    let version = output("s2n", Command::new("rustc").arg("--version")).unwrap_or_default();
+    let minor = || version.split('.').nth(1)?.parse::<u32>().ok();
     let old = minor().is_none_or(|minor| minor < LEAST);
-    old.then(|| format!("the adapter for s2n-quic: takes Rust 1.{LEAST}, found {}", told.trim()))
+    old.then(|| format!("the adapter for s2n-quic: takes Rust 1.{LEAST}, found {}", version.trim()))
 }
 
 fn command(root: &Path, word: &str) -> Command {

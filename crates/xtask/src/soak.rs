@@ -24,7 +24,7 @@ use network::{FAR, LinkKind, NAMESPACES, Network};
 /// Which soak.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Asked {
+pub(crate) struct Args {
     #[command(subcommand)]
     other: Option<Other>,
     #[command(flatten)]
@@ -60,11 +60,11 @@ struct Options {
 }
 
 /// Runs it and judges what is left.
-pub(crate) fn run(root: &Path, asked: &Asked) -> Result<(), Stop> {
-    if let Some(Other::Recv(options)) = &asked.other {
+pub(crate) fn run(root: &Path, args: &Args) -> Result<(), Stop> {
+    if let Some(Other::Recv(options)) = &args.other {
         return recv::run(root, options);
     }
-    let options = &asked.kernel;
+    let options = &args.kernel;
     let programs = Programs::build(root, options)?;
     network::remove();
     let before = State::read(&programs)?;
@@ -73,7 +73,7 @@ pub(crate) fn run(root: &Path, asked: &Asked) -> Result<(), Stop> {
         options.flows, options.seconds, options.cycles
     ));
     let ran = soak(&programs, options);
-    // What is left is told even of what went wrong.
+    // What is left is reported after a failure too.
     let _ = programs.firstflight(&["kernel", "unload", "--all", "--force"]);
     network::remove();
     let left = before.compare(&programs)?;
@@ -114,12 +114,12 @@ impl Programs {
 
     /// Runs the command to its end; what it complains about is the failure.
     fn firstflight(&self, arguments: &[&str]) -> Result<(), Stop> {
-        said(Command::new(&self.firstflight).args(arguments)).map(drop)
+        output(Command::new(&self.firstflight).args(arguments)).map(drop)
     }
 }
 
 /// What a command prints, if it succeeds.
-fn said(command: &mut Command) -> Result<String, Stop> {
+fn output(command: &mut Command) -> Result<String, Stop> {
     step::output("soak", command)
 }
 
@@ -159,14 +159,14 @@ fn closed() -> Result<(), Stop> {
 
 fn until(which: &[&str], else_they: &str, enough: impl Fn(usize) -> bool) -> Result<(), Stop> {
     let until = Instant::now() + PATIENCE;
-    let sockets = [&["netns", "exec", NAMESPACES[0], "ss", "-Htn"], which].concat();
+    let words = [&["netns", "exec", NAMESPACES[0], "ss", "-Htn"], which].concat();
     loop {
-        let said = said(Command::new("ip").args(&sockets))?;
-        if enough(said.lines().count()) {
+        let sockets = output(Command::new("ip").args(&words))?;
+        if enough(sockets.lines().count()) {
             return Ok(());
         }
         if Instant::now() > until {
-            return Err(Stop::failed(&format!("soak: connections {else_they}: {said}")));
+            return Err(Stop::failed(&format!("soak: connections {else_they}: {sockets}")));
         }
         sleep(Duration::from_millis(200));
     }
@@ -183,7 +183,7 @@ struct Flows {
     control: &'static str,
     streams: u32,
     client: Ended,
-    said: JoinHandle<String>,
+    document: JoinHandle<String>,
     until: Instant,
     _server: Ended,
 }
@@ -205,12 +205,12 @@ impl Flows {
             Stdio::piped(),
         )?;
         let out = client.0.stdout.take();
-        let said = thread::spawn(|| {
+        let document = thread::spawn(|| {
             let lines = out.map(|out| read_to_string(out).unwrap_or_default());
             lines.unwrap_or_default()
         });
         let until = Instant::now() + Duration::from_secs(seconds.into()) + PATIENCE;
-        Ok(Self { control, streams, client, said, until, _server: server })
+        Ok(Self { control, streams, client, document, until, _server: server })
     }
 
     /// Waits for the end, and sees to it that every stream carried something.
@@ -223,7 +223,7 @@ impl Flows {
             sleep(Duration::from_millis(100));
         }
         let Self { control, streams, .. } = self;
-        let text = self.said.join().unwrap_or_default();
+        let text = self.document.join().unwrap_or_default();
         let failed =
             |problem: &str| Stop::failed(&format!("soak: iperf3 with {control}: {problem}"));
         let Document { error, end } =

@@ -20,7 +20,7 @@ pub(crate) struct S2n<C: CongestionController> {
     controller: C,
     rtt: RttEstimator,
     zero: Timestamp,
-    told: Told,
+    publisher: Recorder,
     infos: BTreeMap<u64, C::PacketInfo>,
     lost_at: Option<Time>,
 }
@@ -43,7 +43,7 @@ impl<C: CongestionController> S2n<C> {
             controller,
             rtt: RttEstimator::new(Duration::from_millis(333)),
             zero: NoopClock.get_time(),
-            told: Told::default(),
+            publisher: Recorder::default(),
             infos: BTreeMap::new(),
             lost_at: None,
         }
@@ -58,7 +58,8 @@ impl<C: CongestionController> Peer for S2n<C> {
     fn on_sent(&mut self, packet: Packet, _in_flight: u64) {
         let at = self.at(packet.sent_at);
         let (bytes, limited) = (PACKET as usize, Some(false));
-        let info = self.controller.on_packet_sent(at, bytes, limited, &self.rtt, &mut self.told);
+        let info =
+            self.controller.on_packet_sent(at, bytes, limited, &self.rtt, &mut self.publisher);
         self.infos.insert(packet.number, info);
     }
 
@@ -67,11 +68,11 @@ impl<C: CongestionController> Peer for S2n<C> {
         let (sent, rtt) = (self.at(newest.sent_at), Duration::from_nanos(frame.rtt()));
         let space = PacketNumberSpace::ApplicationData;
         self.rtt.update_rtt(Duration::ZERO, rtt, now, true, space);
-        self.controller.on_rtt_update(sent, now, &self.rtt, &mut self.told);
+        self.controller.on_rtt_update(sent, now, &self.rtt, &mut self.publisher);
         let Some(info) = self.infos.get(&newest.number).copied() else { return };
         let bytes = frame.packets.len() * PACKET as usize;
-        let told = &mut self.told;
-        self.controller.on_ack(sent, bytes, info, &self.rtt, &mut NoChance, now, told);
+        let publisher = &mut self.publisher;
+        self.controller.on_ack(sent, bytes, info, &self.rtt, &mut NoChance, now, publisher);
         for packet in frame.packets {
             self.infos.remove(&packet.number);
         }
@@ -89,7 +90,7 @@ impl<C: CongestionController> Peer for S2n<C> {
                 begins,
                 &mut NoChance,
                 at,
-                &mut self.told,
+                &mut self.publisher,
             );
         }
         self.lost_at = Some(now);
@@ -100,22 +101,22 @@ impl<C: CongestionController> Peer for S2n<C> {
     }
 
     fn rate(&self) -> Option<u64> {
-        self.told.rate
+        self.publisher.rate
     }
 
     fn left(&self) -> bool {
-        self.told.left
+        self.publisher.left
     }
 }
 
-/// What a controller told of itself.
+/// What a controller publishes of itself.
 #[derive(Default)]
-struct Told {
+struct Recorder {
     rate: Option<u64>,
     left: bool,
 }
 
-impl Publisher for Told {
+impl Publisher for Recorder {
     fn on_slow_start_exited(&mut self, _cause: SlowStartExitCause, _window: u32) {
         self.left = true;
     }

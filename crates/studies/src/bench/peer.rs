@@ -35,8 +35,8 @@ impl Peer {
             .map_err(|error| unable(&name, &error))?;
         let after = children_s();
         let line: Line = json_line(&String::from_utf8_lossy(&output.stdout)).map_err(|error| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Stop::failed(&format!("{name}: {error}; {}", said.trim()))
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Stop::failed(&format!("{name}: {error}; {}", errors.trim()))
         })?;
         // Where the system does not tell the CPU time, the clock on the wall is next best.
         let cpu_s = before.zip(after).map_or(line.wall_s, |(before, after)| after - before);

@@ -38,7 +38,7 @@ pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
         let sim = judges.seeded(sim, &entries)?;
         let both = entries.iter().zip(kernel.scenarios).zip(sim.scenarios);
         let carried = both.filter(|((_, kernel), _)| kernel.not_carried.is_none());
-        let rows = carried.map(|((entry, kernel), sim)| [beside_sim(entry, kernel, &sim), sim]);
+        let rows = carried.map(|((entry, kernel), sim)| [judged_again(entry, kernel, &sim), sim]);
         all.push(TwoSides { control: linux.to_owned(), scenarios: rows.collect() });
     }
     write_parts(root, PAGE, "judge --linux", &[("", tables("kernel", &all))])?;
@@ -55,8 +55,8 @@ pub(super) fn run(root: &Path, judges: &Judges) -> Result<(), Stop> {
     }
 }
 
-/// The kernel's numbers, and what the rules say of them beside the simulator's references of today.
-fn beside_sim(entry: &Entry, mut kernel: Judged, sim: &Judged) -> Judged {
+/// The kernel's numbers with verdicts against the simulator's references of today.
+fn judged_again(entry: &Entry, mut kernel: Judged, sim: &Judged) -> Judged {
     let references: Vec<_> = sim.references.iter().map(|(name, it)| (name.clone(), *it)).collect();
     let numbers = Numbers { head: &entry.head, control: &kernel.measured, references: &references };
     let verdicts = Rule::ALL.map(|rule| (rule.name(), judge(rule, &numbers).verdict));

@@ -8,7 +8,8 @@ use firstflight_judge::{GROUPS, Judged, Judgement, Verdict};
 use firstflight_report::{Colors, HeatMap, Plane, ReportError, digits, write_file};
 use firstflight_scenario::Rule;
 
-/// Draws both into the folder of the page's pictures; says where the names on the front stand.
+/// Draws both into the folder of the page's pictures; returns the sentence that names those on the
+/// front.
 pub(super) fn draw(folder: &Path, judgements: &[Judgement]) -> Result<String, ReportError> {
     write_file(&folder.join("rules.svg"), rules(judgements).svg()?)?;
     let common = common(judgements);
@@ -17,13 +18,13 @@ pub(super) fn draw(folder: &Path, judgements: &[Judgement]) -> Result<String, Re
     let mut best: Vec<&(String, f64, f64)> =
         plane.points.iter().filter(|of| plane.front.contains(&(of.1, of.2))).collect();
     best.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let told = best.iter().map(|(name, time, lost)| {
+    let named = best.iter().map(|(name, time, lost)| {
         format!("`{name}` ({}, {} %)", digits(*time, 3), digits(*lost, 2))
     });
-    let told = told.collect::<Vec<_>>().join(", ");
+    let named = named.collect::<Vec<_>>().join(", ");
     Ok(format!(
         "Over the {} scenarios in which every start-up was done, none beats these in both time and \
-         loss (mean time over slow start's, packets lost): {told}.",
+         loss (mean time over slow start's, packets lost): {named}.",
         common.len()
     ))
 }

@@ -118,12 +118,12 @@ mod tests {
             let compared = Compared::of(&measured(other), &measured(sim));
             (compared.words(), compared.difference(), compared.is_far())
         };
-        let said = compared(r#"{"completion_s":1.16,"others_share":0.5}"#, r#"{"completion_s":1}"#);
-        assert_eq!(said, ("1.16, 1 s".to_owned(), "+16.0 %".to_owned(), true));
-        let said = compared(r#"{"others_share":0.5}"#, r#"{"others_share":0.5}"#);
-        assert_eq!(said, ("0.5, 0.5 of the others".to_owned(), "+0.0 %".to_owned(), false));
-        let said = compared("{}", r#"{"completion_s":1}"#);
-        assert_eq!((said.1.as_str(), said.2), ("one is not done", true));
+        let text = compared(r#"{"completion_s":1.16,"others_share":0.5}"#, r#"{"completion_s":1}"#);
+        assert_eq!(text, ("1.16, 1 s".to_owned(), "+16.0 %".to_owned(), true));
+        let text = compared(r#"{"others_share":0.5}"#, r#"{"others_share":0.5}"#);
+        assert_eq!(text, ("0.5, 0.5 of the others".to_owned(), "+0.0 %".to_owned(), false));
+        let text = compared("{}", r#"{"completion_s":1}"#);
+        assert_eq!((text.1.as_str(), text.2), ("one is not done", true));
         assert!(!compared("{}", "{}").2, "neither is done");
     }
 }

@@ -9,7 +9,7 @@ use crate::step::{self, unable};
 /// not kept.
 pub(super) fn measure(lab: &Lab<'_>) -> Result<Option<Vec<String>>, Stop> {
     let key = format!("{} link timing", lab.kernel);
-    if let Some(kept) = lab.kept.get(&key) {
+    if let Some(kept) = lab.cache.get(&key) {
         return Ok(Some(kept));
     }
     let mut best: Option<Vec<String>> = None;
@@ -24,7 +24,7 @@ pub(super) fn measure(lab: &Lab<'_>) -> Result<Option<Vec<String>>, Stop> {
         }
     }
     if let Some(lines) = best.as_ref().filter(|lines| disturbed(lines) == 0) {
-        lab.kept.put(&key, lines)?;
+        lab.cache.put(&key, lines)?;
     }
     Ok(best)
 }
@@ -45,8 +45,8 @@ fn run(lab: &Lab<'_>) -> Result<Vec<String>, Stop> {
         Some(0) => {}
         Some(3) => return Err(Stop::lacks(text.trim())),
         _ => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(Stop::failed(&format!("bench: {}{}", text, said.trim())));
+            let errors = String::from_utf8_lossy(&output.stderr);
+            return Err(Stop::failed(&format!("bench: {}{}", text, errors.trim())));
         }
     }
     let lines = text.lines().map(|line| line.trim_end().to_owned());

@@ -150,7 +150,7 @@ fn point(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Point>, Sto
 fn on_linux(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Run>, Stop> {
     let scenario = route.scenario(&pair.linux)?;
     let key = format!("{} {}", lab.kernel, scenario.to_toml());
-    if let Some(kept) = lab.kept.get(&key) {
+    if let Some(kept) = lab.cache.get(&key) {
         return Ok(Some(kept));
     }
     for _ in 0..lab.tries {
@@ -164,7 +164,7 @@ fn on_linux(lab: &Lab<'_>, pair: &Pair, route: &Route) -> Result<Option<Run>, St
         let timing = run.result.lab.as_ref().map_or("valid", |lab| &lab.timing);
         // In virtual time the next try would be the same; the page says how late packets were.
         if timing == "valid" || lab.guests.is_some() {
-            lab.kept.put(&key, &run)?;
+            lab.cache.put(&key, &run)?;
             return Ok(Some(run));
         }
         println!("{}: timing {timing}", route.name(" "));

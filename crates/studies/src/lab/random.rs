@@ -47,7 +47,7 @@ struct Options {
 pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
     let options: Options = crate::options(args)?;
     let words = format!("linux --virtual-time --link tun --kernel {}", options.kernel);
-    let guests = Guests::new(root, (TASK, KEPT), &GUESTS, &words, None)?;
+    let guests = Guests::new(root, (TASK, CACHE), &GUESTS, &words, None)?;
     let numbers = 0..options.count;
     let wanted: Vec<u64> =
         numbers.filter(|n| options.only.is_empty() || options.only.contains(n)).collect();
@@ -74,11 +74,11 @@ pub(super) fn run(root: &Path, args: &[String]) -> Result<(), Stop> {
 fn row(guests: &Guests, point: Point) -> Result<Row, Stop> {
     let here = |point: &Point| simulated(&point.scenario(point.pair.0)?, None);
     let other = vec![guests.run(&point.scenario(point.pair.1)?)?];
-    let sides = Sides { ours: here(&point)?, other, beside: Vec::new() };
+    let sides = Sides { ours: here(&point)?, other, nearby: Vec::new() };
     let mut row = Row { point, sides };
     if row.differs() {
-        for beside in row.point.beside() {
-            row.sides.beside.extend(here(&beside)?);
+        for nearby in row.point.nearby() {
+            row.sides.nearby.extend(here(&nearby)?);
         }
     }
     Ok(row)
@@ -86,7 +86,7 @@ fn row(guests: &Guests, point: Point) -> Result<Row, Stop> {
 
 const TASK: &str = "lab --random";
 const PAGE: &str = "docs/lab-random.md";
-const KEPT: &str = "firstflight-out/lab/random";
+const CACHE: &str = "firstflight-out/lab/random";
 /// What decides what happens in the guest; of the simulator what the lab's link runs.
 const GUESTS: [&str; 5] = [
     "crates/core/src",

@@ -11,7 +11,7 @@ use firstflight_outside::AtomicFile;
 use super::measured::OracleRun;
 use super::point::Point;
 use crate::Stop;
-use crate::kept::{Kept, content_name};
+use crate::cache::{ResultCache, content_name};
 use crate::step::read_text;
 
 /// The oracle programs, ready to run.
@@ -19,7 +19,7 @@ pub(crate) struct Peers {
     script: PathBuf,
     script_text: String,
     ns3: Option<(PathBuf, String)>,
-    kept: Kept,
+    cache: ResultCache,
 }
 
 impl Peers {
@@ -33,7 +33,7 @@ impl Peers {
             return Err(Stop::lacks("ns-2 is missing: `ns` cannot be run; apt-get install ns2"));
         }
         let ns3 = if with_ns3 { Some(compile_ns3(root, cache)?) } else { None };
-        Ok(Self { script, script_text, ns3, kept: Kept::new(cache) })
+        Ok(Self { script, script_text, ns3, cache: ResultCache::new(cache) })
     }
 
     /// What ns-2 measures at a point.
@@ -56,16 +56,16 @@ impl Peers {
         name: &str,
         program: &Path,
         args: &[String],
-        (text, said): (&str, &[String]),
+        (text, words): (&str, &[String]),
     ) -> Result<OracleRun, Stop> {
-        let key = format!("{name}\n{text}\n{}", said.join(" "));
+        let key = format!("{name}\n{text}\n{}", words.join(" "));
         if let Some(Ok(measured)) =
-            self.kept.get::<String>(&key).map(|text| OracleRun::from_line(&text))
+            self.cache.get::<String>(&key).map(|text| OracleRun::from_line(&text))
         {
             return Ok(measured);
         }
         let failed = |problem: &str| {
-            Stop::failed(&format!("{name} failed with {}: {problem}", said.join(" ")))
+            Stop::failed(&format!("{name} failed with {}: {problem}", words.join(" ")))
         };
         let output = Command::new(program)
             .args(args)
@@ -75,7 +75,7 @@ impl Peers {
         let measured = OracleRun::from_line(&text).map_err(|problem| {
             failed(&format!("{problem}; {}", String::from_utf8_lossy(&output.stderr).trim()))
         })?;
-        self.kept.put(&key, &text)?;
+        self.cache.put(&key, &text)?;
         Ok(measured)
     }
 }

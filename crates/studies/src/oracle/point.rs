@@ -12,7 +12,7 @@ pub(crate) struct Point {
     /// Its id, unique among the points.
     pub(crate) id: String,
     /// The point as written in the file.
-    pub(crate) said: String,
+    pub(crate) line: String,
     /// Its keys and values.
     keys: BTreeMap<String, String>,
 }
@@ -126,13 +126,13 @@ struct File {
 fn parse(text: &str, random: Option<BTreeMap<String, String>>) -> Result<Vec<Point>, String> {
     let mut file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let points = random.unwrap_or_else(|| std::mem::take(&mut file.points));
-    points.into_iter().map(|(id, said)| file.point(id, said)).collect()
+    points.into_iter().map(|(id, line)| file.point(id, line)).collect()
 }
 
 impl File {
-    fn point(&self, id: String, said: String) -> Result<Point, String> {
+    fn point(&self, id: String, line: String) -> Result<Point, String> {
         let mut keys = pairs(&self.defaults, &id)?;
-        let (alg, rest) = said.split_once(' ').unwrap_or((&said, ""));
+        let (alg, rest) = line.split_once(' ').unwrap_or((&line, ""));
         keys.insert("alg".to_owned(), alg.to_owned());
         for (key, value) in pairs(rest, &id)? {
             let optional = LISTS.into_iter().chain([SECOND]);
@@ -144,7 +144,7 @@ impl File {
             let value = if is_name { self.starts(&id, &value)? } else { value };
             keys.insert(key, value);
         }
-        let point = Point { id, said, keys };
+        let point = Point { id, line, keys };
         let numbers =
             ["rate", "rtt", "flows", "dur", "ssthresh", "pkt", "ack", "adelay", "iw", "lt"];
         if let Some(key) = numbers.iter().find(|key| !point.number(key).is_finite()) {
@@ -201,7 +201,7 @@ pub(crate) fn example(id: &str) -> Point {
 #[cfg(test)]
 pub(crate) fn example_with(id: &str, keys: &[(&str, &str)]) -> Point {
     let keys = keys.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    Point { id: id.to_owned(), said: "newreno".to_owned(), keys }
+    Point { id: id.to_owned(), line: "newreno".to_owned(), keys }
 }
 
 #[cfg(test)]
@@ -247,8 +247,8 @@ mod tests {
 
     #[test]
     fn random_points_stand_in_for_those_of_the_file() {
-        let said = "sack flows=2 starts=0.5,1 adelays=3,4.5".to_owned();
-        let random = BTreeMap::from([("random-1-000".to_owned(), said)]);
+        let line = "sack flows=2 starts=0.5,1 adelays=3,4.5".to_owned();
+        let random = BTreeMap::from([("random-1-000".to_owned(), line)]);
         let points = parse(&format!("{HEAD}a = 'sack'\n"), Some(random)).unwrap();
         assert_eq!((points.len(), points[0].id.as_str()), (1, "random-1-000"));
         assert_eq!(

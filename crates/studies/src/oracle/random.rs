@@ -31,50 +31,50 @@ impl Draw {
         let buf = self.spread(3.0, (2.0 * bdp).max(4.0), 3).floor();
         let seconds = PACKETS * 8e-6 * pkt / rate;
         let dur = seconds.clamp(5.0, 60.0).ceil();
-        let mut said = format!("{alg} rate={rate} rtt={rtt} buf={buf} pkt={pkt} dur={dur}");
+        let mut line = format!("{alg} rate={rate} rtt={rtt} buf={buf} pkt={pkt} dur={dur}");
         let near_bdp = (bdp * self.within(0.25, 1.5)).max(2.0);
         let thresholds = [0.0, self.within(2.0, 32.0), near_bdp, 4.0 * bdp + buf];
         let ssthresh = self.one_of(&thresholds).ceil();
         let (iw, ack) = (self.one_of(&[1, 2, 4, 10]), self.one_of(&[1, 2]));
         // Writing to a string cannot fail.
-        let _ = write!(said, " ssthresh={ssthresh} iw={iw} ack={ack}");
+        let _ = write!(line, " ssthresh={ssthresh} iw={iw} ack={ack}");
         if self.one_in(4) {
-            said.push_str(" lt=0");
+            line.push_str(" lt=0");
         }
-        self.network(&mut said, rate, rtt, dur);
-        said
+        self.network(&mut line, rate, rtt, dur);
+        line
     }
 
     /// How many flows, when they start, and what lies between them and the bottleneck.
-    fn network(&mut self, said: &mut String, rate: f64, rtt: f64, dur: f64) {
+    fn network(&mut self, line: &mut String, rate: f64, rtt: f64, dur: f64) {
         let flows = if self.one_in(2) { 1 } else { self.one_of(&[2, 3, 4, 5, 6, 7, 8]) };
         let access = self.one_of(&["10x", "2x", "50x", "1000"]);
-        let _ = write!(said, " flows={flows} access={access}");
+        let _ = write!(line, " flows={flows} access={access}");
         if self.one_in(3) {
-            let _ = write!(said, " adelay={}", rounded(self.within(0.0, rtt / 8.0), 3));
+            let _ = write!(line, " adelay={}", rounded(self.within(0.0, rtt / 8.0), 3));
         }
         if flows > 1 {
             if !self.one_in(3) {
-                self.list(said, "starts", flows, |draw| draw.within(0.0, dur / 4.0));
+                self.list(line, "starts", flows, |draw| draw.within(0.0, dur / 4.0));
             }
             if self.one_in(2) {
-                self.list(said, "adelays", flows, |draw| draw.within(0.0, rtt / 4.0));
+                self.list(line, "adelays", flows, |draw| draw.within(0.0, rtt / 4.0));
             }
             if self.one_in(3) {
-                self.list(said, "accesses", flows, |draw| rate * draw.spread(0.7, 50.0, 3));
+                self.list(line, "accesses", flows, |draw| rate * draw.spread(0.7, 50.0, 3));
             }
         }
     }
 
     fn list(
         &mut self,
-        said: &mut String,
+        line: &mut String,
         key: &str,
         flows: usize,
         value: impl Fn(&mut Self) -> f64,
     ) {
         let values: Vec<String> = (0..flows).map(|_| rounded(value(self), 3).to_string()).collect();
-        let _ = write!(said, " {key}={}", values.join(","));
+        let _ = write!(line, " {key}={}", values.join(","));
     }
 }
 
@@ -92,11 +92,11 @@ mod tests {
     #[test]
     fn a_point_depends_on_seed_and_number_alone() {
         let (few, many) = (points(7, 3, None, "2.35"), points(7, 200, None, "2.35"));
-        assert!(few.iter().all(|(id, said)| many[id] == *said));
+        assert!(few.iter().all(|(id, line)| many[id] == *line));
         assert_ne!(points(8, 1, None, "2.35")["random-8-0000"], few["random-7-0000"]);
         let (one, drawn) =
             (&points(7, 1, Some("linux"), "2.35")["random-7-0000"], &few["random-7-0000"]);
-        let path = |said: &str| said.split_once(' ').map(|(_, path)| path.to_owned());
+        let path = |line: &str| line.split_once(' ').map(|(_, path)| path.to_owned());
         assert!(one.starts_with("linux ") && path(one) == path(drawn));
         let different: std::collections::BTreeSet<&String> = many.values().collect();
         assert_eq!(different.len(), 200);
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_whole_space_is_drawn_from() {
-        let said: Vec<String> = points(1, 500, None, "2.35").into_values().collect();
+        let line: Vec<String> = points(1, 500, None, "2.35").into_values().collect();
         for word in [
             "newreno",
             "vegas",
@@ -115,9 +115,9 @@ mod tests {
             "accesses=",
             "ssthresh=0 ",
         ] {
-            assert!(said.iter().any(|point| point.contains(word)), "{word}");
+            assert!(line.iter().any(|point| point.contains(word)), "{word}");
         }
-        let rates: Vec<f64> = said
+        let rates: Vec<f64> = line
             .iter()
             .map(|point| {
                 point.split_once("rate=").unwrap().1.split_once(' ').unwrap().0.parse().unwrap()

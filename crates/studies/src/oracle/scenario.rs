@@ -94,14 +94,14 @@ mod tests {
     /// `ns2-dumbbell.tcl` overrides `lt` with the release's own: none in 2000.
     #[test]
     fn limited_transmit_is_that_of_the_release() {
-        let said = |words: &str| {
+        let text_of = |words: &str| {
             let random = BTreeMap::from([("one".to_owned(), words.to_owned())]);
             let file = xtask::root().join("validation/points.toml");
             text(&point::load(&file, Some(random), &[]).ok().unwrap()[0])
         };
-        assert!(said("sack").contains("limited_transmit = true"));
-        assert!(said("sack release=2.26").contains("limited_transmit = true"));
-        let of_2000 = said("sack release=2.1b6");
+        assert!(text_of("sack").contains("limited_transmit = true"));
+        assert!(text_of("sack release=2.26").contains("limited_transmit = true"));
+        let of_2000 = text_of("sack release=2.1b6");
         assert!(of_2000.contains("ns2_release = '2.1b6'") && !of_2000.contains("limited"));
     }
 

@@ -42,7 +42,7 @@ impl Row {
         let from = |program: &str| explained.reason(program, &point.id);
         let mut row = Self {
             id: point.id.clone(),
-            scenario: point.said.clone(),
+            scenario: point.line.clone(),
             ns2,
             ns3,
             firstflight,

@@ -68,7 +68,7 @@ fn cells(page: &str, word: &str) -> BTreeMap<String, Vec<(String, Cell)>> {
 
 /// What a control takes over HyStart's time, in the mean and at most; in how many cells it is
 /// within 3 % of the quickest; and the percent that it sends again.
-fn said(cells: &BTreeMap<String, Vec<(String, Cell)>>, control: &str) -> String {
+fn sentence(cells: &BTreeMap<String, Vec<(String, Cell)>>, control: &str) -> String {
     let ratios: Vec<f64> = cells[control]
         .iter()
         .zip(&cells["hystart"])
@@ -102,9 +102,9 @@ fn the_sentences_of_the_page_have_their_numbers_from_its_maps() {
     for word in [", clean", "lost at random", SHARED] {
         let cells = cells(&page, word);
         for control in ["scout", "suss", "rapid-start", "bbr(preset=v1)", "astart"] {
-            let said = format!("`{control}` takes {}", said(&cells, control));
-            if !words.contains(&said) {
-                missing.push(format!("{word}: {said}"));
+            let sentence = format!("`{control}` takes {}", sentence(&cells, control));
+            if !words.contains(&sentence) {
+                missing.push(format!("{word}: {sentence}"));
             }
         }
     }

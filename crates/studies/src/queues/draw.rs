@@ -44,7 +44,7 @@ pub(super) struct Point {
 
 /// How a path differs from the point's.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct Offset {
     /// How much longer its RTT is, in ms.
     pub(super) more_ms: f64,
     /// How much faster its link is, in parts per million.
@@ -91,16 +91,17 @@ impl Point {
         self.discipline.random && !self.keys.ends_with("loss = '0%'\n")
     }
 
-    /// The scenario for one of the two, beside the point and from a later seed on.
+    /// The scenario for one of the two, on a path that differs from the point's by `offset`, with
+    /// `runs` seeds from a later one on.
     pub(super) fn scenario(
         &self,
         which: usize,
-        beside: Beside,
+        offset: Offset,
         later: u64,
         runs: u64,
     ) -> Result<Scenario, Stop> {
         let Shape { mbps, rtt_ms, seconds, flows, ecn } = self.shape;
-        let Beside { more_ms, faster_ppm } = beside;
+        let Offset { more_ms, faster_ppm } = offset;
         let mbps = (mbps * (1e6 + faster_ppm)).round() / 1e6;
         let control = if which == Self::HERE { self.pair.0 } else { self.pair.1 };
         let rtt_ms = ((rtt_ms + more_ms) * 1e3).round() / 1e3;
@@ -122,8 +123,8 @@ impl Point {
         scenario.map_err(|error| Stop::failed(&format!("{error}\n{text}")))
     }
 
-    /// What a guest's script is told of the point: `words` for `tc` to put the queue up, whose full
-    /// packet takes `service_us` microseconds on the link.
+    /// The settings of a guest's script at the point: `words` for `tc` to put the queue up, whose
+    /// full packet takes `service_us` microseconds on the link.
     pub(super) fn settings(&self, words: &[String], service_us: u64) -> String {
         let Shape { rtt_ms, seconds, flows, ecn, .. } = self.shape;
         let control = self.pair.1.trim_start_matches("linux-");
@@ -223,8 +224,8 @@ mod tests {
             for number in 0..50 {
                 let point = Point::draw(3, discipline, number);
                 for which in [Point::HERE, Point::KERNEL] {
-                    let beside = Beside { more_ms: 0.05, faster_ppm: -300.0 };
-                    let scenario = point.scenario(which, beside, 2, 3).ok().unwrap();
+                    let offset = Offset { more_ms: 0.05, faster_ppm: -300.0 };
+                    let scenario = point.scenario(which, offset, 2, 3).ok().unwrap();
                     assert!(scenario.complete().is_ok(), "{}", scenario.to_toml());
                 }
                 let again = Point::draw(3, discipline, number).words();
@@ -247,15 +248,15 @@ mod tests {
         let words: Vec<String> =
             (0..40).map(|number| Point::draw(1, &DISCIPLINES[2], number).words()).collect();
         for word in ["ecn=on", "4 `linux-", "1 `linux-cubic`", "linux-reno", "probability=20%"] {
-            assert!(words.iter().any(|said| said.contains(word)), "{word}");
+            assert!(words.iter().any(|line| line.contains(word)), "{word}");
         }
     }
 
     #[test]
     fn the_points_of_the_page_are_those_that_are_drawn() {
         let page = include_str!("../../../../docs/queues.md");
-        let (_, said) = page.split_once(" --seed ").unwrap();
-        let seed = said.split_once(' ').unwrap().0.parse().unwrap();
+        let (_, rest) = page.split_once(" --seed ").unwrap();
+        let seed = rest.split_once(' ').unwrap().0.parse().unwrap();
         for discipline in &DISCIPLINES {
             for number in 0..5 {
                 let row = format!("| {} |", Point::draw(seed, discipline, number).words());

@@ -13,7 +13,7 @@ use super::table::ACCEPTED;
 use crate::Stop;
 use crate::explained::Accepted;
 
-/// A model drawn at random, as both are told of it.
+/// A model drawn at random, in the words of both.
 pub(super) struct Model {
     /// For `tc`.
     netem: String,

@@ -10,7 +10,7 @@ mod replay;
 use firstflight_link::{Counted, Discipline};
 use firstflight_scenario::{Loss, complete};
 
-use super::draw::{Beside, Point};
+use super::draw::{Offset, Point};
 use super::table::PACKETS;
 use crate::Stop;
 use crate::runs::Guests;
@@ -43,7 +43,7 @@ impl Replayed {
     /// Marks and drops here and in the kernel, and of how many packets both; of what draws random
     /// numbers the least and the most.
     pub(super) fn words(&self) -> String {
-        let told = |name: &str, counts: Counts| {
+        let counted = |name: &str, counts: Counts| {
             let [_, kernel, both] = self.fates.first().map_or([0; 3], counts);
             let (least, most) = self.range(counts);
             match (kernel, most, self.fates.len()) {
@@ -52,11 +52,11 @@ impl Replayed {
                 _ => Some(format!("{name} {least} to {most}, {kernel}")),
             }
         };
-        let told = [told("marks", MARKS), told("drops", DROPS)];
-        let told: Vec<String> = told.into_iter().flatten().collect();
-        match told.is_empty() {
+        let both = [counted("marks", MARKS), counted("drops", DROPS)];
+        let both: Vec<String> = both.into_iter().flatten().collect();
+        match both.is_empty() {
             true => "none is marked or dropped".to_owned(),
-            false => told.join("; "),
+            false => both.join("; "),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Captures<'a> {
 
     /// Replays a point; `None` where netem loses packets at random, which no queue does.
     pub(super) fn replayed(&self, point: &Point) -> Result<Option<Replayed>, Stop> {
-        let complete = point.scenario(Point::HERE, Beside::default(), 0, 1)?.complete();
+        let complete = point.scenario(Point::HERE, Offset::default(), 0, 1)?.complete();
         let complete = complete.map_err(|error| Stop::failed(&error.to_string()))?;
         let Some(link) = complete.links.first() else { return Ok(None) };
         let (packet, rate_bps) = (complete.wire_bytes(), link.rate.bps());
@@ -111,11 +111,11 @@ impl<'a> Captures<'a> {
     /// What came to the queue and what became of it in a guest with these settings.
     pub(super) fn arrivals(&self, settings: &str) -> Result<Vec<Arrival>, Stop> {
         let key = format!("{} {settings}\n{}", self.guests.sources, capture::SCRIPT);
-        if let Some(kept) = self.guests.kept.get(&key) {
+        if let Some(kept) = self.guests.cache.get(&key) {
             return Ok(kept);
         }
         let arrivals = self.guest.run(settings)?;
-        self.guests.kept.put(&key, &arrivals)?;
+        self.guests.cache.put(&key, &arrivals)?;
         Ok(arrivals)
     }
 }

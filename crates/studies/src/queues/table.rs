@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::draw::{Beside, DISCIPLINES, Point};
+use super::draw::{DISCIPLINES, Offset, Point};
 use super::packets::Replayed;
 use crate::compared::{Measure, Sides, Spread};
 use crate::explained::Accepted;
@@ -71,13 +71,13 @@ impl Row {
     /// What differs, and what the simulator itself does beside the point.
     fn remark(&self) -> String {
         let differ = MEASURES.iter().filter(|measure| self.sides.differs(measure));
-        let said = differ.map(|measure| {
+        let words = differ.map(|measure| {
             let ((least, most), digits) = (self.sides.range(measure), measure.digits);
             let beyond = if self.is_own_range(measure) { "" } else { "**" };
             let (percent, name) = (self.sides.percent(measure), measure.name);
             format!("{beyond}{name} {percent:+.0} %{beyond} ({least:.digits$} to {most:.digits$})")
         });
-        said.collect::<Vec<_>>().join(", ")
+        words.collect::<Vec<_>>().join(", ")
     }
 
     /// As one of the terminal.
@@ -165,16 +165,16 @@ pub(super) const ACCEPTED: f64 = 5.0;
 /// Runs in the simulator of what draws random numbers.
 pub(super) const SEEDS: u64 = 10;
 
-/// Beside a point: RTTs that are longer by this many ms, and links that are faster by this many
-/// millionths. The kernel's class of HTB sends some 300 millionths faster than its rate, because it
-/// makes up for late timers.
-pub(super) fn beside() -> impl Iterator<Item = Beside> {
-    let longer = BESIDE_MS.map(|more_ms| Beside { more_ms, faster_ppm: 0.0 });
-    longer.into_iter().chain(BESIDE_PPM.map(|faster_ppm| Beside { more_ms: 0.0, faster_ppm }))
+/// The paths near a point: RTTs that are longer by [`LONGER_MS`], and links that are faster by
+/// [`FASTER_PPM`]. The kernel's class of HTB sends some 300 millionths faster than its rate,
+/// because it makes up for late timers.
+pub(super) fn nearby() -> impl Iterator<Item = Offset> {
+    let longer = LONGER_MS.map(|more_ms| Offset { more_ms, faster_ppm: 0.0 });
+    longer.into_iter().chain(FASTER_PPM.map(|faster_ppm| Offset { more_ms: 0.0, faster_ppm }))
 }
 
-const BESIDE_MS: [f64; 6] = [0.05, 0.1, 0.2, 0.3, 0.5, 1.0];
-const BESIDE_PPM: [f64; 6] = [-1_000.0, -300.0, -100.0, 100.0, 300.0, 1_000.0];
+const LONGER_MS: [f64; 6] = [0.05, 0.1, 0.2, 0.3, 0.5, 1.0];
+const FASTER_PPM: [f64; 6] = [-1_000.0, -300.0, -100.0, 100.0, 300.0, 1_000.0];
 
 #[cfg(test)]
 mod tests {
@@ -182,15 +182,15 @@ mod tests {
 
     use super::*;
 
-    fn row(sim: f64, kernel: f64, beside: &[f64]) -> Row {
+    fn row(sim: f64, kernel: f64, nearby: &[f64]) -> Row {
         let run = |mbps: &f64| {
             let flow = FlowResult { delivered_bytes: (mbps * 1e6) as u64, ..Default::default() };
             let result = RunResult { duration_s: 8.0, flows: vec![flow], ..Default::default() };
             Run { result, srtt_ms: 10.0 }
         };
         let point = Point::draw(1, &DISCIPLINES[3], 0);
-        let beside = beside.iter().map(run).collect();
-        let sides = Sides { ours: vec![run(&sim)], other: vec![run(&kernel)], beside };
+        let nearby = nearby.iter().map(run).collect();
+        let sides = Sides { ours: vec![run(&sim)], other: vec![run(&kernel)], nearby };
         Row { point, sides, replayed: None }
     }
 

@@ -90,10 +90,10 @@ fn learned(summaries: &[Summary]) -> String {
         })
         .collect();
     let best = costs.iter().filter(|(_, cost)| !costs.iter().any(|(_, other)| beats(other, cost)));
-    let told =
+    let in_words =
         |(name, [time, lost, _]): &(&str, [f64; 3])| format!("`{name}` ({time:.2}, {lost:.1} %)");
-    let best: Vec<String> = best.map(told).collect();
-    let usual = costs.iter().find(|(name, _)| *name == LINUX).map(told).unwrap_or_default();
+    let best: Vec<String> = best.map(in_words).collect();
+    let usual = costs.iter().find(|(name, _)| *name == LINUX).map(in_words).unwrap_or_default();
     wrapped(
         &format!(
             "What each start-up of `firstflight list`, historical and of today, gains and costs \
@@ -119,9 +119,9 @@ fn explained(card: &Card, summary: Option<&Summary>) -> String {
     let Card { name, summary: line, source, .. } = card;
     let mut text = format!("\n### {name}\n\n`{}`: {line}. Source: {source}.\n\n", control(card));
     if let Some(about) = card.about {
-        let told =
+        let parts =
             [("Watches", about.watches), ("Believes", about.believes), ("Fails", about.fails)];
-        for (what, words) in told {
+        for (what, words) in parts {
             let _ = writeln!(text, "- **{what}.** {words}");
         }
     }

@@ -37,8 +37,8 @@ inside man firstflight-kernel-load | grep -q 'firstflight kernel load' || fail "
 for page in $(inside dpkg --listfiles firstflight | grep '/man1/.*gz$'); do
     # Its first line is what `apropos` looks in.
     inside lexgrog "$page" >/dev/null || fail "$page: lexgrog does not read it"
-    told=$(inside man --warnings -Tutf8 "$page" 2>&1 >/dev/null)
-    [ -z "$told" ] || fail "$page: $told"
+    warnings=$(inside man --warnings -Tutf8 "$page" 2>&1 >/dev/null)
+    [ -z "$warnings" ] || fail "$page: $warnings"
 done
 
 units=$(inside dpkg --listfiles firstflight | grep '\.service$')

@@ -50,11 +50,11 @@ pub(crate) fn of_others(root: &Path, built: &[&str]) -> Result<String, Stop> {
     let mut list = String::from("The program contains these libraries:\n\n");
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for package in libraries(root, built)? {
-        let said = |key: &str| package[key].as_str().unwrap_or_default();
-        let name = format!("{} {}", said("name"), said("version"));
+        let text = |key: &str| package[key].as_str().unwrap_or_default();
+        let name = format!("{} {}", text("name"), text("version"));
         // Writing to a string cannot fail.
-        let _ = writeln!(list, "{name}: {}, {}", said("license"), said("repository"));
-        let folder = Path::new(said("manifest_path")).parent().unwrap_or(root);
+        let _ = writeln!(list, "{name}: {}, {}", text("license"), text("repository"));
+        let folder = Path::new(text("manifest_path")).parent().unwrap_or(root);
         for folder in [folder.to_owned(), folder.join(VENDORED)].iter().filter(|f| f.is_dir()) {
             for text in texts_in(folder).map_err(|error| unable("licences", &error))? {
                 texts.entry(text).or_default().push(name.clone());
@@ -76,10 +76,10 @@ pub(crate) fn libraries(root: &Path, built: &[&str]) -> Result<Vec<Value>, Stop>
         serde_json::from_str(&metadata).map_err(|error| Stop::failed(&error.to_string()))?;
     let Value::Array(mut packages) = metadata["packages"].take() else { return Ok(Vec::new()) };
     packages.retain(|package| {
-        let said = |key: &str| package[key].as_str().unwrap_or_default();
+        let text = |key: &str| package[key].as_str().unwrap_or_default();
         // Without a source it is one of ours.
         let others = !package["source"].is_null();
-        others && inside.contains(&format!("{} {}", said("name"), said("version")))
+        others && inside.contains(&format!("{} {}", text("name"), text("version")))
     });
     Ok(packages)
 }

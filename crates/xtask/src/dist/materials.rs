@@ -37,17 +37,17 @@ pub(super) fn bill(root: &Path, built: &[&str]) -> Result<Value, Stop> {
 }
 
 fn component(package: &Value, sums: &BTreeMap<String, String>) -> Value {
-    let said = |key: &str| package[key].as_str().unwrap_or_default();
-    let (name, version) = (said("name"), said("version"));
+    let text = |key: &str| package[key].as_str().unwrap_or_default();
+    let (name, version) = (text("name"), text("version"));
     let purl = format!("pkg:cargo/{name}@{version}");
     let mut component = json!({
         "type": "library",
         "bom-ref": purl,
         "name": name,
         "version": version,
-        "description": said("description").trim(),
+        "description": text("description").trim(),
         // Older manifests write `MIT/Apache-2.0`, which is no expression of SPDX's.
-        "licenses": [{ "expression": said("license").replace('/', " OR ") }],
+        "licenses": [{ "expression": text("license").replace('/', " OR ") }],
         "purl": purl,
     });
     if let Some(sum) = sums.get(&purl) {
@@ -90,9 +90,9 @@ fn checksums(root: &Path) -> Result<BTreeMap<String, String>, Stop> {
         .map_err(|error: toml::de::Error| Stop::failed(&format!("Cargo.lock: {error}")))?;
     let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
     let sum = |package: &toml::Value| {
-        let said = |key: &str| package.get(key)?.as_str();
-        let purl = format!("pkg:cargo/{}@{}", said("name")?, said("version")?);
-        Some((purl, said("checksum")?.to_owned()))
+        let text = |key: &str| package.get(key)?.as_str();
+        let purl = format!("pkg:cargo/{}@{}", text("name")?, text("version")?);
+        Some((purl, text("checksum")?.to_owned()))
     };
     Ok(packages.filter_map(sum).collect())
 }

@@ -25,8 +25,8 @@ pub(super) fn add(root: &Path, image: &mut Image) -> Result<(), Stop> {
         image.file(&place, &text, false);
     }
     image.file(&format!("{OURS}/{UNIT}"), &read(&root.join("docs").join(UNIT))?, false);
-    image.file(&format!("{OURS}/{UNIT}.d/told.conf"), TOLD.as_bytes(), false);
-    image.file("told/said", b"", false);
+    image.file(&format!("{OURS}/{UNIT}.d/messages.conf"), MESSAGES.as_bytes(), false);
+    image.file("messages/errors", b"", false);
     image.file(&format!("{OURS}/judge.service"), JUDGE.as_bytes(), false);
     image.file(&format!("{OURS}/last.service"), LAST.as_bytes(), false);
     for unit in [UNIT, "judge.service", "last.service"] {
@@ -75,9 +75,9 @@ const UNITS: [&str; 17] = [
 ];
 
 /// The guest has no journal, so the unit writes its error messages to a file.
-const TOLD: &str = "[Service]
-ReadWritePaths=/told
-StandardError=append:/told/said
+const MESSAGES: &str = "[Service]
+ReadWritePaths=/messages
+StandardError=append:/messages/errors
 ";
 
 const JUDGE: &str = "[Service]

@@ -12,7 +12,7 @@ clean_log() { ! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|refcount|leak'; }
 
 is_active() {
     systemctl show --property Result --property ExecMainStatus $unit
-    cat /told/said
+    cat /messages/errors
     systemctl is-active $unit
 }
 

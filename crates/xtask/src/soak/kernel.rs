@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{Programs, said};
+use super::{Programs, output};
 use crate::Stop;
 
 /// What must not have grown at the end. It may have shrunk, if something from before the run ended.
@@ -28,9 +28,9 @@ impl State {
     pub(super) fn read(programs: &Programs) -> Result<Self, Stop> {
         let controls = "/proc/sys/net/ipv4/tcp_available_congestion_control";
         Ok(Self {
-            objects: said(&mut Command::new(&programs.objects))?.trim().to_owned(),
-            namespaces: first_words(&said(Command::new("ip").args(["netns", "list"]))?),
-            devices: first_words(&said(Command::new("ip").args(["-brief", "link"]))?),
+            objects: output(&mut Command::new(&programs.objects))?.trim().to_owned(),
+            namespaces: first_words(&output(Command::new("ip").args(["netns", "list"]))?),
+            devices: first_words(&output(Command::new("ip").args(["-brief", "link"]))?),
             controls: words(&fs::read_to_string(controls).unwrap_or_default()),
             memory: memory(),
             log: log().len(),
@@ -104,8 +104,8 @@ fn memory() -> u64 {
 }
 
 fn log() -> Vec<String> {
-    let said = said(&mut Command::new("dmesg")).unwrap_or_default();
-    said.lines().map(str::to_owned).collect()
+    let log = output(&mut Command::new("dmesg")).unwrap_or_default();
+    log.lines().map(str::to_owned).collect()
 }
 
 /// Words in the kernel's log that mean a fault.

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{Ended, Programs, said, start};
+use super::{Ended, Programs, output, start};
 use crate::Stop;
 
 /// How the link is made.
@@ -25,7 +25,7 @@ pub(super) struct Network {
 impl Network {
     pub(super) fn new(programs: &Programs, link: LinkKind) -> Result<Self, Stop> {
         for name in NAMESPACES {
-            said(Command::new("ip").args(["netns", "add", name]))?;
+            output(Command::new("ip").args(["netns", "add", name]))?;
         }
         match link {
             LinkKind::Tun => tun(programs).map(|link| Self { _link: Some(link) }),
@@ -45,7 +45,7 @@ fn tun(programs: &Programs) -> Result<Ended, Stop> {
 }
 
 fn netem() -> Result<(), Stop> {
-    let ip = |words: &str| said(Command::new("ip").args(words.split(' '))).map(drop);
+    let ip = |words: &str| output(Command::new("ip").args(words.split(' '))).map(drop);
     let [near, far] = NAMESPACES;
     ip(&format!("-n {near} link add ff0 type veth peer name ff0 netns {far}"))?;
     for (end, address) in [(near, NEAR), (far, FAR)] {

@@ -21,9 +21,9 @@ pub(super) fn check(sources: &[Source], findings: &mut Vec<Finding>) {
     if cited == ours && ours.is_some() {
         return;
     }
-    let said = |version: Option<String>| version.unwrap_or_else(|| "none".to_owned());
+    let or_none = |version: Option<String>| version.unwrap_or_else(|| "none".to_owned());
     let text =
-        format!("version: found {}; accepted: {}, as in Cargo.toml", said(cited), said(ours));
+        format!("version: found {}; accepted: {}, as in Cargo.toml", or_none(cited), or_none(ours));
     findings.push(Finding { path: CITATION.to_owned(), line: 1, text });
 }
 

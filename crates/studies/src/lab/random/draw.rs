@@ -43,7 +43,7 @@ impl Point {
 
     /// This point with a buffer of one packet more or less, and with an RTT up to a millisecond
     /// longer: what decides there is the order of packets that arrive together.
-    pub(super) fn beside(&self) -> Vec<Self> {
+    pub(super) fn nearby(&self) -> Vec<Self> {
         let with = |flag: &str, unit: &str, more: f64| {
             let mut point = self.clone();
             for (_, value) in point.flags.iter_mut().filter(|(name, _)| *name == flag) {
@@ -59,13 +59,14 @@ impl Point {
 
     /// The path in a few words.
     pub(super) fn path(&self) -> String {
-        let said = self.flags.iter().filter(|(flag, _)| *flag != "seed");
-        said.map(|(flag, value)| match *flag {
-            "rate" | "rtt" | "buffer" | "duration" => value.clone(),
-            flag => format!("{flag} {value}"),
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
+        let flags = self.flags.iter().filter(|(flag, _)| *flag != "seed");
+        flags
+            .map(|(flag, value)| match *flag {
+                "rate" | "rtt" | "buffer" | "duration" => value.clone(),
+                flag => format!("{flag} {value}"),
+            })
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -184,19 +185,19 @@ mod tests {
     fn points_beside_one_differ_in_buffer_or_rtt_alone() {
         let flags = vec![("rtt", "9.9ms".to_owned()), ("buffer", "12pkt".to_owned())];
         let point = Point { number: 3, pair: PAIRS[0], flags };
-        let said: Vec<String> = point.beside().iter().map(Point::path).collect();
-        assert_eq!(said[..4], ["9.9ms, 11pkt", "9.9ms, 13pkt", "9.95ms, 12pkt", "10ms, 12pkt"]);
-        assert_eq!((said.len(), said[7].as_str()), (8, "10.9ms, 12pkt"));
+        let paths: Vec<String> = point.nearby().iter().map(Point::path).collect();
+        assert_eq!(paths[..4], ["9.9ms, 11pkt", "9.9ms, 13pkt", "9.95ms, 12pkt", "10ms, 12pkt"]);
+        assert_eq!((paths.len(), paths[7].as_str()), (8, "10.9ms, 12pkt"));
     }
 
     #[test]
     fn the_whole_space_is_drawn_from() {
         let points: Vec<Point> = (0..400).map(|number| Point::draw(1, number, false)).collect();
-        let said: Vec<String> = points.iter().map(Point::path).collect();
+        let paths: Vec<String> = points.iter().map(Point::path).collect();
         for word in ["ssthresh 32pkt", "loss 0.", "flows 1", "flows 8", "size ", "delayed-ack 2"] {
-            assert!(said.iter().any(|path| path.contains(word)), "{word}");
+            assert!(paths.iter().any(|path| path.contains(word)), "{word}");
         }
-        assert!(said.iter().all(|path| path.contains("flows 1") != path.contains("start-jitter")));
+        assert!(paths.iter().all(|path| path.contains("flows 1") != path.contains("start-jitter")));
         for pair in PAIRS {
             assert!(points.iter().any(|point| point.pair == pair), "{pair:?}");
         }
@@ -209,8 +210,8 @@ mod tests {
     #[test]
     fn the_points_of_the_page_are_those_that_are_drawn() {
         let page = include_str!("../../../../../docs/lab-random.md");
-        let (_, said) = page.split_once(", seed ").unwrap();
-        let seed = said.split_once('.').unwrap().0.parse().unwrap();
+        let (_, rest) = page.split_once(", seed ").unwrap();
+        let seed = rest.split_once('.').unwrap().0.parse().unwrap();
         for number in 0..10 {
             let point = Point::draw(seed, number, false);
             let row = format!("| {number} | `{}` | {} |", point.pair.1, point.path());

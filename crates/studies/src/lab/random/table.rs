@@ -49,7 +49,7 @@ impl Row {
         let words = [(far, THROUGHPUT.name), (silent, "timeouts in one only")];
         let words = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
         let (least, most) = self.sides.range(&THROUGHPUT);
-        let own = (!self.sides.beside.is_empty())
+        let own = (!self.sides.nearby.is_empty())
             .then(|| format!("the simulator beside it {least:.2} to {most:.2}"));
         // A guest that had too much to do says so, and a flow that broke.
         let note = self.kernel().result.note.iter().map(|note| format!("kernel: {note}"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn row(sim: (f64, u64), kernel: (f64, u64)) -> Row {
-        let sides = Sides { ours: vec![run(sim)], other: vec![run(kernel)], beside: Vec::new() };
+        let sides = Sides { ours: vec![run(sim)], other: vec![run(kernel)], nearby: Vec::new() };
         Row { point: Point::draw(1, 0, false), sides }
     }
 
@@ -156,11 +156,11 @@ mod tests {
     fn a_difference_within_the_simulators_own_range_is_said() {
         let mut far = row((10.6, 0), (10.0, 0));
         assert!(far.differs() && !far.is_own_range());
-        far.sides.beside = vec![run((10.4, 0))];
+        far.sides.nearby = vec![run((10.4, 0))];
         assert!(far.differs() && far.is_own_range());
         assert!(far.remark().contains("the simulator beside it 10.40 to 10.60"));
         let mut silent = row((10.0, 0), (10.0, 3));
-        silent.sides.beside = vec![run((10.0, 0))];
+        silent.sides.nearby = vec![run((10.0, 0))];
         assert!(!silent.is_own_range(), "no timeout beside it");
     }
 
@@ -174,11 +174,11 @@ mod tests {
         ];
         let differ: Vec<bool> = rows.iter().map(Row::differs).collect();
         assert_eq!(differ, [false, true, true, false]);
-        let said = summary(&rows);
+        let text = summary(&rows);
         assert!(
-            said.starts_with("Of 4 points 1 differ by more than 5 %") && said.contains("1 more")
+            text.starts_with("Of 4 points 1 differ by more than 5 %") && text.contains("1 more")
         );
-        assert!(said.ends_with("the most by 6.0 %."), "{said}");
+        assert!(text.ends_with("the most by 6.0 %."), "{text}");
         let page = part(&rows, 7);
         assert_eq!(page.lines().filter(|line| line.starts_with("| 0 |")).count(), 4);
         assert!(page.contains("| timeouts in one only |") && page.contains("| throughput |"));

@@ -63,13 +63,13 @@ impl Guest {
             time: Time::Virtual,
             longest: None,
         };
-        let mut said = String::new();
+        let mut output = String::new();
         machine.run(&AtomicBool::new(false), |line| {
-            said += line;
-            said.push('\n');
+            output += line;
+            output.push('\n');
         })?;
-        read(&said).ok_or_else(|| {
-            let first: Vec<&str> = said.lines().take(40).collect();
+        read(&output).ok_or_else(|| {
+            let first: Vec<&str> = output.lines().take(40).collect();
             Stop::failed(&format!("queues: the guest has no packets:\n{}", first.join("\n")))
         })
     }
@@ -87,10 +87,10 @@ struct Seen {
 }
 
 /// The arrivals with what became of them.
-fn read(said: &str) -> Option<Vec<Arrival>> {
-    let began = said.lines().find_map(|line| line.strip_prefix("began "))?;
+fn read(output: &str) -> Option<Vec<Arrival>> {
+    let began = output.lines().find_map(|line| line.strip_prefix("began "))?;
     let began = nanoseconds(began)?;
-    let (_, captured) = said.split_once("packets in\n")?;
+    let (_, captured) = output.split_once("packets in\n")?;
     let (came, captured) = captured.split_once("packets out\n")?;
     let (left, _) = captured.split_once("ended")?;
     let left: HashMap<(u64, u64), Seen> =
@@ -158,13 +158,13 @@ mod tests {
                  length 1500)\n    10.0.0.2.4000 > 10.0.1.2.5201: tcp 1448\n"
             )
         };
-        let said = format!(
+        let output = format!(
             "began 5.000000000\nqdisc red 10:\npackets in\n{}{}packets out\n{}ended\n",
             head("6.000000001", "0x2,ECT(0)", 7),
             head("6.000001000", "0x0", 8),
             head("6.002000000", "0x3,CE", 7)
         );
-        let arrivals = read(&said).unwrap();
+        let arrivals = read(&output).unwrap();
         let first = Arrival {
             at: 1_000_000_001,
             bytes: 1_514,

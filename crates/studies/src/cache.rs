@@ -1,5 +1,5 @@
-//! What was measured, kept between two runs of a study: in the store that sweeps have, under the
-//! hash of what decides the result.
+//! A cache of what was measured, between two runs of a study: in the store that sweeps have, under
+//! the hash of what decides the result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use serde::de::DeserializeOwned;
 use crate::Stop;
 
 /// Measured values, each in a file of its own.
-pub(crate) struct Kept {
+pub(crate) struct ResultCache {
     dir: PathBuf,
     store: FileStore,
 }
 
-impl Kept {
+impl ResultCache {
     pub(crate) fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), store: FileStore::new(dir, "json") }
     }
@@ -49,13 +49,13 @@ mod tests {
     #[test]
     fn values_come_back_until_they_are_forgotten() {
         let dir = std::env::temp_dir().join(format!("firstflight-kept-{}", std::process::id()));
-        let kept = Kept::new(&dir);
-        assert_eq!(kept.get::<f64>("a"), None);
-        kept.put("a", &0.1).unwrap();
-        kept.put("b", &0.2).unwrap();
-        assert_eq!(Kept::new(&dir).get::<f64>("a"), Some(0.1));
-        assert_eq!(kept.get::<String>("a"), None, "another form");
-        kept.clear();
-        assert_eq!(kept.get::<f64>("b"), None);
+        let cache = ResultCache::new(&dir);
+        assert_eq!(cache.get::<f64>("a"), None);
+        cache.put("a", &0.1).unwrap();
+        cache.put("b", &0.2).unwrap();
+        assert_eq!(ResultCache::new(&dir).get::<f64>("a"), Some(0.1));
+        assert_eq!(cache.get::<String>("a"), None, "another form");
+        cache.clear();
+        assert_eq!(cache.get::<f64>("b"), None);
     }
 }
