@@ -66,13 +66,13 @@ test('marks are told by pointer and key', async () => {
     .first()
     .focus();
   assert.match(
-    await page.locator('.said').innerText(),
+    await page.locator('.event').innerText(),
     /packets of cubic are lost.*buffer is full/,
   );
   await page.getByRole('button', { name: /cubic, exit/ }).focus();
-  const said = await page.locator('.said').innerText();
-  assert.match(said, /leaves start-up because it heard of a loss/);
-  assert.match(said, /The first packet was lost [0-9.]+ ms before/);
+  const text = await page.locator('.event').innerText();
+  assert.match(text, /leaves start-up because it heard of a loss/);
+  assert.match(text, /The first packet was lost [0-9.]+ ms before/);
   await page.close();
 });
 
@@ -141,7 +141,7 @@ test('a notebook shows one plot, and hears what is dragged in it', async () => {
         get: (name) => held[name],
         set: (name, value) => (held[name] = value),
         save_changes: () => (window.saved = { ...held, page: '' }),
-        on: (_, heard) => (window.change = heard),
+        on: (_, listener) => (window.change = listener),
         off: () => {},
       };
       window.show = (shown) => (model.set('shown', shown), window.change());
@@ -204,7 +204,7 @@ test('a hostile address ends in a message', async () => {
   const { page, wrong } = await visit(at.browser, `${ONE_FILE}#control=${markup}`);
   const message = page.getByRole('alert');
   await message.waitFor();
-  for (const [address, said] of [
+  for (const [address, text] of [
     [`#control=${markup}`, /accepted:/],
     [`#rate=${markup}`, /--rate/],
     ['#rate=-1Mbps', /--rate/],
@@ -215,7 +215,7 @@ test('a hostile address ends in a message', async () => {
     ['#rate=100Gbps&duration=11h&rtt=10ms', /takes longer than/],
   ]) {
     await page.evaluate((it) => (location.hash = it), address);
-    await message.filter({ hasText: said }).waitFor({ timeout: 30_000 });
+    await message.filter({ hasText: text }).waitFor({ timeout: 30_000 });
     assert.equal(await page.locator('img').count(), 0);
   }
   const odd = [
@@ -239,7 +239,7 @@ test('a record is drawn with the references over it, and what is none is refused
   await page.getByText('quic-go.sqlog').first().waitFor();
   await page.locator('figure').waitFor();
   await page.getByRole('button', { name: /quic-go.sqlog, lost/ }).focus();
-  assert.match(await page.locator('.said').innerText(), /2 packets of quic-go.* are found lost/);
+  assert.match(await page.locator('.event').innerText(), /2 packets of quic-go.* are found lost/);
   assert.match(await page.locator('.words').innerText(), /2 packets of it were lost/);
   await page.getByLabel('I know its path').check();
   await page.getByRole('table').waitFor();

@@ -30,13 +30,13 @@ export class Comparison {
   async run(shown: State): Promise<void> {
     const begun = performance.now();
     this.isBusy = true;
-    const heard = await this.#ask<Compared>(shown, ['compare', 'scenario'], { samples: SAMPLES });
-    if (heard.kind === 'overtaken') return;
+    const reply = await this.#ask<Compared>(shown, ['compare', 'scenario'], { samples: SAMPLES });
+    if (reply.kind === 'overtaken') return;
     this.isBusy = false;
-    this.wrong = heard.kind === 'wrong' ? heard.message : '';
-    if (heard.kind === 'wrong') return;
+    this.wrong = reply.kind === 'wrong' ? reply.message : '';
+    if (reply.kind === 'wrong') return;
     this.ways = undefined;
-    this.answer = heard.value;
+    this.answer = reply.value;
     await new Promise(requestAnimationFrame);
     this.took = performance.now() - begun;
     performance.measure('drawn', { start: begun, end: performance.now() });
@@ -45,9 +45,9 @@ export class Comparison {
   /** Follows the packets of what the page shows. */
   async follow(shown: State): Promise<void> {
     const asks: [string, string] = ['follow', 'follow-scenario'];
-    const heard = await this.#ask<Followed[]>(shown, asks, { packets: PACKETS });
-    if (heard.kind === 'answer') this.ways = heard.value;
-    if (heard.kind === 'wrong') this.wrong = heard.message;
+    const reply = await this.#ask<Followed[]>(shown, asks, { packets: PACKETS });
+    if (reply.kind === 'answer') this.ways = reply.value;
+    if (reply.kind === 'wrong') this.wrong = reply.message;
   }
 
   /** A question about a path of flags, or about a file where no flags say as much. */

@@ -44,18 +44,18 @@ export class Simulator {
 
   /** The answer; an older question that has none yet is overtaken. */
   async ask<T>(question: Question, file?: Uint8Array): Promise<Answer<T>> {
-    const heard = await this.#heard(question, file);
-    return heard.kind === 'answer' ? { ...heard, value: JSON.parse(heard.value) as T } : heard;
+    const reply = await this.#reply(question, file);
+    return reply.kind === 'answer' ? { ...reply, value: JSON.parse(reply.value) as T } : reply;
   }
 
   /** The text of the answer. */
   async text(question: Question, file?: Uint8Array): Promise<string> {
-    const heard = await this.#heard(question, file);
-    if (heard.kind === 'answer') return heard.value;
-    throw new Error(heard.kind === 'wrong' ? heard.message : 'overtaken by another question');
+    const reply = await this.#reply(question, file);
+    if (reply.kind === 'answer') return reply.value;
+    throw new Error(reply.kind === 'wrong' ? reply.message : 'overtaken by another question');
   }
 
-  #heard(question: Question, file?: Uint8Array): Promise<Answer<string>> {
+  #reply(question: Question, file?: Uint8Array): Promise<Answer<string>> {
     return new Promise((resolve) => {
       this.#next?.resolve({ kind: 'overtaken' });
       this.#next = { question, file, resolve };
@@ -93,13 +93,13 @@ export class Simulator {
 
   #start(module: WebAssembly.Module): Worker {
     const thread = new Thread();
-    thread.onmessage = ({ data }: MessageEvent<Outcome>) => this.#hear(data);
+    thread.onmessage = ({ data }: MessageEvent<Outcome>) => this.#receive(data);
     thread.onerror = (event) => this.#done({ kind: 'wrong', message: event.message });
     thread.postMessage({ module } satisfies Job);
     return thread;
   }
 
-  #hear({ ok, text, took }: Outcome): void {
+  #receive({ ok, text, took }: Outcome): void {
     this.#done(ok ? { kind: 'answer', value: text, took } : { kind: 'wrong', message: text });
   }
 

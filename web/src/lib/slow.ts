@@ -46,7 +46,7 @@ export function momentOf({ packets, acks }: Followed, now: number, fading: numbe
 }
 
 /** The moment for whoever does not see it, and for whoever asks what it shows. */
-export function told(name: string, moment: Moment): string {
+export function inWords(name: string, moment: Moment): string {
   const { forward, queue, back, lost } = moment;
   return (
     `${name}: ${count(forward.length, 'packet')} on the forward path, ` +

@@ -50,11 +50,11 @@ const MOST_LETTERS = 200;
 
 /** The state of an address; what it does not say is as in the default. */
 export function read(hash: string): State {
-  const said = new URLSearchParams(hash.replace(/^#/, '').slice(0, 4000));
-  const word = (key: string) => said.get(key)?.slice(0, MOST_LETTERS);
+  const parameters = new URLSearchParams(hash.replace(/^#/, '').slice(0, 4000));
+  const word = (key: string) => parameters.get(key)?.slice(0, MOST_LETTERS);
   const one = <T extends string>(key: string, all: readonly T[], usual: T): T =>
     all.find((it) => it === word(key)) ?? usual;
-  const named = said.getAll('control').map((it) => it.slice(0, MOST_LETTERS));
+  const named = parameters.getAll('control').map((it) => it.slice(0, MOST_LETTERS));
   const controls = [...new Set(named)];
   const path = { ...DEFAULT.path };
   for (const { key } of [...PATH, ...TRANSFER]) path[key] = word(key) ?? path[key] ?? '';
@@ -65,28 +65,28 @@ export function read(hash: string): State {
     beside: one('beside', BESIDE, DEFAULT.beside),
     scenario: word('scenario') ?? DEFAULT.scenario,
     slow: Number(word('slow')) >= 0 ? (word('slow') ?? '') : '',
-    plot: said.has('plot'),
+    plot: parameters.has('plot'),
     tour: word('tour') ?? '',
   };
 }
 
 /** The address of a state, with what differs from the default. */
 export function write(state: State): string {
-  const said = new URLSearchParams();
-  if (state.view !== DEFAULT.view) said.set('view', state.view);
+  const parameters = new URLSearchParams();
+  if (state.view !== DEFAULT.view) parameters.set('view', state.view);
   if (state.controls.join(' ') !== DEFAULT.controls.join(' ')) {
-    state.controls.forEach((control) => said.append('control', control));
+    state.controls.forEach((control) => parameters.append('control', control));
   }
   for (const { key } of [...PATH, ...TRANSFER]) {
     const value = state.path[key] ?? '';
-    if (value !== DEFAULT.path[key]) said.set(key, value);
+    if (value !== DEFAULT.path[key]) parameters.set(key, value);
   }
-  if (state.beside !== DEFAULT.beside) said.set('beside', state.beside);
-  if (state.view === 'catalogue') said.set('scenario', state.scenario);
-  if (state.slow) said.set('slow', state.slow);
-  if (state.plot) said.set('plot', '');
-  if (state.tour) said.set('tour', state.tour);
-  const text = said.toString();
+  if (state.beside !== DEFAULT.beside) parameters.set('beside', state.beside);
+  if (state.view === 'catalogue') parameters.set('scenario', state.scenario);
+  if (state.slow) parameters.set('slow', state.slow);
+  if (state.plot) parameters.set('plot', '');
+  if (state.tour) parameters.set('tour', state.tour);
+  const text = parameters.toString();
   return text ? `#${text}` : '#';
 }
 
