@@ -7,10 +7,10 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    // A link in the repository, a folder in a package; where git makes no links, a file.
-    let beside = here.join("catalogue");
-    let found = if beside.is_dir() { beside } else { here.join("../../scenarios/catalogue") };
-    let folder = found.canonicalize()?;
+    // It is a link in the repository, a folder in a package, and a file where git makes no links.
+    let own = here.join("catalogue");
+    let folder = if own.is_dir() { own } else { here.join("../../scenarios/catalogue") };
+    let folder = folder.canonicalize()?;
     println!("cargo:rerun-if-changed={}", folder.display());
     let files = fs::read_dir(&folder)?.map(|entry| Ok(entry?.path()));
     let mut files: Vec<PathBuf> = files.collect::<io::Result<_>>()?;

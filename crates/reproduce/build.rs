@@ -12,9 +12,9 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    // A link in the repository, a folder in a package; where git makes no links, a file.
-    let beside = here.join("papers");
-    let papers = if beside.is_dir() { beside } else { here.join("../../papers") };
+    // It is a link in the repository, a folder in a package, and a file where git makes no links.
+    let folder = here.join("papers");
+    let papers = if folder.is_dir() { folder } else { here.join("../../papers") };
     let papers = papers.canonicalize()?;
     let mut table = String::from("&[\n");
     for path in files(&papers, "toml")? {

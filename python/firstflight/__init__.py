@@ -18,7 +18,7 @@ from typing import Any
 
 from . import _native
 from ._native import Error, Reproduction, Result, Table, View
-from ._progress import told as _told
+from ._progress import callback as _callback
 from ._startup import Leave, Startup, Step, register
 from ._startup import named as _named
 from ._startup import plain as _plain
@@ -60,7 +60,7 @@ def compare(controls=(), *, on="sim", samples=None, progress=None, **path):
     progress: True draws a bar; a function is called now and then with the runs finished and all.
     path: the path flags of the command, each with a unit:
     """
-    return _native.compare(_named(controls), path, on, samples, _told(progress))
+    return _native.compare(_named(controls), path, on, samples, _callback(progress))
 
 
 def run(scenario, *, on="sim", samples=None, progress=None, **path):
@@ -70,7 +70,7 @@ def run(scenario, *, on="sim", samples=None, progress=None, **path):
     in `.unmet`. The other arguments are those of `compare`; path flags, each with a unit:
     """
     scenario = _plain(scenario) if isinstance(scenario, dict) else os.fspath(scenario)
-    return _native.run(scenario, path, on, samples, _told(progress))
+    return _native.run(scenario, path, on, samples, _callback(progress))
 
 
 def judge(
@@ -89,7 +89,7 @@ def judge(
     names, against = _named([control]), _named(against)
     only = [only] if isinstance(only, str) else [str(one) for one in only]
     lists = (against, only)
-    return json.loads(_native.judge(names[0], lists, seeds, bool(quick), on, _told(progress)))
+    return json.loads(_native.judge(names[0], lists, seeds, bool(quick), on, _callback(progress)))
 
 
 def advise(*, on="linux", shared=False, progress=None, **path) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def advise(*, on="linux", shared=False, progress=None, **path) -> dict[str, Any]
 
     The answer is in `["sentences"]`, the control in `["take"][0]["control"]`.
     """
-    return json.loads(_native.advise(path, on, bool(shared), _told(progress)))
+    return json.loads(_native.advise(path, on, bool(shared), _callback(progress)))
 
 
 def predict(**path) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def reproduce(*select, out=None, cache=None, quick=False, progress=None):
     quick: one seed per run instead of several.
     """
     select = [str(one) for one in select]
-    return _native.reproduce(select, out, cache, bool(quick), _told(progress))
+    return _native.reproduce(select, out, cache, bool(quick), _callback(progress))
 
 
 def list(name=None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ SHOWN = {
     "timeouts": ("timeouts", "", None),
     "bottleneck_drops": ("drops", "packets", None),
 }
-#: More rows than this are told by their number.
+#: Of more rows than this only the number is shown.
 MOST_ROWS = 50
 
 

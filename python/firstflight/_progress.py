@@ -26,6 +26,6 @@ class Bar:
         sys.stderr.flush()
 
 
-def told(progress, *what):
-    """What is called with the work done: True is a bar; None and False are nothing."""
+def callback(progress, *what):
+    """The function that gets the progress: a bar for True, none for None and False."""
     return Bar(*what) if progress is True else progress or None

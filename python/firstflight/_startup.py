@@ -24,8 +24,8 @@ class Step:
 
     def __repr__(self) -> str:
         values = ((name, getattr(self, name)) for name in ("cwnd", "ssthresh", "pacing_bps"))
-        said = [f"{name}={value}" for name, value in values if value is not None]
-        return f"Step({', '.join([*said, f'leave={self.leave}'])})"
+        fields = [f"{name}={value}" for name, value in values if value is not None]
+        return f"Step({', '.join([*fields, f'leave={self.leave}'])})"
 
 
 def Leave(cwnd=None, *, ssthresh=None) -> Step:

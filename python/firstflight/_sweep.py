@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._native import Error, Table
-from ._progress import told
+from ._progress import callback
 from ._startup import Startup
 
 if TYPE_CHECKING:
@@ -98,13 +98,13 @@ def sweep(
         for changed in work.recheck():
             why = "its bytes are not those that were written; the chunk is run again"
             warnings.warn(f"{changed}: {why}", RuntimeWarning, stacklevel=2)
-        hears = told(progress, "{2} %")
+        on_progress = callback(progress, "{2} %")
         if client is not None:
-            spread(work, client.get_executor(pure=False), hears, lambda: len_of(client))
+            spread(work, client.get_executor(pure=False), on_progress, lambda: len_of(client))
         elif executor is not None:
-            spread(work, executor, hears)
+            spread(work, executor, on_progress)
         else:
-            work.run(hears)
+            work.run(on_progress)
         return Sweep(work.path, work.merge(), work.table)
     finally:
         work.close()
@@ -115,7 +115,7 @@ def run_chunk(chunk: str) -> bytes:
     return _native.run_chunk(chunk)
 
 
-def spread(work, executor, hears, workers=None) -> None:
+def spread(work, executor, on_progress, workers=None) -> None:
     """Has the missing chunks run by an executor, and keeps each one as it comes."""
     missing = work.missing()
     weights = dict(missing)
@@ -124,8 +124,8 @@ def spread(work, executor, hears, workers=None) -> None:
     try:
         for number in crew.run([number for number, _ in missing]):
             done += weights[number]
-            if hears is not None:
-                hears(done, total)
+            if on_progress is not None:
+                on_progress(done, total)
     finally:
         crew.end()
 

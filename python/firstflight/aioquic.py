@@ -71,7 +71,7 @@ class Control(QuicCongestionControl):
         self.sender = Sender(control, max_datagram_size, checks, paced)
         self.bytes_in_flight = 0
         self._begun = False
-        # When the ACK frame came of which aioquic is telling.
+        # When the ACK frame came that aioquic is reporting.
         self._frame_at = None
 
     # aioquic reads both and sets neither.
@@ -119,14 +119,14 @@ class Control(QuicCongestionControl):
             self.sender.on_expired(left)
 
     def _gone(self, packets):
-        """Takes packets out of the flight; returns what is remembered of those that were told."""
-        told = []
+        """Takes packets out of the flight; returns the states of those that were reported."""
+        states = []
         for packet in packets:
             self.bytes_in_flight -= packet.sent_bytes
             left = getattr(packet, "firstflight", None)
             if left is not None:
-                told.append(left)
-        return told
+                states.append(left)
+        return states
 
     def _end_frame(self, rtt=None):
         if self._frame_at is not None:

@@ -50,15 +50,16 @@ def _chart(figure: figures.Figure) -> Any:
         why = "charts take Altair; accepted: pip install altair, or the same figure of ff.plots"
         raise ImportError(why) from problem
 
-    beside = bool(figure.x_label)
+    side_by_side = bool(figure.x_label)
     many = len(figure.panels) > 1
     charts = []
     for number, panel in enumerate(figure.panels):
         size = (WIDTH, LOW if many else HEIGHT)
-        charts.append(_panel(alt, panel, figure, number, (NARROW, HEIGHT) if beside else size))
-    if not many and not beside:
+        room = (NARROW, HEIGHT) if side_by_side else size
+        charts.append(_panel(alt, panel, figure, number, room))
+    if not many and not side_by_side:
         return charts[0]
-    joined = alt.hconcat(*charts) if beside else alt.vconcat(*charts)
+    joined = alt.hconcat(*charts) if side_by_side else alt.vconcat(*charts)
     if figure.x_label:
         joined = joined.properties(
             title=alt.Title(figure.x_label, orient="bottom", anchor="middle", fontSize=11)
@@ -109,7 +110,7 @@ class _Scales:
         )
         self.faded = alt.when(self.picked).then(alt.value(1)).otherwise(alt.value(0.1))
         names = ((panel.x, "x"), (panel.y, "y"))
-        self.told = ["control:N"] + [
+        self.tooltip = ["control:N"] + [
             alt.Tooltip(f"{field}:Q", title=axis.label.replace("\n", " "), format=".4~g")
             for axis, field in names
             if axis.label
@@ -122,7 +123,7 @@ class _Scales:
     def curves(self, mark):
         """What tells the controls apart."""
         return mark.encode(
-            x=self.x, y=self.y, color=self.colour, opacity=self.faded, tooltip=self.told
+            x=self.x, y=self.y, color=self.colour, opacity=self.faded, tooltip=self.tooltip
         )
 
 
@@ -201,7 +202,7 @@ def _cells(scales, cells):
     ]
     scale = alt.Scale(scheme="redblue", domain=[-of.most, of.most])
     legend = alt.Legend(title=of.label.split("\n"))
-    told = [alt.Tooltip("value:Q", title=of.label.replace("\n", " "), format=".3~g")]
+    tooltip = [alt.Tooltip("value:Q", title=of.label.replace("\n", " "), format=".3~g")]
     rects = (
         scales.of(rows)
         .mark_rect()
@@ -211,7 +212,7 @@ def _cells(scales, cells):
             y=_axis(alt, "y", scales.panel.y, "low"),
             y2="high:Q",
             color=alt.Color("value:Q", scale=scale, legend=legend),
-            tooltip=told,
+            tooltip=tooltip,
         )
     )
     dark = f"abs(datum.value) > {0.6 * of.most}"

@@ -74,9 +74,9 @@ def _drawn(figure, given, height=2.1):
     with plt.style.context(STYLE):
         count = len(figure.panels)
         if given is None:
-            beside = bool(figure.x_label)
-            rows, columns = (1, count) if beside else (count, 1)
-            share = {"sharey": True} if beside else {"sharex": True}
+            side_by_side = bool(figure.x_label)
+            rows, columns = (1, count) if side_by_side else (count, 1)
+            share = {"sharey": True} if side_by_side else {"sharex": True}
             size = (COLUMN, height)
             given = plt.subplots(rows, columns, figsize=size, layout="constrained", **share)[1]
         axes = [given] if hasattr(given, "plot") else list(given)

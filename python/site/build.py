@@ -85,8 +85,8 @@ def problems(folder, found):
             elif url.fragment and path in found and unquote(url.fragment) not in found[path].ids:
                 wrong.append(f"{page.name}: {target}, a place that {path.name} does not have")
     for sheet in folder.rglob("*.css"):
-        elsewhere = [url for url in URL.findall(sheet.read_text()) if re.match(r"(\w+:)?//", url)]
-        wrong += [f"{sheet.name}: fetches {url}" for url in elsewhere]
+        foreign = [url for url in URL.findall(sheet.read_text()) if re.match(r"(\w+:)?//", url)]
+        wrong += [f"{sheet.name}: fetches {url}" for url in foreign]
     return wrong
 
 

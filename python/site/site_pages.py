@@ -107,7 +107,7 @@ def title(name):
 
 # Where the site has copies of files.
 SOURCES = "source"
-# What `test_docs.py` is told about the code of a notebook.
+# The mark by which `test_docs.py` leaves out the code of a notebook.
 RUN = "<!-- tested: python/tests/test_examples.py -->"
 REFERENCE = re.compile(r"^<!-- reference: (\S+) -->$", re.MULTILINE)
 # The words behind `compare`, and the picture.

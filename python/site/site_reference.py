@@ -11,11 +11,12 @@ import griffe
 def reference(name):
     """Every public name of a module: its signature, and what `help` says."""
     module, stubs = importlib.import_module(name), griffe.load(name, resolve_aliases=True)
-    parts, told = [], {}
+    parts, tables = [], {}
     public = stubs.exports or [one for one in stubs.functions if one[0] != "_"]
     for one in sorted(public, key=lambda one: (stubs[one].is_class, one.lower())):
         thing, stub = getattr(module, one), stubs[one]
-        parts.append(_class(thing, stub) if stub.is_class else _function("###", thing, stub, told))
+        is_class = stub.is_class
+        parts.append(_class(thing, stub) if is_class else _function("###", thing, stub, tables))
     return "\n".join(parts)
 
 
@@ -36,22 +37,22 @@ def _class(thing, stub):
     return "\n".join([f"### {stub.name}\n", _prose(thing, {}), "", *values, "", *methods])
 
 
-def _function(mark, thing, stub, told):
+def _function(mark, thing, stub, tables):
     if "self" in stub.parameters:
         del stub.parameters["self"]
     line = _plain(stub.signature(return_type=True))
     if len(line) > 80:
         line = re.sub(r", (?=[\w*]+(:|,|$))", ",\n    ", line).replace("(", "(\n    ", 1)
         line = re.sub(r"\) -> (?!.*\) -> )", ",\n) -> ", line)
-    return f"{mark} {stub.name}\n\n```py\n{line}\n```\n\n{_prose(thing, told, stub.name)}\n"
+    return f"{mark} {stub.name}\n\n```py\n{line}\n```\n\n{_prose(thing, tables, stub.name)}\n"
 
 
 def _plain(annotation):
     return str(annotation).replace("builtins.", "")
 
 
-def _prose(thing, told, name=""):
-    """A docstring as Markdown. A table that was told before is a link to where that was."""
+def _prose(thing, tables, name=""):
+    """A docstring as Markdown. A table that stood before is a link to where it stood."""
     parts = []
     for block in re.split(r"\n\s*\n", inspect.getdoc(thing) or ""):
         lines = block.split("\n")
@@ -59,7 +60,7 @@ def _prose(thing, told, name=""):
         if all(flags):
             block = "\n".join(f"| `{of[1]}` | `{of[2]}` | {of[3]} |" for of in flags)
             block = f"| keyword | default | meaning |\n| --- | --- | --- |\n{block}"
-            first = told.setdefault(block, name)
+            first = tables.setdefault(block, name)
             parts.append(block if first == name else f"[Those of `{first}`](#{first}).")
         elif all(line.startswith("    ") for line in lines):
             parts.append("```py\n" + textwrap.dedent(block) + "\n```")

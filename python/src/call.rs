@@ -1,4 +1,4 @@
-//! A call into the engine: beside the interpreter, so that other threads go on and Ctrl-C is heard.
+//! A call into the engine, without the interpreter: other threads go on, and Ctrl-C is heard.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use firstflight_answers::{Asked, Ran as Runs, run};
+use firstflight_answers::{Outcome as Runs, Request, run};
 use firstflight_cli::calls::{self, Refused};
 use firstflight_reproduce::Options as Papers;
 use firstflight_runner::{Options, Simulator, Transport as _};
@@ -22,7 +22,7 @@ use crate::error;
 use crate::result::{Ran, Reproduced};
 use crate::startup::{self, Faults};
 
-/// What a call is told beside its scenario.
+/// The arguments of a call beside its scenario.
 pub(crate) struct Call {
     /// Keep about this many samples over time; `None` for none now, and the usual number when they
     /// are asked for.
@@ -39,7 +39,7 @@ pub(crate) struct Reached {
 }
 
 impl Reached {
-    /// Threads may tell out of order: the most that one of them told stays.
+    /// Threads may report out of order, so the largest number stays.
     pub(crate) fn note(&self, done: usize, total: usize) {
         self.total.store(total, Ordering::Relaxed);
         self.done.fetch_max(done, Ordering::Relaxed);
@@ -87,28 +87,33 @@ impl Call {
         };
         let ran = match on == "sim" && !serial && is_short(scenario) {
             true => self.within(py, &faults, work)?,
-            false => self.beside(py, &faults, work)?,
+            false => self.in_thread(py, &faults, work)?,
         };
         ran.map_err(error::refused)
     }
 
     /// Judges a control on the catalogue.
-    pub(crate) fn judge(&self, py: Python<'_>, asked: &Asked<'_>, on: &str) -> PyResult<String> {
+    pub(crate) fn judge(
+        &self,
+        py: Python<'_>,
+        request: &Request<'_>,
+        on: &str,
+    ) -> PyResult<String> {
         let own = |control: &str| {
             let name = control.split(['(', '+']).next().unwrap_or_default();
             startup::is_written_in_python(name.trim())
         };
-        let others = asked.against.iter().map(String::as_str);
-        let serial = is_forked() || std::iter::once(asked.control).chain(others).any(own);
+        let others = request.against.iter().map(String::as_str);
+        let serial = is_forked() || std::iter::once(request.control).chain(others).any(own);
         let faults = Arc::new(Faults::default());
-        let judged = self.beside(py, &faults, |stop, reached| {
+        let judged = self.in_thread(py, &faults, |stop, reached| {
             let progress = |done, total| {
                 reached.note(done, total);
             };
             let (stop, on_done) = (Some(stop), Some(&progress as _));
             let options = Options { stop, on_done, serial, ..Options::default() };
             startup::with(&faults, || -> Result<_, Refused> {
-                Ok(firstflight_answers::judge(asked, &*calls::transport(on)?, &options)?)
+                Ok(firstflight_answers::judge(request, &*calls::transport(on)?, &options)?)
             })
         })?;
         judged.map_err(error::refused)
@@ -125,7 +130,7 @@ impl Call {
         // One that is written in Python can be among the controls.
         let serial = is_forked() || startup::is_any_written_in_python();
         let faults = Arc::new(Faults::default());
-        let advised = self.beside(py, &faults, |stop, reached| {
+        let advised = self.in_thread(py, &faults, |stop, reached| {
             let progress = |done, total| {
                 reached.note(done, total);
             };
@@ -150,7 +155,7 @@ impl Call {
                        start method \"spawn\" or \"forkserver\" of multiprocessing";
             return Err(PyRuntimeError::new_err(why));
         }
-        let outcome = self.beside(py, &Arc::default(), |stop, reached| {
+        let outcome = self.in_thread(py, &Arc::default(), |stop, reached| {
             let progress = |run: firstflight_reproduce::Progress<'_>| {
                 reached.note(run.done, run.total);
             };
@@ -178,40 +183,40 @@ impl Call {
     ) -> PyResult<T> {
         let reached = Reached::default();
         let outcome = py.detach(|| work(&faults.stop, &reached));
-        self.tell(py, &reached, &mut 0).map(|()| outcome)
+        self.report(py, &reached, &mut 0).map(|()| outcome)
     }
 
-    /// Does `work` in a thread of its own, while this one listens for Ctrl-C and tells progress.
+    /// Does `work` in a thread of its own, while this one listens for Ctrl-C and reports progress.
     /// The work has ended when this returns.
-    pub(crate) fn beside<T: Send>(
+    pub(crate) fn in_thread<T: Send>(
         &self,
         py: Python<'_>,
         faults: &Arc<Faults>,
         work: impl FnOnce(&AtomicBool, &Reached) -> T + Send,
     ) -> PyResult<T> {
         let stop = &faults.stop;
-        let (reached, mut told) = (&Reached::default(), 0);
-        let (said, heard) = sync_channel(1);
+        let (reached, mut reported) = (&Reached::default(), 0);
+        let (done_sender, done_receiver) = sync_channel(1);
         let mut interrupted = None;
-        let (so_far, broken) = (&mut told, &mut interrupted);
+        let (so_far, broken) = (&mut reported, &mut interrupted);
         let outcome = py.detach(move || {
             thread::scope(|scope| {
                 let worker = scope.spawn(move || {
                     let outcome = work(stop, reached);
                     // Nobody listens after an interruption.
-                    let _ = said.send(());
+                    let _ = done_sender.send(());
                     outcome
                 });
                 // Until the work is done, or has panicked.
-                while let Err(RecvTimeoutError::Timeout) = heard.recv_timeout(LISTEN) {
+                while let Err(RecvTimeoutError::Timeout) = done_receiver.recv_timeout(LISTEN) {
                     if broken.is_some() {
                         continue;
                     }
-                    let heard = Python::attach(|py| {
-                        self.tell(py, reached, so_far)?;
+                    let signals = Python::attach(|py| {
+                        self.report(py, reached, so_far)?;
                         py.check_signals()
                     });
-                    if let Err(problem) = heard {
+                    if let Err(problem) = signals {
                         *broken = Some(problem);
                         faults.end();
                     }
@@ -221,16 +226,16 @@ impl Call {
         });
         match interrupted.or_else(|| faults.take()) {
             Some(problem) => Err(problem),
-            None => self.tell(py, reached, &mut told).map(|()| outcome),
+            None => self.report(py, reached, &mut reported).map(|()| outcome),
         }
     }
 
-    fn tell(&self, py: Python<'_>, reached: &Reached, told: &mut usize) -> PyResult<()> {
+    fn report(&self, py: Python<'_>, reached: &Reached, reported: &mut usize) -> PyResult<()> {
         let done = reached.done.load(Ordering::Relaxed);
-        let Some(progress) = self.progress.as_ref().filter(|_| done != *told) else {
+        let Some(progress) = self.progress.as_ref().filter(|_| done != *reported) else {
             return Ok(());
         };
-        *told = done;
+        *reported = done;
         progress.call1(py, (done, reached.total.load(Ordering::Relaxed))).map(drop)
     }
 }

@@ -15,7 +15,7 @@ mod view;
 
 use std::path::PathBuf;
 
-use firstflight_answers::Asked;
+use firstflight_answers::Request;
 use firstflight_cli::calls::{self, Refused};
 use firstflight_scenario::{Document, PathFlags};
 use pyo3::prelude::*;
@@ -84,8 +84,8 @@ fn judge(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (against, only) = lists;
-    let asked = Asked { control, against: &against, only: &only, seeds, quick };
-    Call { samples: None, progress }.judge(py, &asked, on)
+    let request = Request { control, against: &against, only: &only, seeds, quick };
+    Call { samples: None, progress }.judge(py, &request, on)
 }
 
 /// The document of `advise --json`.

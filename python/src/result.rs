@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use firstflight_answers::Ran as Runs;
+use firstflight_answers::Outcome as Runs;
 use firstflight_cli::calls::{self, Refused};
 use firstflight_reproduce::Outcome;
 use firstflight_results::table::{flows, series};

@@ -2,7 +2,8 @@
 //! `firstflight/aioquic.py` has the class that aioquic calls.
 //!
 //! Times are aioquic's, seconds of a clock; bytes are those of QUIC packets, as aioquic counts
-//! them. Only packets of application data are told: the handshake's leave within the first window.
+//! them. Only packets of application data are reported: the handshake's leave within the first
+//! window.
 
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ use pyo3::types::PyDict;
 use crate::error;
 use crate::startup::{self, Faults};
 
-/// What aioquic's congestion control is told and asked, and what the adapter makes of it. Nothing
-/// wakes it, and no marks are told.
+/// What aioquic tells its congestion control and asks of it, and what the adapter makes of that.
+/// Nothing wakes the control, and marks are not reported.
 const PROVIDES: Facilities = Facilities::TIMES
     .and(Facilities::RATES)
     .and(Facilities::PACKETS)
@@ -34,8 +35,8 @@ const PROVIDES: Facilities = Facilities::TIMES
 /// aioquic's pacer lets one window leave per smoothed RTT where the control sets no rate.
 const OWN_PACER: u32 = 100;
 
-/// What leaves before the first packet is told, with which the control begins: aioquic's pacer has
-/// a quarter of the first window and one packet then.
+/// What leaves before the first packet is reported, with which the control begins: aioquic's pacer
+/// has a quarter of the first window and one packet then.
 const FIRST_PACKETS: u64 = 4;
 
 type Policies = Box<dyn pair::Policies + Send + Sync>;
@@ -43,7 +44,7 @@ type Policies = Box<dyn pair::Policies + Send + Sync>;
 /// A packet that has left, as it is remembered beside aioquic's own.
 #[pyclass(frozen, module = "firstflight")]
 pub(crate) struct Left {
-    /// Counted from the first one told.
+    /// Counted from the first one reported.
     number: u64,
     bytes: u64,
     state: Packet,
@@ -63,18 +64,18 @@ pub(crate) struct Sender {
     /// What it would use and does not get, in words.
     #[pyo3(get)]
     missing: Vec<&'static str>,
-    /// Bytes of the packets told.
+    /// Bytes of the packets reported.
     #[pyo3(get)]
     in_flight: u64,
-    told: u64,
+    reported: u64,
     begun: bool,
-    /// The handshake's RTT has been told.
+    /// The handshake's RTT has been reported.
     shaken: bool,
-    /// The newest packet of the ACK frame of which aioquic is telling.
+    /// The newest packet of the ACK frame that aioquic is reporting.
     newest: Option<(u64, Packet)>,
     /// When the last packet in flight was acknowledged, if nothing has left since.
     rests: Option<u64>,
-    /// The newest time that was told, in nanoseconds.
+    /// The newest time reported, in nanoseconds.
     now: u64,
 }
 
@@ -112,7 +113,7 @@ impl Sender {
             missing: missing.words().collect(),
             paced: paced.is_some(),
             in_flight: 0,
-            told: 0,
+            reported: 0,
             begun: false,
             shaken: false,
             newest: None,
@@ -128,8 +129,8 @@ impl Sender {
         if self.begun || rtt == 0 || std::mem::replace(&mut self.shaken, true) {
             return Ok(());
         }
-        let told = self.adapter.on_handshake(now, rtt);
-        self.done(told)
+        let answer = self.adapter.on_handshake(now, rtt);
+        self.done(answer)
     }
 
     /// A packet leaves; the first one begins.
@@ -140,16 +141,16 @@ impl Sender {
             self.done(begun)?;
         }
         if let Some(idle) = self.rests.take().map(|since| now - since).filter(|idle| *idle > 0) {
-            let told = self.adapter.on_rest(now, idle, None);
-            self.done(told)?;
+            let answer = self.adapter.on_rest(now, idle, None);
+            self.done(answer)?;
         }
         self.in_flight += bytes;
         let sent = Sent { now, bytes, in_flight: self.in_flight, ..Sent::default() };
         let mut state = Packet::default();
-        let told = self.adapter.on_sent(&sent, Some(&mut state));
-        self.done(told)?;
-        self.told += 1;
-        Ok(Left { number: self.told, bytes, state })
+        let answer = self.adapter.on_sent(&sent, Some(&mut state));
+        self.done(answer)?;
+        self.reported += 1;
+        Ok(Left { number: self.reported, bytes, state })
     }
 
     /// An ACK frame acknowledges a packet; what it does comes with `on_frame`.
@@ -158,17 +159,17 @@ impl Sender {
         if self.newest.is_none_or(|(number, _)| number < left.number) {
             self.newest = Some((left.number, left.state));
         }
-        let told = self.adapter.on_packet_acked(left.state.sent_at, left.bytes);
-        self.done(told)
+        let answer = self.adapter.on_packet_acked(left.state.sent_at, left.bytes);
+        self.done(answer)
     }
 
-    /// All packets of a frame have been told. `rtt` is aioquic's sample, if it took one.
+    /// All packets of a frame have been reported. `rtt` is aioquic's sample, if it took one.
     #[pyo3(signature = (now, rtt=None))]
     fn on_frame(&mut self, now: f64, rtt: Option<f64>) -> PyResult<()> {
         let now = self.at(now);
         let Some((_, state)) = self.newest.take() else { return Ok(()) };
         let took = now - state.sent_at.min(now);
-        // It may be of a packet that is nothing but an ACK, which is not told.
+        // It may be of a packet that is nothing but an ACK, which is not reported.
         let ours = rtt.is_some_and(|rtt| nanoseconds(rtt).abs_diff(took) <= 1_000);
         let ack = Ack {
             now,
@@ -186,8 +187,8 @@ impl Sender {
         };
         // aioquic does not tell whether there is more to send. If there is, it leaves at once.
         self.rests = (self.in_flight == 0).then_some(now);
-        let told = self.adapter.on_frame(&ack, Some(&state));
-        self.done(told)
+        let answer = self.adapter.on_frame(&ack, Some(&state));
+        self.done(answer)
     }
 
     /// Packets were found lost, in the order in which they had left.
@@ -205,8 +206,8 @@ impl Sender {
             sent_at: last.state.sent_at,
             ..Loss::default()
         };
-        let told = self.adapter.on_loss(&loss);
-        self.done(told)
+        let answer = self.adapter.on_loss(&loss);
+        self.done(answer)
     }
 
     /// The losses before were persistent congestion.
@@ -215,8 +216,8 @@ impl Sender {
             return Ok(());
         }
         let loss = Loss { now: self.now, kind: FIRSTFLIGHT_TIMEOUT, ..Loss::default() };
-        let told = self.adapter.on_loss(&loss);
-        self.done(told)
+        let answer = self.adapter.on_loss(&loss);
+        self.done(answer)
     }
 
     /// aioquic no longer waits for an ACK of a packet, and does not call it lost.
@@ -253,7 +254,7 @@ impl Sender {
         Some((exit.why.name(), exit.at.0 as f64 / 1e9, exit.cwnd.0))
     }
 
-    /// What was told, and what was wrong with it, of a sender that checks.
+    /// What aioquic reported, and what was wrong with it, of a sender that checks.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(recorder) = &self.recorder else { return Ok(None) };
         let report = recorder.report();
@@ -263,8 +264,8 @@ impl Sender {
             | only(Facilities::GAPS, report.losses > 0)
             | only(Facilities::RECOVERY_WINDOW, report.recovery_steps > 0)
             | only(Facilities::PACING, self.paced);
-        let told = PyDict::new(py);
-        told.set_item("wrong", report.check(occasion).err())?;
+        let dict = PyDict::new(py);
+        dict.set_item("wrong", report.check(occasion).err())?;
         for (key, value) in [
             ("begins", report.begins),
             ("handshakes", report.handshakes),
@@ -279,9 +280,9 @@ impl Sender {
             ("gaps", report.gaps),
             ("recovery_steps", report.recovery_steps),
         ] {
-            told.set_item(key, value)?;
+            dict.set_item(key, value)?;
         }
-        Ok(Some(told))
+        Ok(Some(dict))
     }
 }
 
@@ -293,8 +294,8 @@ impl Sender {
     }
 
     /// What the adapter answered, and what went wrong in a start-up that is written in Python.
-    fn done(&self, told: Result<(), Error>) -> PyResult<()> {
-        told.map_err(wrong)?;
+    fn done(&self, answer: Result<(), Error>) -> PyResult<()> {
+        answer.map_err(wrong)?;
         self.faults.take().map_or(Ok(()), Err)
     }
 }

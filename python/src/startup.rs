@@ -35,7 +35,7 @@ impl Faults {
         Python::attach(|py| {
             let inside = *lock(&self.inside);
             let Some(thread) = inside else { return };
-            // Where it cannot be told, the call ends when the method returns.
+            // Without it the call ends when the method returns.
             let _ = py.import("ctypes").and_then(|ctypes| {
                 let thread = ctypes.getattr("c_ulong")?.call1((thread,))?;
                 let what = py.get_type::<PyKeyboardInterrupt>();
@@ -165,8 +165,8 @@ impl Clone for Written {
 }
 
 impl Written {
-    /// Does something with the object, unless something went wrong before. What goes wrong is kept,
-    /// told of `method`, and `None` comes back.
+    /// Does something with the object, unless something went wrong before. What goes wrong is kept
+    /// as an error of `method`, and the answer is `None`.
     fn ask<T>(
         &self,
         method: &str,
@@ -210,12 +210,12 @@ impl Written {
             return error::input(&format!("start-up `{name}`: {method} {}", problem.value(py)));
         }
         let kind = problem.get_type(py).name().map_or_else(|_| String::new(), |n| n.to_string());
-        let told = error::input(&format!(
+        let raised = error::input(&format!(
             "start-up `{name}`: {method} raised {kind}: {}",
             problem.value(py)
         ));
-        told.set_cause(py, Some(problem));
-        told
+        raised.set_cause(py, Some(problem));
+        raised
     }
 
     /// A method's answer as a step; the window stays where it answers nothing.

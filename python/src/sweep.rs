@@ -56,7 +56,7 @@ impl Work {
             if let Some(name) = python_in(&sweep)? {
                 return Ok(Err(name));
             }
-            let place = || usual_place(grid.as_deref(), &sweep);
+            let place = || default_folder(grid.as_deref(), &sweep);
             let out = out.unwrap_or_else(place);
             let store = Store::open(&out, &sweep, format, Shard::WHOLE)?;
             Ok(Ok(Self { sweep, store: Mutex::new(Some(Arc::new(store))), path: out, format }))
@@ -72,7 +72,7 @@ impl Work {
     /// Runs what is missing on all cores; `progress` hears milliseconds of estimated work.
     fn run(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let store = self.store()?;
-        let done = call(progress).beside(py, &Default::default(), |stop, reached| {
+        let done = call(progress).in_thread(py, &Default::default(), |stop, reached| {
             let progress = |done, total| {
                 reached.note((done / MS) as usize, (total / MS) as usize);
             };
@@ -173,7 +173,7 @@ impl Work {
 /// Runs a chunk in one thread, in any process: its rows as CSV.
 #[pyfunction]
 pub(crate) fn run_chunk(py: Python<'_>, chunk: &str) -> PyResult<Vec<u8>> {
-    let rows = call(None).beside(py, &Default::default(), |stop, _| -> Result<_, Refused> {
+    let rows = call(None).in_thread(py, &Default::default(), |stop, _| -> Result<_, Refused> {
         let options = Options { stop: Some(stop), ..Options::default() };
         let chunk = Chunk::from_json(chunk)?;
         Ok(chunk.run(&*calls::transport(chunk.on())?, &options)?)
@@ -279,7 +279,7 @@ fn python_in(sweep: &Sweep) -> Result<Option<String>, Refused> {
 }
 
 /// Where the command puts it; what has no file is called by its hash.
-fn usual_place(grid: Option<&Path>, sweep: &Sweep) -> PathBuf {
+fn default_folder(grid: Option<&Path>, sweep: &Sweep) -> PathBuf {
     let name = grid.and_then(Path::file_stem).unwrap_or(sweep.hash().as_ref());
     Path::new("firstflight-out/sweep").join(name)
 }

@@ -172,7 +172,7 @@ fn list<'py>(py: Python<'py>, values: &Values) -> PyResult<Bound<'py, PyList>> {
     }
 }
 
-/// What numpy is told of the values; nothing where it sees for itself.
+/// numpy's type for the values; nothing where it finds the type itself.
 fn dtype(values: &Values) -> Option<&'static str> {
     match values {
         Values::Number(_) => Some("float64"),

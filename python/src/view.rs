@@ -143,8 +143,9 @@ pub(crate) fn step(py: Python<'_>, answer: &Bound<'_, PyAny>, seen: &Seen) -> Py
         step.window.cwnd = window("a window", answer, seen)?;
         return Ok(step);
     }
-    let said = |name: &str| answer.getattr(name).ok();
-    let all = (said("cwnd"), said("ssthresh"), said("pacing_bps"), said("leave"));
+    let attribute = |name: &str| answer.getattr(name).ok();
+    let all =
+        (attribute("cwnd"), attribute("ssthresh"), attribute("pacing_bps"), attribute("leave"));
     let (Some(cwnd), Some(ssthresh), Some(pacing), Some(leave)) = all else {
         return Err(input(&format!("returned {}; accepted: {ACCEPTED}", shown(answer))));
     };

@@ -36,8 +36,8 @@ def carry_out(folder, **given):
             break
     output = (folder / "output").read_text().splitlines()
     summary = folder / "summary.md"
-    told = summary.read_text() if summary.exists() else ""
-    return done.returncode, dict(line.split("=", 1) for line in output), told
+    text = summary.read_text() if summary.exists() else ""
+    return done.returncode, dict(line.split("=", 1) for line in output), text
 
 
 def expanded(text, inputs):

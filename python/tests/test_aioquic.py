@@ -80,7 +80,7 @@ def test_without_loss_everything_promised_arrives():
     assert report["rtts"] > 0.9 * report["acks"]
 
 
-def test_every_loss_is_told_once_with_its_gaps():
+def test_every_loss_is_reported_once_with_its_gaps():
     done, report = checked("slow-start+newreno", buffer_packets=10)
     assert done.drops > 10
     assert report["losses"] > 0 and report["gaps"] > 1

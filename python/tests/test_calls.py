@@ -62,15 +62,15 @@ def test_a_number_with_its_unit_is_a_quantity():
     tree = {"controls": ("hoe", "astart"), "duration": (2, "s"), "path": {"rate": (1e7, "bps")}}
     same = {"controls": ["hoe", "astart"], "duration": "2s", "path": {"rate": "10Mbps"}}
     assert ff.run(tree).json() == ff.run(same).json()
-    for wrong, told in (((10, "ms"), "--rate 10ms"), ((float("nan"), "Mbps"), "--rate NaNMbps")):
-        with pytest.raises(ff.Error, match=told):
+    for wrong, message in (((10, "ms"), "--rate 10ms"), ((float("nan"), "Mbps"), "--rate NaNMbps")):
+        with pytest.raises(ff.Error, match=message):
             ff.compare(["hoe"], rate=wrong)
     for wrong in ((True, "Mbps"), (10, 20), (10,), (10, "Mbps", 3)):
         with pytest.raises(ff.Error, match=r"rate: found .*accepted: text with a unit"):
             ff.compare(["hoe"], rate=wrong)
 
 
-def test_what_is_expected_and_does_not_hold_is_told():
+def test_an_expectation_that_does_not_hold_is_reported():
     tree = {"duration": "1s", "controls": ["hoe"], "expect": [{"jain_index": "< 0.5"}]}
     assert len(ff.run(tree).unmet) == 1 and "jain_index" in ff.run(tree).unmet[0]
     tree["expect"] = [{"jain_index": ">= 0.9"}]
@@ -152,7 +152,7 @@ def test_claims_are_the_commands(command, tmp_path):
         ({"on": "sims"}, ["--on", "sims"]),
     ],
 )
-def test_bad_input_is_told_in_the_commands_words(command, arguments, flags):
+def test_bad_input_has_the_commands_message(command, arguments, flags):
     with pytest.raises(ff.Error) as caught:
         ff.compare(["astart"], **arguments)
     printed = command("compare", "astart", *flags)
@@ -162,7 +162,7 @@ def test_bad_input_is_told_in_the_commands_words(command, arguments, flags):
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: ff.compare(["astrt"]), "did you mean `astart`"),
         (lambda: ff.compare(["astart", "astart"]), "astart"),
@@ -181,8 +181,8 @@ def test_bad_input_is_told_in_the_commands_words(command, arguments, flags):
         (lambda: ff.predict(rate="fast"), "--rate fast"),
     ],
 )
-def test_bad_input_is_an_error_that_names_it(call, told, no_thread_left):
-    with pytest.raises(ff.Error, match=told):
+def test_bad_input_is_an_error_that_names_it(call, message, no_thread_left):
+    with pytest.raises(ff.Error, match=message):
         call()
 
 
@@ -212,10 +212,10 @@ def test_the_keywords_are_the_commands_flags():
         assert f"\n        {name} = " in ff.compare.__doc__
 
 
-def test_progress_is_told(capsys):
-    told = []
-    ff.compare(["hoe", "astart"], runs=3, progress=lambda *all: told.append(all), **PATH)
-    assert told[-1] == (6, 6)
+def test_progress_is_reported(capsys):
+    reports = []
+    ff.compare(["hoe", "astart"], runs=3, progress=lambda *all: reports.append(all), **PATH)
+    assert reports[-1] == (6, 6)
     ff.compare(["hoe", "astart"], progress=True, **PATH)
     assert capsys.readouterr().err.endswith("2 of 2 runs, 0 s left \n")
     with pytest.raises(ZeroDivisionError):

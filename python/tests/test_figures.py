@@ -32,7 +32,7 @@ def flows():
 
 
 @pytest.fixture(scope="module")
-def beside():
+def shared():
     scenario = {"duration": "30s", "path": {"rate": "10Mbps", "rtt": "50ms"}}
     comes = {"start": "3s", "size": "2MB"}
     return [
@@ -42,14 +42,14 @@ def beside():
 
 
 ARGUMENTS = {
-    "window": lambda result, flows, beside: [result],
-    "delay": lambda result, flows, beside: [result],
-    "delivered": lambda result, flows, beside: [result],
-    "completion": lambda result, flows, beside: [flows, "hystart"],
-    "ecdf": lambda result, flows, beside: [flows],
-    "heatmap": lambda result, flows, beside: [flows, "astart", "hystart"],
-    "exits": lambda result, flows, beside: [flows],
-    "harm": lambda result, flows, beside: beside,
+    "window": lambda result, flows, shared: [result],
+    "delay": lambda result, flows, shared: [result],
+    "delivered": lambda result, flows, shared: [result],
+    "completion": lambda result, flows, shared: [flows, "hystart"],
+    "ecdf": lambda result, flows, shared: [flows],
+    "heatmap": lambda result, flows, shared: [flows, "astart", "hystart"],
+    "exits": lambda result, flows, shared: [flows],
+    "harm": lambda result, flows, shared: shared,
 }
 
 
@@ -92,18 +92,18 @@ def rounded(points):
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_a_figure_has_the_same_numbers_on_paper_and_on_the_screen(name, result, flows, beside):
-    arguments = ARGUMENTS[name](result, flows, beside)
+def test_a_figure_has_the_same_numbers_on_paper_and_on_the_screen(name, result, flows, shared):
+    arguments = ARGUMENTS[name](result, flows, shared)
     points, cells, labels, words = of_paper(getattr(ff.plots, name)(*arguments))
     chart = getattr(ff.charts, name)(*arguments)
-    seen, values, document, said = of_screen(chart)
+    seen, values, document, texts = of_screen(chart)
     assert rounded(points) == rounded(seen)
     assert sorted({float(f"{value:.6g}") for value in cells}) == sorted(set(values))
     assert len(rounded(points)) + len(cells) >= 3
     for label in labels:
         assert str(label.split("\n"))[1:-1] in document, label
     # A cell's number is made by the chart.
-    assert {word for word in words if not re.fullmatch(r"-?\d+", word)} == said
+    assert {word for word in words if not re.fullmatch(r"-?\d+", word)} == texts
     # To zoom and to pick a control; a heat map has neither.
     assert ("'zoom_0'" in document and "'picked_0'" in document) == (name != "heatmap")
     assert "vega" in chart.to_html()

@@ -90,8 +90,8 @@ def test_a_folder_of_another_version_is_refused_and_kept(whole, tmp_path):
     of = json.loads(about.read_text())
     about.write_text(json.dumps({**of, "version": "0.0.9"}))
     before = tables(tmp_path / "out"), chunks(tmp_path / "out")
-    told = rf"found a sweep of version 0\.0\.9, this is version {ff.__version__}; accepted"
-    with pytest.raises(ff.Error, match=told):
+    message = rf"found a sweep of version 0\.0\.9, this is version {ff.__version__}; accepted"
+    with pytest.raises(ff.Error, match=message):
         ff.sweep(GRID, out=tmp_path / "out")
     assert (tables(tmp_path / "out"), chunks(tmp_path / "out")) == before
 
@@ -134,8 +134,8 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_is_finished(kind, whole, parq
         child, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True
     )
     assert ended.returncode == 0, ended.stderr.decode()
-    said, counts, begun, summary = ended.stdout.split(b"\n", 3)
-    assert b"No space left on device" in said, said
+    error, counts, begun, summary = ended.stdout.split(b"\n", 3)
+    assert b"No space left on device" in error, error
     kept, hidden = map(int, counts.split())
     assert 0 < kept < len(chunks(whole)) and hidden == 0
     assert int(begun) >= kept

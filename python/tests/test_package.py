@@ -49,12 +49,12 @@ def test_module_command_wheel_and_workspace_have_one_version(command):
 
 def test_a_clean_environment_has_module_and_command(clean, tmp_path):
     words = ["compare", "newreno", "astart", "--duration", "1s"]
-    said = printed(clean / "firstflight", *words, cwd=tmp_path).stdout
-    assert "\nastart" in said
+    text = printed(clean / "firstflight", *words, cwd=tmp_path).stdout
+    assert "\nastart" in text
     code = "import firstflight as ff; print(ff.compare('newreno astart'.split(), duration='1s'))"
     own = [clean / "python", "-I", "-c"]
     # The command draws a plot above the same table.
-    assert said.endswith(printed(*own, code).stdout.split("\n\n", 1)[1].rstrip() + "\n")
+    assert text.endswith(printed(*own, code).stdout.split("\n\n", 1)[1].rstrip() + "\n")
     others = "import importlib.metadata as m; print(*[one.name for one in m.distributions()])"
     assert printed(*own, others).stdout == "firstflight\n"
 

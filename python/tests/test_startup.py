@@ -157,7 +157,7 @@ def test_nonsense_is_an_error_that_names_the_start_up(value, no_thread_left):
 
 
 @pytest.mark.parametrize("method", ["begin", "on_ack", "on_loss", "__deepcopy__"])
-def test_what_a_method_raises_is_told_with_its_cause(method, no_thread_left):
+def test_what_a_method_raises_is_reported_with_its_cause(method, no_thread_left):
     raising = answers(ZeroDivisionError("none"), method)
     with pytest.raises(
         ff.Error, match=r"start-up `odd`: .* raised ZeroDivisionError: none"
@@ -168,7 +168,7 @@ def test_what_a_method_raises_is_told_with_its_cause(method, no_thread_left):
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ({"name": "Über"}, "lower-case letters"),
         ({"name": "astart"}, "taken"),
@@ -179,8 +179,8 @@ def test_what_a_method_raises_is_told_with_its_cause(method, no_thread_left):
         ({}, "on_ack raised NotImplementedError"),
     ],
 )
-def test_a_start_up_that_cannot_be_is_an_error(body, told):
-    with pytest.raises(ff.Error, match=told):
+def test_a_start_up_that_cannot_be_is_an_error(body, message):
+    with pytest.raises(ff.Error, match=message):
         ff.compare([type("Bad", (ff.Startup,), {"name": "bad", **body})], **PATH)
 
 

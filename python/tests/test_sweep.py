@@ -18,10 +18,10 @@ from sweeps import FILE, GRID, Counting, chunks, run_script, tables
 
 
 def test_it_leaves_the_bytes_of_the_command(whole, tmp_path):
-    told = []
-    result = ff.sweep(GRID, out=tmp_path / "dict", progress=lambda *all: told.append(all))
+    reports = []
+    result = ff.sweep(GRID, out=tmp_path / "dict", progress=lambda *all: reports.append(all))
     assert tables(result.path) == tables(whole) and chunks(result.path) == chunks(whole)
-    assert told[-1][0] == told[-1][1] > 0
+    assert reports[-1][0] == reports[-1][1] > 0
     (tmp_path / "grid.toml").write_text(FILE)
     again = ff.sweep(tmp_path / "grid.toml", out=tmp_path / "dict")
     pairs = {**GRID["grid"], "path.rtt": [(ms, "ms") for ms in (20, 50, 100, 300)]}
@@ -49,15 +49,15 @@ def test_its_tables_are_tables(whole, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["fork", "spawn", "thread"])
 def test_an_executor_leaves_the_same_bytes(kind, whole, tmp_path):
-    told = []
+    reports = []
     with (
         ThreadPoolExecutor(2)
         if kind == "thread"
         else ProcessPoolExecutor(2, mp_context=get_context(kind))
     ) as executor:
-        ff.sweep(GRID, out=tmp_path, executor=executor, progress=lambda *all: told.append(all))
+        ff.sweep(GRID, out=tmp_path, executor=executor, progress=lambda *all: reports.append(all))
     assert tables(tmp_path) == tables(whole)
-    assert len(told) == len(chunks(whole)) and told[-1][0] == told[-1][1]
+    assert len(reports) == len(chunks(whole)) and reports[-1][0] == reports[-1][1]
 
 
 def test_few_chunks_are_under_way_and_what_is_finished_is_kept_and_not_run_again(tmp_path):
@@ -69,9 +69,9 @@ def test_few_chunks_are_under_way_and_what_is_finished_is_kept_and_not_run_again
     kept = chunks(tmp_path)
     assert len(kept) >= 4
     with ThreadPoolExecutor(1) as again:
-        told = []
-        ff.sweep(GRID, out=tmp_path, executor=again, progress=lambda *all: told.append(all))
-    assert len(told) == len(chunks(tmp_path)) - len(kept)
+        reports = []
+        ff.sweep(GRID, out=tmp_path, executor=again, progress=lambda *all: reports.append(all))
+    assert len(reports) == len(chunks(tmp_path)) - len(kept)
 
 
 def dies_once(chunk):
@@ -109,8 +109,8 @@ def test_a_killed_worker_of_a_pool_loses_nothing(whole, tmp_path, monkeypatch):
 def test_a_chunk_that_always_kills_its_worker_is_named(whole, tmp_path, monkeypatch):
     with monkeypatch.context() as patch, ProcessPoolExecutor(2, get_context("fork")) as executor:
         patch.setattr(_sweep, "run_chunk", dies_at_one)
-        told = r"chunk \w{32} \(\d+ points from .*path\.rate = 200Mbps.*BrokenProcessPool"
-        with pytest.raises(ff.Error, match=told):
+        message = r"chunk \w{32} \(\d+ points from .*path\.rate = 200Mbps.*BrokenProcessPool"
+        with pytest.raises(ff.Error, match=message):
             ff.sweep(GRID, out=tmp_path, executor=executor)
     kept = chunks(tmp_path)
     assert 0 < len(kept) < len(chunks(whole))
@@ -183,10 +183,10 @@ grid = json.loads(sys.argv[1])
 grid["scenario"]["runs"] = 50
 with ThreadPoolExecutor(2) as pool:
     executor = pool if sys.argv[3] == "pool" else None
-    def told(done, total):
+    def report(done, total):
         print("done", flush=True)
     try:
-        ff.sweep(grid, out=sys.argv[2], executor=executor, progress=told)
+        ff.sweep(grid, out=sys.argv[2], executor=executor, progress=report)
     except KeyboardInterrupt:
         pool.shutdown()
         print("heard", threading.active_count(), flush=True)
@@ -224,7 +224,7 @@ def varied(key, value):
 
 
 @pytest.mark.parametrize(
-    ("grid", "told"),
+    ("grid", "message"),
     [
         (varied("grids", {}), "grids: unknown key.*accepted: scenario, grid"),
         (varied("grid/path.rte", ["1Mbps"]), "did you mean `path.rate`|path.rte"),
@@ -237,13 +237,13 @@ def varied(key, value):
         ("/nowhere.toml", "/nowhere.toml: no such file; accepted: a grid file"),
     ],
 )
-def test_a_wrong_grid_is_an_error_that_names_it(grid, told, tmp_path, no_thread_left):
-    with pytest.raises(ff.Error, match=told):
+def test_a_wrong_grid_is_an_error_that_names_it(grid, message, tmp_path, no_thread_left):
+    with pytest.raises(ff.Error, match=message):
         ff.sweep(grid, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_wrong_key_is_told_in_the_commands_words(command, tmp_path):
+def test_a_wrong_key_has_the_commands_message(command, tmp_path):
     (tmp_path / "grid.toml").write_text(FILE + '"path.rte" = ["1Mbps"]\n')
     with pytest.raises(ff.Error) as caught:
         ff.sweep(tmp_path / "grid.toml", out=tmp_path / "out")

@@ -90,7 +90,7 @@ if __name__ == "__main__":
     with LocalCluster(**kind) as cluster, Client(cluster) as client:
         pids = list(client.run(os.getpid).values())
         when, killed, most = random.uniform(0.1, 0.8), [], [0]
-        def told(done, total):
+        def report(done, total):
             if not killed and done > when * total:
                 os.kill(random.choice(pids), signal.SIGKILL)
                 killed.append(round(100 * done / total))
@@ -102,7 +102,7 @@ if __name__ == "__main__":
             except psutil.NoSuchProcess:
                 return 0
         begun = time.monotonic()
-        ff.sweep(grid, out=out, client=client, progress=told)
+        ff.sweep(grid, out=out, client=client, progress=report)
         mine = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(killed[0], round(time.monotonic() - begun), round(mine), round(most[0]))
 """

@@ -3,9 +3,9 @@
 use firstflight_runner::{Options, RunError, Simulator, Transport};
 use serde::Serialize;
 
-use crate::asked::{Asked, Point};
 use crate::choose::{Better, EQUAL, Table};
-use crate::measure::{Took, at};
+use crate::measure::{Cost, at};
+use crate::request::{Point, Request};
 use crate::words;
 
 /// The name of the schema, first key of the document.
@@ -158,7 +158,7 @@ pub struct Drawn {
 }
 
 impl Answer {
-    pub(crate) fn new(asked: &Asked, table: &Table<'_>, bytes: u64) -> Self {
+    pub(crate) fn new(request: &Request, table: &Table<'_>, bytes: u64) -> Self {
         let chosen = Chosen::of(table);
         let role = |at: usize| chosen.0.iter().find(|(of, _)| *of == at).map(|(_, role)| *role);
         let choice = |at: usize| Choice::of(table, at, role(at));
@@ -167,8 +167,8 @@ impl Answer {
         let mut answer = Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
-            told: KnownPath::of(asked),
-            unknown: words::unknown(asked),
+            told: KnownPath::of(request),
+            unknown: words::unknown(request),
             simulated_bytes: bytes,
             interval: (points - 1.0) / (points + 1.0),
             sentences: Vec::new(),
@@ -176,10 +176,10 @@ impl Answer {
             own: choice(0),
             changes: better.iter().map(|better| Change::of(table, better)).collect(),
             controls: (0..table.candidates.len()).map(choice).collect(),
-            points: table.points.iter().map(|point| Drawn::of(asked, point)).collect(),
+            points: table.points.iter().map(|point| Drawn::of(request, point)).collect(),
             verified: None,
         };
-        answer.sentences = words::sentences(asked, &answer);
+        answer.sentences = words::sentences(request, &answer);
         answer
     }
 
@@ -190,7 +190,7 @@ impl Answer {
     /// A control that the transport does not carry, what the machine lacks, or an interruption.
     pub fn verify(
         &mut self,
-        asked: &Asked,
+        request: &Request,
         transport: &dyn Transport,
         options: &Options<'_>,
     ) -> Result<(), RunError> {
@@ -199,12 +199,12 @@ impl Answer {
         let of = |name: fn(&Choice) -> &String| both.iter().map(|it| name(it).clone()).collect();
         let (names, models): (Vec<String>, Vec<String>) =
             (of(|choice| &choice.control), of(|choice| &choice.simulated));
-        let plain = asked.plain();
-        let simulated = at(asked, &models, &plain, &Simulator::TCP, options)?;
-        let measured = at(asked, &names, &plain, transport, options)?;
+        let plain = request.plain();
+        let simulated = at(request, &models, &plain, &Simulator::TCP, options)?;
+        let measured = at(request, &names, &plain, transport, options)?;
         let on = transport.name();
         let rows = names.into_iter().zip(simulated.iter().zip(&measured));
-        let row = |(control, (simulated, measured)): (String, (&Took, &Took))| Verified {
+        let row = |(control, (simulated, measured)): (String, (&Cost, &Cost))| Verified {
             control,
             on: on.to_owned(),
             simulated_s: simulated.seconds,
@@ -222,7 +222,7 @@ pub(crate) struct Chosen(pub(crate) Vec<(usize, &'static str)>);
 
 impl Chosen {
     pub(crate) fn of(table: &Table<'_>) -> Self {
-        if table.asked.is_in_first_window() {
+        if table.request.is_in_first_window() {
             return Self(vec![(0, "own")]);
         }
         let take = table.take();
@@ -247,14 +247,14 @@ impl Chosen {
 }
 
 impl KnownPath {
-    fn of(asked: &Asked) -> Self {
+    fn of(request: &Request) -> Self {
         Self {
-            on: asked.stack.name(),
-            rate_bps: asked.rate_bps,
-            rtt_s: asked.rtt_ns as f64 / 1e9,
-            size_bytes: asked.size_bytes,
-            loss: asked.given_loss(),
-            shared: asked.shared,
+            on: request.stack.name(),
+            rate_bps: request.rate_bps,
+            rtt_s: request.rtt_ns as f64 / 1e9,
+            size_bytes: request.size_bytes,
+            loss: request.given_loss(),
+            shared: request.shared,
         }
     }
 }
@@ -297,9 +297,9 @@ impl Change {
 }
 
 impl Drawn {
-    fn of(asked: &Asked, point: &Point) -> Self {
+    fn of(request: &Request, point: &Point) -> Self {
         let Point { buffer_bdp, loss, bursts, jitter_s, acks, .. } = *point;
-        let others = asked.shared.then(|| words::code(point.others));
+        let others = request.shared.then(|| words::code(point.others));
         Self { buffer_bdp, loss, bursts, jitter_s, acks, others }
     }
 }
@@ -308,5 +308,5 @@ impl Drawn {
 const SLOWER: f64 = crate::choose::HARM;
 /// Controls worth taking.
 const MOST: usize = 3;
-/// A share that nobody minds to send again.
+/// A share sent again that counts as nothing.
 const NOTHING: f64 = 0.001;

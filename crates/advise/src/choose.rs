@@ -1,16 +1,16 @@
 //! Which of the controls that ran are worth taking.
 
-use crate::asked::{Asked, Factor, OTHERS, Point};
-use crate::measure::Took;
+use crate::measure::Cost;
+use crate::request::{Factor, OTHERS, Point, Request};
 use crate::stack::{Candidate, REFERENCE};
 
 /// The results of all runs.
 pub(crate) struct Table<'a> {
-    pub(crate) asked: &'a Asked,
+    pub(crate) request: &'a Request,
     pub(crate) candidates: &'a [Candidate],
     pub(crate) points: Vec<Point>,
     /// The runs of each candidate, one for each point at which it ran.
-    pub(crate) runs: Vec<Vec<Took>>,
+    pub(crate) runs: Vec<Vec<Cost>>,
 }
 
 /// A condition on an unknown, which some of the points meet.
@@ -33,8 +33,12 @@ pub(crate) struct Better {
 }
 
 impl<'a> Table<'a> {
-    pub(crate) fn new(asked: &'a Asked, candidates: &'a [Candidate], points: Vec<Point>) -> Self {
-        Self { asked, candidates, points, runs: vec![Vec::new(); candidates.len()] }
+    pub(crate) fn new(
+        request: &'a Request,
+        candidates: &'a [Candidate],
+        points: Vec<Point>,
+    ) -> Self {
+        Self { request, candidates, points, runs: vec![Vec::new(); candidates.len()] }
     }
 
     /// The controls that run at the remaining points: the stack's own, the reference, the quickest
@@ -96,7 +100,7 @@ impl<'a> Table<'a> {
     /// How much longer others take than beside slow start, in the geometric mean.
     pub(crate) fn harm(&self, at: usize) -> Option<f64> {
         let pairs = self.runs[at].iter().zip(&self.runs[self.reference()]);
-        let ratio = |(one, other): (&Took, &Took)| Some(libm::log(one.others_s? / other.others_s?));
+        let ratio = |(one, other): (&Cost, &Cost)| Some(libm::log(one.others_s? / other.others_s?));
         let ratios: Vec<f64> = pairs.filter_map(ratio).collect();
         (!ratios.is_empty()).then(|| libm::exp(mean(ratios.into_iter())))
     }
@@ -107,7 +111,7 @@ impl<'a> Table<'a> {
     pub(crate) fn is_gentle(&self, at: usize) -> bool {
         let runs = self.runs[at].len();
         let lost =
-            self.points[..runs].iter().map(|point| self.asked.given_loss().unwrap_or(point.loss));
+            self.points[..runs].iter().map(|point| self.request.given_loss().unwrap_or(point.loss));
         // What is sent again is lost again.
         let lost = mean(lost.map(|share| share / (1.0 - share)));
         let of_slow_start = mean(self.runs[self.reference()][..runs].iter().map(|took| took.again));
@@ -133,7 +137,8 @@ impl<'a> Table<'a> {
     /// What would change the answer, one control for each unknown: the one that is quicker than
     /// the advised one at nearly all of at least [`FEW`] points on one side.
     pub(crate) fn better_somewhere(&self, take: usize) -> Vec<Better> {
-        let unknown = if self.asked.is_in_first_window() { &[][..] } else { &self.asked.unknown };
+        let unknown =
+            if self.request.is_in_first_window() { &[][..] } else { &self.request.unknown };
         let all = unknown.iter().filter_map(|of| {
             let others = self.complete().filter(|at| *at != take && self.is_gentle(*at));
             let all = others.flat_map(|at| {

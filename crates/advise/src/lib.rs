@@ -1,12 +1,12 @@
 //! Which control to take on a path, by simulating that path.
 //!
-//! [`Asked`] is what a person knows, [`Stack`] who sends and what controls it can have. [`advise`]
-//! runs all of them at the first points of what is [`unknown`](Point), the best of them at the
-//! others, and makes an [`Answer`] of it. Nothing is looked up: there is no table of paths. [`mix`]
-//! does it for the transfers that a host has recorded.
+//! [`Request`] is what a person knows, [`Stack`] who sends and what controls it can have.
+//! [`advise`] runs all of them at the first points of what is [`unknown`](Point), the best of them
+//! at the others, and makes an [`Answer`] of it. Nothing is looked up: there is no table of paths.
+//! [`mix`] does it for the transfers that a host has recorded.
 
 mod answer;
-mod asked;
+mod request;
 mod choose;
 mod measure;
 pub mod mix;
@@ -14,9 +14,9 @@ mod stack;
 mod words;
 
 pub use answer::{Answer, Change, Choice, KnownPath, SCHEMA, Unknown, Verified};
-pub use asked::{Asked, Point};
 pub use firstflight_runner::{Options, RunError};
-pub use measure::{Took, advise, at};
+pub use measure::{Cost, advise, at};
+pub use request::{Point, Request};
 pub use stack::{Candidate, Stack};
 
 /// The README's example compiles and runs.

@@ -3,13 +3,13 @@
 use firstflight_runner::{Options, RunError, Simulator, Transport};
 
 use crate::answer::Answer;
-use crate::asked::{Asked, LONGEST_S, OTHERS, Point};
 use crate::choose::Table;
+use crate::request::{LONGEST_S, OTHERS, Point, Request};
 use crate::stack::Candidate;
 
 /// What a transfer took at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Took {
+pub struct Cost {
     /// Until all was delivered; `LONGEST_S` if it was not.
     pub seconds: f64,
     /// Packets sent again, over those of the transfer.
@@ -35,13 +35,13 @@ struct Plan {
 /// # Errors
 /// A control that the simulator does not know, or an interruption.
 pub fn advise(
-    asked: &Asked,
+    request: &Request,
     candidates: &[Candidate],
     options: &Options<'_>,
 ) -> Result<Answer, RunError> {
-    let plan = Plan::of(asked, candidates.len());
-    let points: Vec<Point> = (0..plan.all as u64).map(|number| asked.point(number)).collect();
-    let mut table = Table::new(asked, candidates, points);
+    let plan = Plan::of(request, candidates.len());
+    let points: Vec<Point> = (0..plan.all as u64).map(|number| request.point(number)).collect();
+    let mut table = Table::new(request, candidates, points);
     let mut running: Vec<usize> = (0..candidates.len()).collect();
     for done in 0..plan.all {
         if done == plan.first {
@@ -49,13 +49,13 @@ pub fn advise(
         }
         let models: Vec<String> = running.iter().map(|at| candidates[*at].model.clone()).collect();
         let point = table.points[done];
-        let took = run(asked, &models, &point, plan.bytes, &Simulator::TCP, options)?;
+        let took = run(request, &models, &point, plan.bytes, &Simulator::TCP, options)?;
         running.iter().zip(took).for_each(|(at, (took, _))| table.runs[*at].push(took));
         if let Some(report) = options.on_done {
             report(done + 1, plan.all);
         }
     }
-    Ok(Answer::new(asked, &table, plan.bytes))
+    Ok(Answer::new(request, &table, plan.bytes))
 }
 
 /// What transfers take at one point on a transport, by controls of its own names.
@@ -63,39 +63,39 @@ pub fn advise(
 /// # Errors
 /// As [`Transport::run`].
 pub fn at(
-    asked: &Asked,
+    request: &Request,
     controls: &[String],
     point: &Point,
     transport: &dyn Transport,
     options: &Options<'_>,
-) -> Result<Vec<Took>, RunError> {
-    let ran = run(asked, controls, point, asked.size_bytes, transport, options)?;
+) -> Result<Vec<Cost>, RunError> {
+    let ran = run(request, controls, point, request.size_bytes, transport, options)?;
     Ok(ran.into_iter().map(|(took, _)| took).collect())
 }
 
 /// What transfers of so many bytes take, and whether each left slow start.
 pub(crate) fn run(
-    asked: &Asked,
+    request: &Request,
     controls: &[String],
     point: &Point,
     bytes: u64,
     transport: &dyn Transport,
     options: &Options<'_>,
-) -> Result<Vec<(Took, bool)>, RunError> {
-    let scenario = asked.scenario(point, controls, bytes)?;
+) -> Result<Vec<(Cost, bool)>, RunError> {
+    let scenario = request.scenario(point, controls, bytes)?;
     let options = Options { on_done: None, samples: None, ..*options };
     let report = transport.run(&scenario, &options)?;
     if report.interrupted {
         return Err(RunError::Interrupted);
     }
-    let before = if asked.shared { asked.before(&OTHERS[point.others]) } else { 0.0 };
-    let packets = bytes.div_ceil(asked.packet_bytes.0).max(1);
+    let before = if request.shared { request.before(&OTHERS[point.others]) } else { 0.0 };
+    let packets = bytes.div_ceil(request.packet_bytes.0).max(1);
     let took = report.runs.iter().map(|run| {
         let (ours, others) = (run.result.flows.first(), run.result.flows.get(1));
         let done = |time: Option<f64>| time.unwrap_or(LONGEST_S);
         let again = ours.map_or(0, |flow| flow.counts.retransmitted_packets);
         let seconds = done(ours.and_then(|flow| flow.completion_time_s));
-        let took = Took {
+        let took = Cost {
             seconds,
             again: again as f64 / packets as f64,
             others_s: others.map(|flow| done(flow.completion_time_s) - before),
@@ -109,20 +109,20 @@ pub(crate) fn run(
 impl Plan {
     /// The plan with the most points that [`BUDGET`] allows; where it does not allow the fewest, of
     /// the beginning of the transfer.
-    fn of(asked: &Asked, controls: usize) -> Self {
-        let mut plan = Self { first: 0, all: 0, bytes: asked.size_bytes };
+    fn of(request: &Request, controls: usize) -> Self {
+        let mut plan = Self { first: 0, all: 0, bytes: request.size_bytes };
         for all in POINTS {
             (plan.first, plan.all) = (all / 4, all);
             let runs = plan.runs(controls);
-            if asked.packets_of(asked.size_bytes) * runs <= BUDGET {
+            if request.packets_of(request.size_bytes) * runs <= BUDGET {
                 return plan;
             }
         }
-        let others = asked.packets_of(0);
-        let of_one = asked.packets_of(asked.packet_bytes.0) - others;
+        let others = request.packets_of(0);
+        let of_one = request.packets_of(request.packet_bytes.0) - others;
         let packets = (BUDGET / plan.runs(controls)).saturating_sub(others) / of_one;
-        let bytes = packets.max(LEAST_PACKETS) * asked.packet_bytes.0;
-        Self { bytes: bytes.min(asked.size_bytes), ..plan }
+        let bytes = packets.max(LEAST_PACKETS) * request.packet_bytes.0;
+        Self { bytes: bytes.min(request.size_bytes), ..plan }
     }
 
     fn runs(&self, controls: usize) -> u64 {
@@ -147,8 +147,8 @@ mod tests {
 
     fn plan(shared: bool, size: &str) -> Plan {
         let path = [("--rate", "100Mbps"), ("--rtt", "50ms"), ("--size", size)];
-        let asked = Asked::new(Stack::Linux, shared, &path.into_iter().collect()).unwrap();
-        Plan::of(&asked, 16)
+        let request = Request::new(Stack::Linux, shared, &path.into_iter().collect()).unwrap();
+        Plan::of(&request, 16)
     }
 
     #[test]

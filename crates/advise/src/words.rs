@@ -4,10 +4,10 @@ use firstflight_outside::{digits, short};
 use firstflight_scenario::{Rate, Size, Time};
 
 use crate::answer::{Answer, Change, Choice, Unknown};
-use crate::asked::{
-    ACKS, Asked, BUFFER_BDP, FIRST_WINDOW, Factor, JITTER_S, LONGEST_S, LOSS, MOST_LATE, OTHERS,
-};
 use crate::choose::{EQUAL, Side};
+use crate::request::{
+    ACKS, BUFFER_BDP, FIRST_WINDOW, Factor, JITTER_S, LONGEST_S, LOSS, MOST_LATE, OTHERS, Request,
+};
 
 /// As the document calls it.
 pub(crate) fn name(of: Factor) -> &'static str {
@@ -27,7 +27,7 @@ pub(crate) fn code(others: usize) -> &'static str {
 }
 
 /// What was not told, and what it can be.
-pub(crate) fn unknown(asked: &Asked) -> Vec<Unknown> {
+pub(crate) fn unknown(request: &Request) -> Vec<Unknown> {
     let between = |of: Factor| match of {
         Factor::Buffer => format!("{} to {} BDP", BUFFER_BDP.0, BUFFER_BDP.1),
         Factor::Loss => {
@@ -43,7 +43,7 @@ pub(crate) fn unknown(asked: &Asked) -> Vec<Unknown> {
         Factor::Acks => format!("one for {} to {} packets", ACKS[0], ACKS[ACKS.len() - 1]),
         Factor::Others => OTHERS.map(|other| other.words).join(", or "),
     };
-    let all = asked.unknown.iter();
+    let all = request.unknown.iter();
     all.map(|of| Unknown { name: name(*of), between: between(*of) }).collect()
 }
 
@@ -71,44 +71,45 @@ fn more(below: bool) -> &'static str {
 }
 
 /// The answer.
-pub(crate) fn sentences(asked: &Asked, answer: &Answer) -> Vec<String> {
+pub(crate) fn sentences(request: &Request, answer: &Answer) -> Vec<String> {
     let (take, own) = (&answer.take[0], &answer.own);
-    let mut said = vec![gain(asked, take, own)];
-    said.extend(answer.take[1..].iter().map(|choice| beside(choice, take)));
-    said.extend(changed(asked, &answer.changes));
+    let mut sentences = vec![gain(request, take, own)];
+    sentences.extend(answer.take[1..].iter().map(|choice| alternative(choice, take)));
+    sentences.extend(changed(request, &answer.changes));
     let points = answer.points.len();
-    said.push(format!(
+    sentences.push(format!(
         "Times are from the quickest to the slowest of {points} paths that yours may be; {} of 100 \
          such paths lie between.",
         digits(answer.interval * 100.0, 0)
     ));
-    if answer.simulated_bytes < asked.size_bytes {
+    if answer.simulated_bytes < request.size_bytes {
         let first = Size::from_bytes(answer.simulated_bytes);
-        said.push(format!("Simulated was the beginning alone, {first}: all times are of that."));
+        sentences
+            .push(format!("Simulated was the beginning alone, {first}: all times are of that."));
     }
-    said
+    sentences
 }
 
 /// What would change an answer, and what would not.
-pub(crate) fn changed(asked: &Asked, changes: &[Change]) -> Vec<String> {
+pub(crate) fn changed(request: &Request, changes: &[Change]) -> Vec<String> {
     let one = |change: &Change| {
         let (when, other, ratio) = (&change.when, &change.take, share(change.ratio));
         format!("If {when}, take {other}: it needs {ratio} that time there.")
     };
-    let mut said: Vec<String> = changes.iter().map(one).collect();
-    let is_told = |of: &&Factor| changes.iter().all(|change| change.unknown != name(**of));
-    let rest: Vec<&str> = asked.unknown.iter().filter(is_told).map(|of| name(*of)).collect();
+    let mut sentences: Vec<String> = changes.iter().map(one).collect();
+    let is_unchanged = |of: &&Factor| changes.iter().all(|change| change.unknown != name(**of));
+    let rest: Vec<&str> = request.unknown.iter().filter(is_unchanged).map(|of| name(*of)).collect();
     if !rest.is_empty() {
-        said.push(format!("What would not change the answer: {}.", rest.join(", ")));
+        sentences.push(format!("What would not change the answer: {}.", rest.join(", ")));
     }
-    said
+    sentences
 }
 
 /// What is gained over the stack's own.
-fn gain(asked: &Asked, take: &Choice, own: &Choice) -> String {
-    let (stack, own_name) = (asked.stack.title(), &own.control);
-    if asked.is_in_first_window() {
-        let (size, window) = (Size::from_bytes(asked.size_bytes), FIRST_WINDOW);
+fn gain(request: &Request, take: &Choice, own: &Choice) -> String {
+    let (stack, own_name) = (request.stack.title(), &own.control);
+    if request.is_in_first_window() {
+        let (size, window) = (Size::from_bytes(request.size_bytes), FIRST_WINDOW);
         return format!(
             "Nothing is gained: a transfer of {size} is over in the first window of {window} \
              packets. {} takes {}.",
@@ -138,7 +139,7 @@ fn gain(asked: &Asked, take: &Choice, own: &Choice) -> String {
 }
 
 /// Another choice, beside the advised one.
-fn beside(choice: &Choice, take: &Choice) -> String {
+fn alternative(choice: &Choice, take: &Choice) -> String {
     let ratio = share(choice.over_own / take.over_own);
     let what = match choice.role {
         Some("quicker") => "is quicker, at a price",
@@ -183,18 +184,18 @@ pub(crate) fn percent(share: f64) -> String {
 impl Answer {
     /// What was told of the path and what was not, in a line.
     pub fn path(&self) -> String {
-        let told = &self.told;
+        let path = &self.told;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
-        let rtt = Time::from_ns((told.rtt_s * 1e9).round() as u64);
-        let rate = Rate::from_bps(told.rate_bps);
-        let size = Size::from_bytes(told.size_bytes);
-        let alone = if told.shared { "shared" } else { "alone" };
-        let loss = told.loss.map_or_else(String::new, |loss| format!(", loss {}", percent(loss)));
+        let rtt = Time::from_ns((path.rtt_s * 1e9).round() as u64);
+        let rate = Rate::from_bps(path.rate_bps);
+        let size = Size::from_bytes(path.size_bytes);
+        let alone = if path.shared { "shared" } else { "alone" };
+        let loss = path.loss.map_or_else(String::new, |loss| format!(", loss {}", percent(loss)));
         let unknown: Vec<String> =
             self.unknown.iter().map(|of| format!("{} ({})", of.name, of.between)).collect();
         format!(
             "{size} at {rate}, {rtt}{loss}, {alone}, over {}. Not told: {}.",
-            told.on,
+            path.on,
             unknown.join("; ")
         )
     }

@@ -12,19 +12,19 @@ use firstflight_scenario::{Complete, Recovery, Size, complete};
 /// `profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing`, then what single controls
 /// do otherwise. Of a kernel's TCP and of QUIC it says whose endpoints they are.
 pub fn in_force(report: &Report) -> String {
-    let mut said = common(report);
+    let mut text = common(report);
     for own in otherwise(report) {
-        said.push_str("; ");
-        said.push_str(&own);
+        text.push_str("; ");
+        text.push_str(&own);
     }
-    said
+    text
 }
 
 /// What holds for all controls, which is short however many they are.
 pub fn common(report: &Report) -> String {
     let complete = &report.scenario;
     let first = report.runs.first();
-    let mut said = match (transport(report), first.and_then(|run| run.result.lab.as_ref())) {
+    let mut text = match (transport(report), first.and_then(|run| run.result.lab.as_ref())) {
         ("linux", Some(lab)) => {
             format!("TCP of Linux {}, {}", lab.kernel, complete.endpoints())
         }
@@ -39,13 +39,13 @@ pub fn common(report: &Report) -> String {
         _ => complete.endpoints(),
     };
     if transport(report) == "sim" {
-        said.push_str(match paced(complete) {
+        text.push_str(match paced(complete) {
             Paced::None => ", no pacing",
             Paced::All => ", paced",
             Paced::Some => ", no pacing but where said",
         });
     }
-    said
+    text
 }
 
 /// What some controls do otherwise, those that do the same together: `vegas, scout: no ssthresh`.
@@ -135,7 +135,7 @@ fn exceptions(
     };
     let open = control.startup.open(given, Bytes(complete.packet.bytes()));
     let mut own = Vec::new();
-    // What its name says needs no second saying.
+    // What its name says is not repeated.
     let named = |knob| spec.startup.knob(knob).is_some();
     if open.cwnd != given.cwnd && !named("iw") {
         own.push(format!("IW {}", complete.window(Size::from_bytes(open.cwnd.0))));
@@ -182,12 +182,12 @@ pub(crate) fn without_sack(report: &Report) -> Option<String> {
     let named = controls.iter().filter_map(|(control, spec)| {
         own_recovery(complete, control, flow).map(|recovery| (spec.text.as_str(), recovery.title()))
     });
-    let said: Vec<String> = named.map(|(name, title)| format!("{name} by {title}")).collect();
-    (!said.is_empty()).then(|| {
+    let repairs: Vec<String> = named.map(|(name, title)| format!("{name} by {title}")).collect();
+    (!repairs.is_empty()).then(|| {
         format!(
             "Losses are repaired by SACK, but those of {}, as the name says; --recovery sack gives \
              every control the same repair.",
-            said.join(", of ")
+            repairs.join(", of ")
         )
     })
 }
@@ -199,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    fn said(text: &str) -> String {
+    fn line_of(text: &str) -> String {
         let scenario = Scenario::parse(&format!("duration = '1ms'\n{text}"), "x.toml").unwrap();
         in_force(&run(&scenario, &Options::default()).unwrap())
     }
@@ -207,14 +207,14 @@ mod tests {
     #[test]
     fn what_holds_for_all_comes_first_and_exceptions_by_their_control() {
         let common = "profile linux: IW 10 packets, no ssthresh, recovery RACK, no pacing";
-        assert_eq!(said("controls = ['hoe', 'mstart']"), common);
+        assert_eq!(line_of("controls = ['hoe', 'mstart']"), common);
         assert_eq!(
-            said("controls = ['liw', 'slow-start(ssthresh=20pkt)']"),
+            line_of("controls = ['liw', 'slow-start(ssthresh=20pkt)']"),
             common.to_owned() + "; liw: IW 64 packets, ssthresh 64 packets",
             "a name says its knobs itself"
         );
         assert_eq!(
-            said(
+            line_of(
                 "profile = 'rfc'\ncontrols = ['newreno', 'vegas', 'scout', 'reno', 'paced', 'bbr']"
             ),
             "profile rfc: IW 1 packet, ssthresh 32 packets, recovery NewReno, no pacing but where \
@@ -222,7 +222,7 @@ mod tests {
              paced: paced"
         );
         assert_eq!(
-            said("pacing = true\ncontrols = ['hoe', 'paced']"),
+            line_of("pacing = true\ncontrols = ['hoe', 'paced']"),
             "profile linux with its own pacing: IW 10 packets, no ssthresh, recovery RACK, paced"
         );
     }

@@ -42,8 +42,8 @@ pub struct Judged {
     pub log: StartUp,
     /// The log tells how many bytes arrived.
     #[serde(skip)]
-    is_told: bool,
-    /// What the log says against the path that was named.
+    is_size_known: bool,
+    /// Why the log contradicts the path that was named.
     #[serde(skip)]
     pub caution: Option<String>,
     /// The references, in order.
@@ -107,7 +107,7 @@ impl KnownPath<'_> {
             size_bytes: (!hidden).then_some(size_bytes),
             findings: findings(&seen),
             log: StartUp::log(summary, whole(seen.bdp)),
-            is_told: arrived.is_some(),
+            is_size_known: arrived.is_some(),
             caution: another_path(&complete, summary),
             references,
         })
@@ -237,7 +237,7 @@ impl Judged {
     /// What the references carried, and the findings, a line each.
     pub fn words(&self) -> String {
         let first = self.size_bytes.map_or(String::new(), |bytes| {
-            let why = match self.is_told {
+            let why = match self.is_size_known {
                 true => "as the log",
                 false => "what the path takes in the log's time: how much arrived is not told",
             };

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 pub use checks::{COMPARED, Carried, comparison, scenario};
 pub use expected::{Checked, Expectation, check};
-pub use firstflight_judge::Asked;
+pub use firstflight_judge::Request;
 pub use judged::{Judged, KnownPath, StartUp};
 pub use predict::{Predicted, predict};
 pub use socket_buffers::{Allowed, Needed};
@@ -30,14 +30,14 @@ pub use socket_buffers::{Allowed, Needed};
 /// What came of a scenario, and which of its expectations do not hold.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Ran {
+pub struct Outcome {
     /// The runs.
     pub report: Report,
     /// The conditions of `[expect]` that do not hold, in words.
     pub unmet: Vec<String>,
 }
 
-impl Ran {
+impl Outcome {
     /// What came of a scenario, as it is known from before.
     pub fn of(report: Report, unmet: Vec<String>) -> Self {
         Self { report, unmet }
@@ -52,11 +52,11 @@ pub fn run(
     scenario: &Scenario,
     transport: &dyn Transport,
     options: &Options<'_>,
-) -> Result<Ran, RunError> {
+) -> Result<Outcome, RunError> {
     let report = transport.run(scenario, options)?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();
     let unmet = check(scenario, &runs).map(|checked| checked.unmet).unwrap_or_default();
-    Ok(Ran { unmet: unmet.iter().map(Unmet::to_string).collect(), report })
+    Ok(Outcome { unmet: unmet.iter().map(Unmet::to_string).collect(), report })
 }
 
 /// The document of `judge --json`: a control on the scenarios of the catalogue, all of them run on
@@ -66,12 +66,12 @@ pub fn run(
 /// # Errors
 /// A control or a scenario that is none, an interruption, or what a run says.
 pub fn judge(
-    asked: &Asked<'_>,
+    request: &Request<'_>,
     transport: &dyn Transport,
     options: &Options<'_>,
 ) -> Result<String, RunError> {
     let transports = Transports::all(transport);
-    json(&asked.question(&transports)?.judge(&transports, None, options)?)
+    json(&request.question(&transports)?.judge(&transports, None, options)?)
 }
 
 /// A document as indented JSON with a final newline.
@@ -79,10 +79,10 @@ pub fn judge(
 /// # Errors
 /// A number that is none.
 pub fn json(document: &impl Serialize) -> Result<String, RunError> {
-    firstflight_results::json(document).map_err(unsaid)
+    firstflight_results::json(document).map_err(unprintable)
 }
 
-fn unsaid(error: serde_json::Error) -> RunError {
+fn unprintable(error: serde_json::Error) -> RunError {
     RunError::Failed(format!("the results cannot be printed: {error}"))
 }
 

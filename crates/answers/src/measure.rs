@@ -1,5 +1,5 @@
-//! What of a report compares controls: the path in words, rates in a unit for people, a number for
-//! the flows of a run.
+//! What compares the controls of a report: the path in words, rates in a unit for people, a number
+//! for the flows of a run.
 
 use firstflight_results::{FilesResult, RunResult};
 use firstflight_runner::Report;

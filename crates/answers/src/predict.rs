@@ -14,7 +14,7 @@ pub struct Predicted {
     /// The path and its endpoints.
     #[serde(skip)]
     pub complete: Complete,
-    /// What the model was told of them.
+    /// What the model takes of them.
     #[serde(skip)]
     pub conditions: Conditions,
     /// The model's prediction.

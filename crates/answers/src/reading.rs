@@ -18,21 +18,21 @@ pub fn sentences(report: &Report) -> Vec<String> {
     let by_control = report.runs.chunk_by(|one, next| one.result.alias == next.result.alias);
     let controls: Vec<Vec<&RunResult>> =
         by_control.map(|runs| runs.iter().map(|run| &run.result).collect()).collect();
-    let mut said: Vec<String> = no_round_trip(report).into_iter().collect();
-    said.extend(ranking(report, &controls).filter(|_| said.is_empty()));
+    let mut sentences: Vec<String> = no_round_trip(report).into_iter().collect();
+    sentences.extend(ranking(report, &controls).filter(|_| sentences.is_empty()));
     for runs in controls.iter().filter(|_| controls.len() <= MOST_SAID) {
         // Of several flows or seeds the table has the means.
         if let [run] = runs[..]
             && let [flow] = &run.flows[..]
             && flow.files.is_none()
         {
-            said.push(format!("{}: {}.", run.alias, start_up(flow)));
+            sentences.push(format!("{}: {}.", run.alias, start_up(flow)));
         }
     }
-    said.extend(controls.iter().filter_map(|runs| own_window(report, runs.first()?)));
-    said.extend(endpoints::without_sack(report));
-    said.extend(set_up(report));
-    said
+    sentences.extend(controls.iter().filter_map(|runs| own_window(report, runs.first()?)));
+    sentences.extend(endpoints::without_sack(report));
+    sentences.extend(set_up(report));
+    sentences
 }
 
 /// A control that opens with a window of its own, where the user asked for another.
@@ -138,8 +138,8 @@ fn ranking(report: &Report, controls: &[Vec<&RunResult>]) -> Option<String> {
         }
     };
     // The order of many stands in the table.
-    let beside = if controls.len() > MOST_SAID { &[] } else { &behind[..] };
-    let others = beside.iter().map(|it| measure.beside(it.name, it.value / best.value));
+    let shown = if controls.len() > MOST_SAID { &[] } else { &behind[..] };
+    let others = shown.iter().map(|it| measure.compared(it.name, it.value / best.value));
     let others: Vec<String> = others.chain(late).collect();
     match others.is_empty() {
         true => Some(format!("{first}.")),
@@ -221,7 +221,7 @@ impl Measure {
         }
     }
 
-    fn beside(self, name: &str, ratio: f64) -> String {
+    fn compared(self, name: &str, ratio: f64) -> String {
         match self {
             _ if (ratio - 1.0).abs() < EQUAL => format!("{name} the same within 1 %"),
             Self::Throughput => format!("{name} {:.0} % of it", ratio * 100.0),
@@ -255,34 +255,34 @@ fn start_up(flow: &FlowResult) -> String {
         "heuristic" => "by its own sign of a full path",
         other => other,
     };
-    let mut said = format!("start-up ended {by}");
+    let mut text = format!("start-up ended {by}");
     if let Some(share) = startup.exit_window_over_bdp {
-        said.push_str(&format!(", at {share:.2} BDP"));
+        text.push_str(&format!(", at {share:.2} BDP"));
     }
     if let Some(after) = startup.exit_time_s {
-        said.push_str(&format!(" after {} s", short(after)));
+        text.push_str(&format!(" after {} s", short(after)));
     }
     // Without a share nothing is known of what the path holds.
     let share = startup.exit_window_over_bdp.unwrap_or(1.0);
     match full {
         _ if share >= EARLY => {}
         Some(after) if startup.exit_time_s.is_some_and(|exit| after <= exit) => {
-            said.push_str(&format!(", having been at 90 % at {} s", short(after)));
+            text.push_str(&format!(", having been at 90 % at {} s", short(after)));
         }
-        Some(after) => said.push_str(&format!(": early, 90 % came only at {} s", short(after))),
-        None => said.push_str(": too early, 90 % was never reached"),
+        Some(after) => text.push_str(&format!(": early, 90 % came only at {} s", short(after))),
+        None => text.push_str(": too early, 90 % was never reached"),
     }
     let dropped = startup.drops_in_exit_round.unwrap_or(0);
     let cuts = startup.reductions_next_10_rtt.unwrap_or(0);
     if dropped > 0 {
         let late = if share > LATE && dropped > LONE { ": too late, " } else { "; " };
         let (dropped, cuts) = (count(dropped, "packet"), count(cuts, "further cut"));
-        said.push_str(&format!("{late}{dropped} dropped in that round, {cuts} in ten RTTs"));
+        text.push_str(&format!("{late}{dropped} dropped in that round, {cuts} in ten RTTs"));
     }
     if flow.counts.timeouts > 0 {
-        said.push_str(&format!("; {} in all", count(flow.counts.timeouts, "timeout")));
+        text.push_str(&format!("; {} in all", count(flow.counts.timeouts, "timeout")));
     }
-    said
+    text
 }
 
 /// That the time measured is over before the first answer can come: nothing else is worth saying.
@@ -306,33 +306,33 @@ fn set_up(report: &Report) -> Vec<String> {
     // A path that holds less than a packet is filled by one.
     let bdp = (bottleneck_bps(report) as f64 * group.rtt.ns() as f64 / 8e9).max(wire as f64);
     let buffer = link.buffer.bytes_of(wire) as f64;
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if buffer > DEEP * bdp {
-        said.push(format!(
+        sentences.push(format!(
             "The buffer holds {} BDP: what waits for a loss ends late here.",
             short((buffer / bdp).round())
         ));
     }
     let window = group.receiver_window.map(|window| window.bytes() as f64 / bdp);
     if let Some(share) = window.filter(|share| *share < 1.0) {
-        said.push(format!("The receiver's window is {share:.2} BDP: it is the limit here."));
+        sentences.push(format!("The receiver's window is {share:.2} BDP: it is the limit here."));
     }
     if let Some(size) = group.size.filter(|size| (size.bytes() as f64) < bdp) {
-        said.push(format!(
+        sentences.push(format!(
             "{size} are less than one BDP: only the first round trips are measured."
         ));
     }
     let rtts = complete.duration.ns() / group.rtt.ns().max(1);
     if (1..FEW_RTTS).contains(&rtts) {
         let duration = complete.duration;
-        said.push(format!(
+        sentences.push(format!(
             "{duration} are {rtts} round trips: little beyond start-up is measured."
         ));
     }
-    said
+    sentences
 }
 
-/// Nobody reads a sentence about each of more controls than these.
+/// With more controls than these none has a sentence of its own.
 const MOST_SAID: usize = 12;
 /// What is said of a control that finished in no run.
 const NOT_ONE: &str = "did not finish";
@@ -361,7 +361,7 @@ mod tests {
 
     /// What is said of a start-up that ended after 2 s at this share of a BDP, of which 90 %
     /// came then.
-    fn said(share: Option<f64>, full: Option<f64>) -> String {
+    fn exit_of(share: Option<f64>, full: Option<f64>) -> String {
         start_up(&FlowResult {
             completion_time_s: Some(5.0),
             startup: Startup {
@@ -387,30 +387,34 @@ mod tests {
 
     #[test]
     fn what_finished_sometimes_did_not_fail_to_finish_and_no_order_is_said_that_is_not_shown() {
-        let said = first(&format!("controls = ['scout', 'rapid-start', 'hystart']\n{NOISY}"));
-        assert!(said.contains("rapid-start finished in 2 of 3, hystart did not finish"), "{said}");
-        assert!(said.starts_with("scout alone finished in all runs"), "{said}");
-        assert!(said.ends_with(" 20s were too short for what did not finish; see --duration."));
-        let said = first(&format!("controls = ['scout', 'astart']\nduration = '60s'\n{NOISY}"));
-        assert!(said.contains(", but the intervals show no difference to "), "{said}");
+        let sentence = first(&format!("controls = ['scout', 'rapid-start', 'hystart']\n{NOISY}"));
+        assert!(
+            sentence.contains("rapid-start finished in 2 of 3, hystart did not finish"),
+            "{sentence}"
+        );
+        assert!(sentence.starts_with("scout alone finished in all runs"), "{sentence}");
+        assert!(sentence.ends_with(" 20s were too short for what did not finish; see --duration."));
+        let sentence = first(&format!("controls = ['scout', 'astart']\nduration = '60s'\n{NOISY}"));
+        assert!(sentence.contains(", but the intervals show no difference to "), "{sentence}");
         // Equal seeds and no noise: what differs is shown.
-        let said = first("controls = ['hoe', 'newreno']\nruns = 3\n[[flow]]\nsize = '1MB'");
-        assert!(said.contains("no difference"), "{said}");
-        let said = first("controls = ['hystart', 'liw']\nruns = 3\n[[flow]]\nsize = '5MB'");
-        assert!(said.starts_with("hystart finishes first, after "), "{said}");
+        let sentence = first("controls = ['hoe', 'newreno']\nruns = 3\n[[flow]]\nsize = '1MB'");
+        assert!(sentence.contains("no difference"), "{sentence}");
+        let sentence = first("controls = ['hystart', 'liw']\nruns = 3\n[[flow]]\nsize = '5MB'");
+        assert!(sentence.starts_with("hystart finishes first, after "), "{sentence}");
     }
 
     #[test]
     fn a_time_below_one_round_trip_is_said_first() {
-        let said = first("controls = ['hoe', 'astart']\nduration = '20s'\n[path]\nrtt = '100s'");
-        assert!(said.starts_with("20s are less than one round trip of 100s"), "{said}");
-        assert!(said.contains("--duration 1000s"), "{said}");
+        let sentence =
+            first("controls = ['hoe', 'astart']\nduration = '20s'\n[path]\nrtt = '100s'");
+        assert!(sentence.starts_with("20s are less than one round trip of 100s"), "{sentence}");
+        assert!(sentence.contains("--duration 1000s"), "{sentence}");
     }
 
     #[test]
     fn an_exit_is_told_however_little_is_known_of_it() {
-        assert_eq!(said(None, None), "start-up ended at ssthresh after 2 s");
-        assert_eq!(said(Some(1.0), None), "start-up ended at ssthresh, at 1.00 BDP after 2 s");
+        assert_eq!(exit_of(None, None), "start-up ended at ssthresh after 2 s");
+        assert_eq!(exit_of(Some(1.0), None), "start-up ended at ssthresh, at 1.00 BDP after 2 s");
         let silent = FlowResult { control: SILENT.to_owned(), ..FlowResult::default() };
         assert_eq!(start_up(&silent), "how its start-up ended it does not tell");
     }
@@ -433,8 +437,8 @@ mod tests {
 
     #[test]
     fn it_was_early_only_if_the_path_was_filled_later_or_never() {
-        assert!(said(Some(0.3), None).ends_with(": too early, 90 % was never reached"));
-        assert!(said(Some(0.3), Some(3.0)).ends_with(": early, 90 % came only at 3 s"));
-        assert!(said(Some(0.3), Some(1.0)).ends_with(", having been at 90 % at 1 s"));
+        assert!(exit_of(Some(0.3), None).ends_with(": too early, 90 % was never reached"));
+        assert!(exit_of(Some(0.3), Some(3.0)).ends_with(": early, 90 % came only at 3 s"));
+        assert!(exit_of(Some(0.3), Some(1.0)).ends_with(", having been at 90 % at 1 s"));
     }
 }

@@ -133,8 +133,8 @@ mod tests {
         let needed = Needed::of(50e6, 0.6, None);
         let numbers = (needed.bdp_bytes, needed.tcp_wmem_bytes, needed.tcp_rmem_bytes);
         assert_eq!(numbers, (3_750_000, 7_500_000, 15_000_000));
-        let told = needed.sentence();
-        assert!(told.contains("tcp_wmem must be 7500000") && told.contains("15000000"), "{told}");
+        let text = needed.sentence();
+        assert!(text.contains("tcp_wmem must be 7500000") && text.contains("15000000"), "{text}");
         let short = Needed::of(50e6, 0.6, Some(1_000_000));
         assert_eq!((short.tcp_wmem_bytes, short.tcp_rmem_bytes), (1_000_000, 2_000_000));
         assert!(short.sentence().contains("usual limits are enough"), "{}", short.sentence());
@@ -148,16 +148,16 @@ mod tests {
         let allowed = Allowed::of(USUAL_WMEM, USUAL_RMEM);
         assert_eq!(allowed.sends_up_to_bdp_bytes, 2_097_152);
         assert_eq!(allowed.receives_up_to_bdp_bytes, 1_572_864);
-        let told = allowed.sentence();
-        assert!(told.contains("2.097 MB (28 Mbit/s at 600 ms, 112 Mbit/s at 150 ms)"), "{told}");
+        let text = allowed.sentence();
+        assert!(text.contains("2.097 MB (28 Mbit/s at 600 ms, 112 Mbit/s at 150 ms)"), "{text}");
     }
 
     #[test]
     fn a_window_that_the_buffer_may_have_ended_is_said_to_be_one() {
         let allowed = Allowed::of(USUAL_WMEM, USUAL_RMEM);
         assert!(!allowed.sentence_of(2_097_152).contains("may have decided"));
-        let told = allowed.sentence_of(3_000_000);
-        assert!(told.contains("may have decided") && told.contains("6000000"), "{told}");
-        assert!(told.contains("12000000 or more in net.ipv4.tcp_rmem"), "{told}");
+        let text = allowed.sentence_of(3_000_000);
+        assert!(text.contains("may have decided") && text.contains("6000000"), "{text}");
+        assert!(text.contains("12000000 or more in net.ipv4.tcp_rmem"), "{text}");
     }
 }

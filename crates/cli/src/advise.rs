@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use firstflight_advise::{Answer, Asked, Candidate, Stack, Verified, advise as ask};
+use firstflight_advise::{Answer, Candidate, Request, Stack, Verified, advise as ask};
 use firstflight_answers::json;
 use firstflight_report::terminal;
 use firstflight_report::{
@@ -70,7 +70,7 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn advise(args: &Args) -> Result<Status, Failure> {
-    let asked = asked(args.on.as_deref(), args.shared, &args.path())?;
+    let request = request(args.on.as_deref(), args.shared, &args.path())?;
     if let Some(file) = &args.out {
         output::check_file("--out", file)?;
     }
@@ -78,21 +78,24 @@ pub(crate) fn advise(args: &Args) -> Result<Status, Failure> {
     let progress = Progress::new("paths", None);
     let (done, say) = (|done, total| progress.set(done, total), |words: &str| progress.say(words));
     let options = Options { stop, on_done: Some(&done), say: Some(&say), ..Options::default() };
-    let mut answer = ask(&asked, &controls(asked.stack), &options)?;
+    let mut answer = ask(&request, &controls(request.stack), &options)?;
     if args.verify {
-        answer.verify(&asked, &*transport(asked.stack)?, &options)?;
+        answer.verify(&request, &*transport(request.stack)?, &options)?;
     }
     drop(progress);
     let screen = output::screen();
     if args.json {
         output::print(&json(&answer)?)?;
     } else {
-        let said = answer.sentences.iter().map(|sentence| wrapped(sentence, screen.width, "  "));
-        let said: String = said.collect();
+        let sentences =
+            answer.sentences.iter().map(|sentence| wrapped(sentence, screen.width, "  "));
+        let sentences: String = sentences.collect();
         let path = wrapped(&answer.path(), screen.width, "  ");
         let mut tables = vec![terminal::table(&table(&answer), screen)];
-        tables.extend(answer.verified.as_deref().map(|all| terminal::table(&beside(all), screen)));
-        output::print(&format!("{path}\n{said}\n{}", tables.join("\n")))?;
+        tables.extend(
+            answer.verified.as_deref().map(|all| terminal::table(&verified_table(all), screen)),
+        );
+        output::print(&format!("{path}\n{sentences}\n{}", tables.join("\n")))?;
     }
     if let Some(file) = &args.out {
         write_file(file, svg::render(&picture(&answer), Width::default())?)?;
@@ -111,8 +114,12 @@ impl Args {
     }
 }
 
-/// What is asked, checked.
-pub(crate) fn asked(on: Option<&str>, shared: bool, path: &PathFlags) -> Result<Asked, Failure> {
+/// The request, checked.
+pub(crate) fn request(
+    on: Option<&str>,
+    shared: bool,
+    path: &PathFlags,
+) -> Result<Request, Failure> {
     let on = on.unwrap_or(Stack::Linux.name());
     let names = Stack::ALL.map(Stack::name);
     let Some(stack) = Stack::ALL.into_iter().find(|stack| stack.name() == on) else {
@@ -120,7 +127,7 @@ pub(crate) fn asked(on: Option<&str>, shared: bool, path: &PathFlags) -> Result<
         let on = on.escape_debug();
         return Err(Failure::Usage(format!("--on {on}: no stack{hint}; accepted: {accepted}")));
     };
-    Ok(Asked::new(stack, shared, path)?)
+    Ok(Request::new(stack, shared, path)?)
 }
 
 /// The controls of a stack, by what its transport here carries; another stack of QUIC has what the
@@ -182,7 +189,7 @@ fn table(answer: &Answer) -> Table {
 }
 
 /// What was measured, beside what was simulated.
-fn beside(all: &[Verified]) -> Table {
+fn verified_table(all: &[Verified]) -> Table {
     let columns =
         [("simulated", "s"), ("measured", "s"), ("sent again", "%"), ("measured again", "%")];
     let columns = columns.map(|(name, unit)| Column::number(name, unit));

@@ -82,9 +82,9 @@ pub fn advise(
     path: &PathFlags,
     options: &Options<'_>,
 ) -> Result<String, Refused> {
-    let asked = advise::asked(Some(on), shared, path)?;
-    let controls = advise::controls(asked.stack);
-    Ok(json(&firstflight_advise::advise(&asked, &controls, options)?)?)
+    let request = advise::request(Some(on), shared, path)?;
+    let controls = advise::controls(request.stack);
+    Ok(json(&firstflight_advise::advise(&request, &controls, options)?)?)
 }
 
 /// The document of `list --json`, of everything or of one name.

@@ -159,8 +159,8 @@ fn connection(
     segments
 }
 
-/// What the ACKs of a connection have told of packets out of order: runs of them, first and one
-/// past the last, that which was told of last first (RFC 2018, section 4).
+/// The packets that a connection's ACKs have reported out of order, as runs (first, one past the
+/// last), the newest report first (RFC 2018, section 4).
 #[derive(Default)]
 struct Arrived(Vec<(u32, u32)>);
 
@@ -186,7 +186,7 @@ impl Arrived {
     }
 }
 
-/// The blocks that the simulator's receivers tell at most, beside a time stamp.
+/// The blocks that the simulator's receivers report at most, beside a time stamp.
 const MOST_BLOCKS: usize = 3;
 /// The run begins so long after the file, so that a handshake fits before: longer than any RTT.
 const EARLIER_NS: u64 = 3_600_000_000_000;

@@ -9,7 +9,7 @@ use firstflight_runner::{Report, Run};
 
 use crate::failure::{Failure, Status};
 use crate::page::About;
-use crate::shared::{Beside, Common, carry_out};
+use crate::shared::{Common, Recorders, carry_out};
 use crate::{figures, output, summary};
 
 /// Compare controls on one path, side by side, with a plot
@@ -44,9 +44,13 @@ pub(crate) fn compare(args: &Args) -> Result<Status, Failure> {
     let controls = all.as_ref().map_or(&args.controls, |all| &all.controls);
     let scenario = comparison(controls, &args.common.path.0, &*transport)?;
     args.common.check_directories()?;
-    let _held = args.common.hold()?;
-    let mut report =
-        carry_out(&scenario, &*transport, args.common.purpose(all.is_none()), Beside::default())?;
+    let _lock = args.common.lock_out()?;
+    let mut report = carry_out(
+        &scenario,
+        &*transport,
+        args.common.purpose(all.is_none()),
+        Recorders::default(),
+    )?;
     report.refused = all.as_ref().map_or_else(Vec::new, |all| all.refused.clone());
     if args.common.json {
         output::print(&report.results().to_json()?)?;

@@ -55,7 +55,7 @@ impl Fault for Failure {
 }
 
 /// Errors whose message is the whole failure.
-macro_rules! said_as {
+macro_rules! from_message {
     ($($error:ty => $variant:ident $prefix:literal),+ $(,)?) => {$(
         impl From<$error> for Failure {
             fn from(error: $error) -> Self {
@@ -65,7 +65,7 @@ macro_rules! said_as {
     )+};
 }
 
-said_as! {
+from_message! {
     ScenarioError => Usage "",
     ControlProblem => Usage "",
     QlogError => Usage "",

@@ -9,7 +9,7 @@ mod text;
 
 use std::path::PathBuf;
 
-use firstflight_judge::{Asked, Judgement, Keep, MOST_SEEDS, Question, REFERENCES, Transports};
+use firstflight_judge::{Judgement, Keep, MOST_SEEDS, Question, REFERENCES, Request, Transports};
 use firstflight_outside::{FileStore, content_name};
 use firstflight_report::{write_dir, write_file};
 use firstflight_runner::Options;
@@ -87,7 +87,7 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
     let against = args.against.as_deref().map(parts).unwrap_or_default();
     let programs = args.programs.carried_by(&on)?;
     let name = args.control.as_deref().unwrap_or("programs");
-    let asked = Asked {
+    let request = Request {
         control: name,
         against: &against,
         only: &args.only,
@@ -105,13 +105,13 @@ pub(crate) fn judge(args: &Args) -> Result<Status, Failure> {
         references: if on_sim { &SIM } else { &*transport },
         linux: &*transport,
     };
-    let question = asked.question(&transports)?;
+    let question = request.question(&transports)?;
     let store = store(args)?;
     if let Some(file) = &args.csv {
         output::check_file("--csv", file)?;
     }
     let baseline = args.ci.check()?;
-    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
+    let _lock = output::lock_out(args.out.as_deref())?;
     let who = who(args, &transports)?;
     let keep = store.as_ref().map(|store| Keep { store, who });
     let judgement = match with_progress(&question, &transports, keep.as_ref()) {
@@ -177,8 +177,8 @@ fn with_progress(
     Ok(question.judge(transports, keep, &options)?)
 }
 
-/// The program by its content, the transport with its flags, and what the flags do not tell of the
-/// transports: what another build has measured says nothing of this one.
+/// The program by its content, the transport with its flags, and what of the transports no flag
+/// says. Another build's results are not used.
 fn who(args: &Args, transports: &Transports<'_>) -> Result<String, Failure> {
     let program =
         content_name(&std::env::current_exe().and_then(std::fs::read).unwrap_or_default());

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use firstflight_control::Control;
 use firstflight_kernel::catalogue::{self, KernelControl};
+#[cfg(not(feature = "kernel"))]
+use firstflight_kernel::requirements::Lack;
 
 use crate::failure::{Failure, Status};
 
@@ -372,12 +374,19 @@ pub(crate) fn kernel(args: &Args) -> Result<Status, Failure> {
             distinct(&wanted)?;
             load(wanted, args)
         }
-        Action::Unload(args) => unload(args),
-        Action::Status(args) => status(args.json),
-        Action::Watch(args) => watch(args),
         Action::WhatIf(args) => what_if::what_if(args),
+        #[cfg(feature = "kernel")]
+        Action::Unload(args) => unload(args),
+        #[cfg(feature = "kernel")]
+        Action::Status(args) => status(args.json),
+        #[cfg(feature = "kernel")]
+        Action::Watch(args) => watch(args),
+        #[cfg(feature = "kernel")]
         Action::Steer(args) => steer(args),
+        #[cfg(feature = "kernel")]
         Action::Trial(args) => trial(args),
+        #[cfg(not(feature = "kernel"))]
+        _ => Err(Lack::Build.into()),
     }
 }
 
@@ -447,42 +456,11 @@ pub(crate) use self::trial::show as show_trial;
 #[cfg(feature = "kernel")]
 use self::{load::load, status::status, steer::steer, trial::trial, unload::unload, watch::watch};
 
+/// A build that cannot load has read what was asked for, and says what is missing.
 #[cfg(not(feature = "kernel"))]
-mod unsupported {
-    //! A build that cannot load: it reads what is asked for, and says what is missing.
-
-    use firstflight_kernel::requirements::Lack;
-
-    use super::{Load, Steer, Trial, Unload, Wanted, Watch};
-    use crate::failure::{Failure, Status};
-
-    pub(super) fn load(_: Vec<Wanted>, _: &Load) -> Result<Status, Failure> {
-        Err(Lack::Build.into())
-    }
-
-    pub(super) fn unload(_: &Unload) -> Result<Status, Failure> {
-        Err(Lack::Build.into())
-    }
-
-    pub(super) fn status(_json: bool) -> Result<Status, Failure> {
-        Err(Lack::Build.into())
-    }
-
-    pub(super) fn watch(_: &Watch) -> Result<Status, Failure> {
-        Err(Lack::Build.into())
-    }
-
-    pub(super) fn steer(_: &Steer) -> Result<Status, Failure> {
-        Err(Lack::Build.into())
-    }
-
-    pub(super) fn trial(_: &Trial) -> Result<Status, Failure> {
-        Err(Lack::Build.into())
-    }
+fn load(_: Vec<Wanted>, _: &Load) -> Result<Status, Failure> {
+    Err(Lack::Build.into())
 }
-
-#[cfg(not(feature = "kernel"))]
-use self::unsupported::{load, status, steer, trial, unload, watch};
 
 #[cfg(test)]
 mod tests {

@@ -123,8 +123,9 @@ fn spec(args: &Args) -> Result<LinkSpec, Failure> {
     let (rate, elements) = match &args.rate_trace {
         Some(path) => {
             let rates = Rates::load(path).map_err(|problem| {
-                let said = problem.contains("; accepted: ");
-                let accepted = if said { "" } else { "; accepted: a file of lines `0s 40Mbps`" };
+                let is_complete = problem.contains("; accepted: ");
+                let accepted =
+                    if is_complete { "" } else { "; accepted: a file of lines `0s 40Mbps`" };
                 Failure::Usage(format!("--rate-trace {problem}{accepted}"))
             })?;
             let schedule = rates.element(None).map_err(|problem| {

@@ -12,45 +12,45 @@ pub(crate) struct LogLimit(Mutex<Minute>);
 #[derive(Default)]
 struct Minute {
     began: Option<Instant>,
-    said: u32,
+    problems: u32,
 }
 
 impl LogLimit {
     /// Says what went wrong, on standard error.
     pub(crate) fn complain(&self, problem: &str) {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner).say(Instant::now());
-        match said {
-            Said::All => output::complain(&problem),
-            Said::Left(left) => {
+        let output = self.0.lock().unwrap_or_else(PoisonError::into_inner).add(Instant::now());
+        match output {
+            Output::Problem => output::complain(&problem),
+            Output::AfterOthers(left) => {
                 output::complain(&format!("{left} more of these were not logged"));
                 output::complain(&problem);
             }
-            Said::Nothing => {}
+            Output::Nothing => {}
         }
     }
 }
 
-/// What is to be said.
+/// What is logged of a problem.
 #[derive(Debug, PartialEq, Eq)]
-enum Said {
-    All,
-    /// After so many that were not.
-    Left(u32),
+enum Output {
+    Problem,
+    /// The problem, after so many that were not logged.
+    AfterOthers(u32),
     Nothing,
 }
 
 impl Minute {
-    fn say(&mut self, now: Instant) -> Said {
+    fn add(&mut self, now: Instant) -> Output {
         let mut left = 0;
         if self.began.is_none_or(|began| now.duration_since(began) >= MINUTE) {
-            left = self.said.saturating_sub(MOST);
-            *self = Self { began: Some(now), said: 0 };
+            left = self.problems.saturating_sub(MOST);
+            *self = Self { began: Some(now), problems: 0 };
         }
-        self.said = self.said.saturating_add(1);
-        match (self.said > MOST, left) {
-            (true, _) => Said::Nothing,
-            (false, 0) => Said::All,
-            (false, left) => Said::Left(left),
+        self.problems = self.problems.saturating_add(1);
+        match (self.problems > MOST, left) {
+            (true, _) => Output::Nothing,
+            (false, 0) => Output::Problem,
+            (false, left) => Output::AfterOthers(left),
         }
     }
 }
@@ -63,12 +63,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twenty_are_said_in_a_minute_and_then_how_many_were_not() {
+    fn twenty_are_logged_in_a_minute_and_then_how_many_were_not() {
         let (mut minute, now) = (Minute::default(), Instant::now());
-        let said: Vec<Said> = (0..30).map(|_| minute.say(now)).collect();
-        assert!(said[..20].iter().all(|said| *said == Said::All));
-        assert!(said[20..].iter().all(|said| *said == Said::Nothing));
-        assert_eq!(minute.say(now + MINUTE), Said::Left(10));
-        assert_eq!(minute.say(now + MINUTE), Said::All);
+        let outputs: Vec<Output> = (0..30).map(|_| minute.add(now)).collect();
+        assert!(outputs[..20].iter().all(|one| *one == Output::Problem));
+        assert!(outputs[20..].iter().all(|one| *one == Output::Nothing));
+        assert_eq!(minute.add(now + MINUTE), Output::AfterOthers(10));
+        assert_eq!(minute.add(now + MINUTE), Output::Problem);
     }
 }

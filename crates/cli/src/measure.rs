@@ -14,7 +14,7 @@ use crate::secret::SecretArgs;
 use crate::transfer::{Common, PeerArgs};
 use crate::{interrupt, output};
 
-mod found;
+mod findings;
 mod iperf3;
 mod median;
 mod quic;
@@ -72,17 +72,14 @@ pub(crate) fn measure(args: &Args) -> Result<Status, Failure> {
         let problem = "--size 0: nothing to measure; accepted: a size above 0, such as 5MB";
         return Err(Failure::Usage(problem.to_owned()));
     }
-    if let Some(out) = &args.out {
-        output::check_directory("--out", out)?;
-    }
-    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
+    let _lock = output::lock_out(args.out.as_deref())?;
     let sender: Box<dyn Sender> = match args.iperf3 {
         true => Box::new(iperf3::Iperf3::new(args, &names)?),
         false => Box::new(quic::Quic::new(args, &names)?),
     };
     let (measured, interrupted) = take_turns(args, &names, &*sender)?;
     let broken = measured.iter().flat_map(|one| &one.runs).any(|run| !is_whole(run));
-    found::print(args, &*sender, measured)?;
+    findings::print(args, &*sender, measured)?;
     Ok(match (interrupted, broken) {
         (true, _) => Status::Interrupted,
         (false, true) => Status::Unmet,
@@ -236,8 +233,8 @@ mod tests {
         let names = split("cubic, astart(ere.N=3,ere.M=2)+westwood").unwrap();
         assert_eq!(names, ["cubic", "astart(ere.N=3,ere.M=2)+westwood"]);
         for wrong in ["cubic", "", "cubic,", "a,,b", "a(b,c)"] {
-            let said = split(wrong).unwrap_err().to_string();
-            assert!(said.contains("accepted: two or more"), "{said}");
+            let error = split(wrong).unwrap_err().to_string();
+            assert!(error.contains("accepted: two or more"), "{error}");
         }
     }
 

@@ -119,11 +119,11 @@ fn bar(round: &MiniCycle, found: &Prediction) -> String {
     let buffer = found.buffer_packets.max(1) as f64;
     let filled = (round.queue_peak / buffer * BAR as f64).round().clamp(0.0, BAR as f64) as usize;
     let drawn = format!("|{}{}|", "#".repeat(filled), ".".repeat(BAR - filled));
-    let said = match round.overflows {
+    let words = match round.overflows {
         true => format!("overflows at {}", short(found.overflow_window_packets)),
         false => short(round.queue_peak),
     };
-    format!("{drawn} {said}")
+    format!("{drawn} {words}")
 }
 
 /// Width of a bar.

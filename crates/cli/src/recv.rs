@@ -190,7 +190,7 @@ async fn take(args: &Args, inbox: &Arc<Inbox>) -> Result<Status, Failure> {
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
         interrupted().await;
-        // Nobody who listens is an end too.
+        // That nobody listens any more is an end too.
         let _ = stop.send(true);
     });
     let mut reception = Reception::new(Arc::clone(inbox), at_once(args), stopped);
@@ -209,7 +209,7 @@ async fn take(args: &Args, inbox: &Arc<Inbox>) -> Result<Status, Failure> {
         bar.hide().await;
         begun += u64::from(ended.reached != Progress::default());
         let interrupted = matches!(ended.outcome, Err(TransferError::Interrupted { .. }));
-        match tell(args, ended) {
+        match print_end(args, ended) {
             Ok(()) => {}
             Err(failure) if !args.serve => return Err(failure),
             // Those who were cut off by Ctrl-C; the last is told as the end of all.
@@ -228,14 +228,14 @@ async fn take(args: &Args, inbox: &Arc<Inbox>) -> Result<Status, Failure> {
 }
 
 /// Prints what became of a transfer.
-fn tell(args: &Args, ended: Ended) -> Result<(), Failure> {
+fn print_end(args: &Args, ended: Ended) -> Result<(), Failure> {
     let Ended { outcome, reached, took } = ended;
     let interrupted = matches!(outcome, Err(TransferError::Interrupted { .. }));
-    // Whoever had not begun has no transfer to tell of.
+    // A sender that had not begun has no transfer to report.
     let json = args.json && !(interrupted && reached == Progress::default());
     let received = outcome
         .map_err(Failure::from)
-        .or_else(|failure| transfer::tell_failure(json, "recv", "", (reached, took), failure));
+        .or_else(|failure| transfer::print_failure(json, "recv", "", (reached, took), failure));
     let received = received?;
     let document = || received.results(env!("CARGO_PKG_VERSION")).to_json();
     output::print(&if args.json { document()? } else { text(&received) })?;

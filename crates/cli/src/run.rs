@@ -13,7 +13,7 @@ use firstflight_transports::Transport;
 use crate::captures::Captures;
 use crate::failure::{Failure, Status};
 use crate::page::About;
-use crate::shared::{Beside, Common, Use, carry_out};
+use crate::shared::{Common, Recorders, Use, carry_out};
 use crate::{output, summary, trace};
 
 /// Run a scenario file
@@ -74,13 +74,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let scenario = scenario(document, &args.common.path.0, &*transport)?;
     check_folders(args, &*transport, &scenario)?;
     let captures = args.pcap.as_deref().map(Captures::new);
-    let _held = args.common.hold()?;
+    let _lock = args.common.lock_out()?;
     let purpose = match args.flent {
         Some(_) => Use::Traces,
         None => args.common.purpose(false),
     };
-    let beside = Beside { logs: logs.as_ref(), captures: captures.as_ref() };
-    let report = carry_out(&scenario, &*transport, purpose, beside);
+    let recorders = Recorders { logs: logs.as_ref(), captures: captures.as_ref() };
+    let report = carry_out(&scenario, &*transport, purpose, recorders);
     let has_room = || logs.as_ref().map_or(Ok(()), |logs| Ok(logs.check_room()?));
     let report = report.or_else(|failure| has_room().and(Err(failure)))?;
     let runs: Vec<&RunResult> = report.runs.iter().map(|run| &run.result).collect();

@@ -10,7 +10,7 @@ use firstflight_transports::SIM;
 use serde_json::json;
 
 use crate::failure::{Failure, Status};
-use crate::shared::{Beside, Use, carry_out};
+use crate::shared::{Recorders, Use, carry_out};
 use crate::{document, figures, output, summary};
 
 /// List the scenarios of the catalogue; with a name, explain one and draw the references on it
@@ -120,7 +120,7 @@ fn explained(entry: &Entry) -> String {
 fn picture(scenario: &Scenario) -> Result<String, Failure> {
     let mut scenario = scenario.clone();
     scenario.runs = None;
-    let report = carry_out(&scenario, &SIM, Use::Terminal, Beside::default())?;
+    let report = carry_out(&scenario, &SIM, Use::Terminal, Recorders::default())?;
     let screen = output::screen();
     let figure = figures::window_and_queue(&report);
     let drawn = figure.map(|figure| format!("\n{}", terminal::figure(&figure, screen)));

@@ -86,18 +86,18 @@ pub(crate) fn send(args: Args) -> Result<Status, Failure> {
         tuning: Tuning::default(),
     };
     let runtime = transfer::runtime()?;
-    let (tell, progress) = watch::channel(Progress::default());
+    let (reporter, progress) = watch::channel(Progress::default());
     let (reached, began) = (progress.clone(), Instant::now());
     let sent = runtime.block_on(async {
         let shown = tokio::spawn(transfer::show(progress));
-        let sent = firstflight_transfer::send(sending, tell, interrupted()).await;
+        let sent = firstflight_transfer::send(sending, reporter, interrupted()).await;
         // The bar must be gone before anything is printed; it ends with what it shows.
         let _ = shown.await;
         sent
     });
     let sent = sent.map_err(Failure::from).or_else(|failure| {
         let (progress, took) = (*reached.borrow(), began.elapsed());
-        transfer::tell_failure(args.json, "send", &args.control, (progress, took), failure)
+        transfer::print_failure(args.json, "send", &args.control, (progress, took), failure)
     })?;
     if let Some(problem) = &sent.not_kept {
         let problem = output::plain(&problem.to_string());

@@ -67,9 +67,9 @@ impl Common {
         Ok(())
     }
 
-    /// Has the directory of the report for this command alone, as long as the result lives.
-    pub(crate) fn hold(&self) -> Result<Option<output::Held>, Failure> {
-        Ok(self.out.as_ref().map(|out| output::hold("--out", out)).transpose()?)
+    /// Locks the report's directory for this command, as long as the result lives.
+    pub(crate) fn lock_out(&self) -> Result<Option<output::DirectoryLock>, Failure> {
+        Ok(output::lock_out(self.out.as_deref())?)
     }
 
     /// Whether standard output is for the rows of `--csv -` alone.
@@ -145,9 +145,9 @@ pub(crate) enum Use {
     Traces,
 }
 
-/// What is written while a scenario runs.
+/// What writes files while a scenario runs.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct Recorders<'a> {
     /// The qlogs of a QUIC stack.
     pub(crate) logs: Option<&'a Logs>,
     pub(crate) captures: Option<&'a Captures>,
@@ -158,7 +158,7 @@ pub(crate) fn carry_out(
     scenario: &Scenario,
     transport: &dyn Transport,
     purpose: Use,
-    beside: Beside<'_>,
+    recorders: Recorders<'_>,
 ) -> Result<Report, Failure> {
     let complete = transport.complete(scenario)?;
     let runs = scenario.plans()?.len() * complete.seeds().count();
@@ -166,7 +166,7 @@ pub(crate) fn carry_out(
     let names: Vec<String> = scenario.plans()?.into_iter().map(|plan| plan.name).collect();
     progress.say(&names.join(", "));
     let (done, say) = (|done, total| progress.set(done, total), |words: &str| progress.say(words));
-    let Beside { logs, captures } = beside;
+    let Recorders { logs, captures } = recorders;
     let packets = |complete: &Complete, result: &RunResult, passed: &[Vec<Passed>]| {
         captures.map_or(Ok(()), |captures| captures.write(complete, result, passed))
     };

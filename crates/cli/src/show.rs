@@ -17,7 +17,7 @@ use firstflight_transports::SIM;
 
 use crate::failure::{Failure, Status};
 use crate::kernel::{is_trial, show_trial};
-use crate::shared::{Beside, Use, carry_out};
+use crate::shared::{Recorders, Use, carry_out};
 use crate::words::whole;
 use crate::{command_line, output};
 
@@ -93,10 +93,7 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
-    if let Some(out) = &args.out {
-        output::check_directory("--out", out)?;
-    }
-    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
+    let _lock = output::lock_out(args.out.as_deref())?;
     if is_trial(&args.file) {
         return trial(args);
     }
@@ -115,8 +112,8 @@ pub(crate) fn show(args: &Args) -> Result<Status, Failure> {
     let json = json(&Document::of(&file, &recorded, judged.as_ref()))?;
     let heading = heading(&args.file, connection);
     let figure = drawing::figure(&heading, connection, until(args, &connection.summary));
-    let beside = judged.as_ref().and_then(beside);
-    let tables = [Some(drawing::table(connection)), drawing::limits(connection), beside];
+    let references = judged.as_ref().and_then(reference_table);
+    let tables = [Some(drawing::table(connection)), drawing::limits(connection), references];
     let words = judged.as_ref().map_or(String::new(), Judged::words);
     if args.json {
         output::print(&json)?;
@@ -203,14 +200,14 @@ fn list(args: &Args, file: &str, recorded: &Recorded) -> Result<Status, Failure>
 fn judge(args: &Args, file: &str, recorded: &Recorded) -> Result<Option<Judged>, Failure> {
     let (Some(rate), Some(rtt)) = (&args.rate, &args.rtt) else { return Ok(None) };
     let path = KnownPath { rate, rtt, buffer: args.buffer.as_deref() };
-    let run = |scenario: &_| carry_out(scenario, &SIM, Use::Numbers, Beside::default());
+    let run = |scenario: &_| carry_out(scenario, &SIM, Use::Numbers, Recorders::default());
     let judged = path.judge(file, recorded, &SIM, run)?;
     judged.caution.iter().for_each(|caution| output::complain(caution));
     Ok(Some(judged))
 }
 
 /// The log and the references, a row each; nothing where they were not run.
-fn beside(judged: &Judged) -> Option<Table> {
+fn reference_table(judged: &Judged) -> Option<Table> {
     judged.size_bytes?;
     let columns = [
         Column::text("on this path"),

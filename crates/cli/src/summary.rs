@@ -126,14 +126,14 @@ pub(crate) fn rows(report: &Report, screen: Screen) -> String {
 /// What stands below a table: what its intervals are, what single controls do otherwise, what the
 /// numbers say, and more.
 fn below(report: &Report, more: &[String], screen: Screen) -> String {
-    let mut said: Vec<String> = cut_off(report).into_iter().collect();
+    let mut sentences: Vec<String> = cut_off(report).into_iter().collect();
     let otherwise = endpoints::otherwise(report);
     if !otherwise.is_empty() {
-        said.push(format!("Otherwise than the others: {}.", otherwise.join("; ")));
+        sentences.push(format!("Otherwise than the others: {}.", otherwise.join("; ")));
     }
-    said.extend(reading::sentences(report));
-    said.extend(more.iter().cloned());
-    said.iter().map(|sentence| wrapped(sentence, screen.width, "  ")).collect()
+    sentences.extend(reading::sentences(report));
+    sentences.extend(more.iter().cloned());
+    sentences.iter().map(|sentence| wrapped(sentence, screen.width, "  ")).collect()
 }
 
 /// The table with short names of its controls.

@@ -83,7 +83,7 @@ pub(crate) fn sweep(args: &Args) -> Result<Status, Failure> {
     let usual = args.on.transport()?;
     let on = |words: &str| Ok(On::read(words)?.transport()?);
     let experiment = Experiment::load(grid, &usual, &on)?;
-    let out = args.out.clone().unwrap_or_else(|| usual_place(grid));
+    let out = args.out.clone().unwrap_or_else(|| default_folder(grid));
     if !args.estimate {
         output::check_any_directory("--out", &out)?;
     }
@@ -223,7 +223,7 @@ fn large(bytes: u64) -> String {
 
 const ANEW: &str = "its bytes are not those that were written; the chunk is run again";
 
-fn usual_place(grid: &Path) -> PathBuf {
+fn default_folder(grid: &Path) -> PathBuf {
     let name = grid.file_stem().unwrap_or_default();
     Path::new("firstflight-out/sweep").join(name)
 }

@@ -104,7 +104,7 @@ pub(crate) async fn interrupted() {
     }
 }
 
-/// Shows how far the transfer is, until nobody tells any more.
+/// Shows how far the transfer is, until its reports end.
 pub(crate) async fn show(mut progress: watch::Receiver<Reached>) {
     let all = [progress.clone()];
     tokio::select! {
@@ -129,7 +129,7 @@ pub(crate) async fn show_all(all: &[watch::Receiver<Reached>]) {
 }
 
 /// The document of a transfer that failed, where one is wanted; wrong input has none.
-pub(crate) fn tell_failure<T>(
+pub(crate) fn print_failure<T>(
     json: bool,
     transfer: &str,
     control: &str,

@@ -27,8 +27,8 @@ pub struct Transports<'a> {
 pub struct Keep<'a> {
     /// The folder.
     pub store: &'a FileStore,
-    /// The program, and the transports in words. What one has measured is no other's: a program
-    /// that was built anew may decide otherwise.
+    /// The program, and the transports in words. Another build's results are not used: it may
+    /// decide otherwise.
     pub who: String,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Job<'a> {
                 Some(kept) => Outcome::Measured(Box::new(kept.without_curves())),
                 None => Outcome::NotCarried("it has no flow of its own".to_owned()),
             }),
-            // What this transport cannot do is no reason to leave out the scenarios that it can.
+            // A scenario that this transport cannot run does not stop the others.
             Err(error) if error.is_of_input() => Ok(Outcome::NotCarried(error.to_string())),
             Err(error) => Err(error),
         }
@@ -139,11 +139,11 @@ pub(crate) fn outcomes(
             Some(kept) => Outcome::Measured(Box::new(kept)),
             None => {
                 let outcome = job.run(&of_run)?;
-                // What broke may do so by a limit of this machine's time.
+                // A run that broke is not kept: a limit on this machine's time may have ended it.
                 if let (Some(keep), Outcome::Measured(kept)) = (keep, &outcome)
                     && kept.broken.is_none()
                 {
-                    // Numbers that are no number would not read back, and are measured again.
+                    // A run with NaN does not read back, and is measured again.
                     let text = serde_json::to_string(kept).unwrap_or_default();
                     keep.store.put(&job.name, &text).map_err(of_folder)?;
                 }

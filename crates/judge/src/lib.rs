@@ -14,7 +14,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
-mod asked;
+mod request;
 mod baseline;
 mod catalogue;
 pub mod findings;
@@ -30,9 +30,8 @@ pub mod plane;
 mod questions;
 pub mod rules;
 #[cfg(feature = "page")]
-mod stills;
+mod overview;
 
-pub use asked::{Asked, MOST_SEEDS, found};
 pub use baseline::{Baseline, Change, Changes};
 pub use catalogue::{Entry, GROUPS, Group, select, whole};
 pub use jobs::{Keep, Transports};
@@ -40,4 +39,5 @@ pub use judgement::{Judged, Judgement, Question, Tally};
 pub use measured::{Curves, MEASURES, Measured};
 #[cfg(feature = "page")]
 pub use page::page;
+pub use request::{MOST_SEEDS, Request, found};
 pub use rules::{REFERENCES, Verdict};

@@ -44,13 +44,13 @@ pub(crate) fn spread(
 /// A point in words: `10Mbps, 50ms, 0.25bdp, 300KB`.
 fn place(point: &Scenario) -> String {
     let path = point.path.as_ref();
-    let said = [
+    let parts = [
         path.and_then(|path| path.link.rate).map(|rate| rate.to_string()),
         path.and_then(|path| path.rtt).map(|rtt| rtt.to_string()),
         path.and_then(|path| path.link.buffer).map(|buffer| buffer.to_string()),
         point.flows.first().and_then(|flow| flow.size).map(|size| size.to_string()),
     ];
-    said.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -82,9 +82,9 @@ mod tests {
         slow.flows[0].size = Some("5MB".parse().unwrap());
         let (ours, one, other) = (took(&[1.0, 6.0]), took(&[1.0, 4.0]), took(&[2.0, 3.0]));
         let better = [one.iter().collect(), other.iter().collect()];
-        let said = spread(&[point, slow], &ours.iter().collect::<Vec<_>>(), &better).unwrap();
+        let text = spread(&[point, slow], &ours.iter().collect::<Vec<_>>(), &better).unwrap();
         // 1 and 2 times as long as the better one.
-        assert!(said.starts_with("of 2 points 1 hold, the median is 1.5 of"), "{said}");
-        assert!(said.ends_with("the worst 2 at 1Mbps, 10ms, 5MB"), "{said}");
+        assert!(text.starts_with("of 2 points 1 hold, the median is 1.5 of"), "{text}");
+        assert!(text.ends_with("the worst 2 at 1Mbps, 10ms, 5MB"), "{text}");
     }
 }

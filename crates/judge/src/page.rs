@@ -6,10 +6,10 @@ use firstflight_scenario::Rule;
 
 use crate::judgement::{Judged, Judgement};
 use crate::measured::{Curves, Measured};
+use crate::overview::{over_slow_start, strip};
 use crate::plane::plane;
 use crate::questions::topics;
 use crate::rules::{REFERENCES, Verdict};
-use crate::stills::{beside_slow_start, strip};
 
 /// The page.
 pub fn page(judgement: &Judgement) -> Page {
@@ -30,7 +30,7 @@ pub fn page(judgement: &Judgement) -> Page {
         "The first flow under judgement with the first seed, in colour; the references are dashed \
          and grey behind it.",
     );
-    let section = strip(judgement).into_iter().fold(section, Section::still);
+    let section = strip(judgement).into_iter().fold(section, Section::static_figure);
     page.section(pictures.fold(section, Section::figure))
         .fact("version", judgement.version)
         .fact("transport", &judgement.on)
@@ -73,7 +73,7 @@ fn summary(judgement: &Judgement) -> Section {
                  loss and queue and better in one.";
     let sums = format!("Of the scenarios that ask a rule: {}.", judgement.sums());
     let section = Section::new("summary", "Summary").text(sums).text(means).table(table);
-    section.still(beside_slow_start(judgement))
+    section.static_figure(over_slow_start(judgement))
 }
 
 /// What does not hold, and by which numbers.

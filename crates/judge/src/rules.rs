@@ -85,7 +85,7 @@ fn fast(numbers: &Numbers<'_>) -> Ruled {
 /// the scenario accepts.
 fn gentle(numbers: &Numbers<'_>) -> Ruled {
     let Some(slow_start) = numbers.reference(SLOW_START) else { return no_slow_start() };
-    let (control, mut holds, mut said) = (numbers.control, true, Vec::new());
+    let (control, mut holds, mut reasons) = (numbers.control, true, Vec::new());
     let pairs = [
         ("lost", control.lost_packets, slow_start.lost_packets),
         ("peak queue", control.peak_queue_packets, slow_start.peak_queue_packets),
@@ -93,14 +93,18 @@ fn gentle(numbers: &Numbers<'_>) -> Ruled {
     for (what, ours, theirs) in pairs {
         let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
         holds &= ours <= theirs;
-        said.push(format!("{what} {}, slow start {} packets", digits(ours, 1), digits(theirs, 1)));
+        reasons.push(format!(
+            "{what} {}, slow start {} packets",
+            digits(ours, 1),
+            digits(theirs, 1)
+        ));
     }
     if let (Some(most), Some(share)) = (numbers.head.most_lost, control.lost_share) {
         let most = most.ppb() as f64 / 1e9;
         holds &= share <= most;
-        said.push(format!("{} of all, accepted {}", percent(share), percent(most)));
+        reasons.push(format!("{} of all, accepted {}", percent(share), percent(most)));
     }
-    ruled(holds, said.join("; "))
+    ruled(holds, reasons.join("; "))
 }
 
 /// R3: the others keep 20 to 80 % (30 to 70 % is good), take at most 1.1 times as long as beside
@@ -151,8 +155,8 @@ fn harm(numbers: &Numbers<'_>) -> Ruled {
             _ => return not_asked("there are no others"),
         },
     };
-    let said = format!("harm {} (the others beside slow start: 1)", digits(ratio, 2));
-    ruled(ratio <= HARM, said)
+    let reason = format!("harm {} (the others beside slow start: 1)", digits(ratio, 2));
+    ruled(ratio <= HARM, reason)
 }
 
 fn delay(numbers: &Numbers<'_>) -> Ruled {
@@ -160,12 +164,12 @@ fn delay(numbers: &Numbers<'_>) -> Ruled {
     let (Some(ours), Some(theirs)) = (numbers.control.queue_p95_packets, theirs) else {
         return not_asked("the queue is not known over time");
     };
-    let said = format!(
+    let reason = format!(
         "95 % of the time no more than {} packets wait, with slow start {}",
         digits(ours, 1),
         digits(theirs, 1)
     );
-    ruled(ours <= theirs, said)
+    ruled(ours <= theirs, reason)
 }
 
 /// R4: at most half longer than slow start.
@@ -189,7 +193,7 @@ fn pareto(numbers: &Numbers<'_>) -> Ruled {
     let Some(ours) = costs(numbers.control) else { return not_asked("nothing has an end") };
     let dominates = |(time, lost, queue): (f64, f64, Option<f64>)| {
         let mut pairs = vec![(time, ours.0), (lost, ours.1)];
-        // It counts where both sides measured theirs.
+        // The queue counts where both sides measured it.
         pairs.extend(queue.zip(ours.2));
         pairs.iter().all(|(theirs, ours)| theirs <= ours)
             && pairs.iter().any(|(theirs, ours)| theirs < ours)
@@ -198,15 +202,15 @@ fn pareto(numbers: &Numbers<'_>) -> Ruled {
         let costs = costs(measured).filter(|costs| dominates(*costs))?;
         Some((name, costs))
     });
-    let told = |(time, lost, queue): (f64, f64, Option<f64>)| {
+    let in_words = |(time, lost, queue): (f64, f64, Option<f64>)| {
         let queue = queue.map_or("not measured".to_owned(), |queue| digits(queue, 1));
         format!("{}, {} lost, queue {queue}", s(time), digits(lost, 1))
     };
     match better {
         Some((name, theirs)) => {
-            ruled(false, format!("{} is dominated by {name}: {}", told(ours), told(theirs)))
+            ruled(false, format!("{} is dominated by {name}: {}", in_words(ours), in_words(theirs)))
         }
-        None => ruled(true, format!("no reference dominates {}", told(ours))),
+        None => ruled(true, format!("no reference dominates {}", in_words(ours))),
     }
 }
 

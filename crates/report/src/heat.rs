@@ -70,9 +70,9 @@ impl HeatMap {
     /// The width of the whole and of a column.
     fn widths(&self) -> (f64, f64) {
         let count = (self.groups.len() * self.columns.len()).max(1) as f64;
-        let beside = LEFT + RIGHT + GAP * self.groups.len().saturating_sub(1) as f64;
-        let whole = (beside + count * LETTER).max(WIDTH);
-        (whole, (whole - beside) / count)
+        let margins = LEFT + RIGHT + GAP * self.groups.len().saturating_sub(1) as f64;
+        let whole = (margins + count * LETTER).max(WIDTH);
+        (whole, (whole - margins) / count)
     }
 
     fn bottom(&self) -> f64 {

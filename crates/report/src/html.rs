@@ -54,7 +54,7 @@ struct PageTemplate<'a> {
 struct FigureTemplate<'a> {
     figure: &'a Figure,
     /// The page has said the figure's conditions below its heading.
-    said: bool,
+    conditions_stand_above: bool,
     /// The figure's height in pixels, reserved so that the page does not jump when it is drawn.
     height: usize,
     /// The figure's data as JSON, for the script that draws it.
@@ -82,7 +82,7 @@ fn figure(figure: &Figure, subtitle: &str) -> askama::Result<String> {
     let points = figure.panels.iter().flat_map(|panel| &panel.series).map(|s| s.points.len());
     FigureTemplate {
         figure,
-        said: figure.subtitle == subtitle,
+        conditions_stand_above: figure.subtitle == subtitle,
         height: if figure.panels.len() < 2 { 400 } else { 90 + 190 * figure.panels.len() },
         data: script_safe(&serde_json::to_string(&picture).map_err(askama::Error::custom)?),
         drawn: series().map(|series| series.x.len()).sum(),
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn conditions_stand_once_on_a_page() {
-        let figure = |id: &str, said: &str| {
-            Figure::new(id, "F", crate::Axis::new("time", "s")).subtitle(said)
+        let figure = |id: &str, subtitle: &str| {
+            Figure::new(id, "F", crate::Axis::new("time", "s")).subtitle(subtitle)
         };
         let section = Section::new("s", "S");
         let section = section.figure(figure("one", "40Mbps")).figure(figure("two", "10Mbps"));

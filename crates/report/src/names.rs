@@ -22,9 +22,9 @@ impl Names {
         Self { corners: (from, until), points, taken: Vec::new() }
     }
 
-    /// The nearest place to a point that is free; beside the point where there is none.
+    /// The nearest free place to a point; the one at its right where none is free.
     pub(crate) fn place(&mut self, point: (f64, f64), wide: f64) -> Place {
-        let beside = Place { left: point.0 + NEAR, top: point.1 - NAME_HIGH / 2.0, wide };
+        let adjacent = Place { left: point.0 + NEAR, top: point.1 - NAME_HIGH / 2.0, wide };
         let away = (0..RINGS).map(|ring| NEAR + 6.0 * f64::from(ring));
         let around = away.flat_map(|away| DIRECTIONS.map(|toward| (away, toward)));
         let tried = around.map(|(away, (right, down))| {
@@ -33,11 +33,11 @@ impl Names {
             let top = point.1 + down * away - NAME_HIGH * (1.0 - down) / 2.0;
             Place { left, top, wide }
         });
-        let all: Vec<Place> = std::iter::once(beside).chain(tried).collect();
+        let all: Vec<Place> = std::iter::once(adjacent).chain(tried).collect();
         // A line across another name is better than a name on another.
         let place = all.iter().find(|it| self.is_free(it) && self.is_seen(it, point));
         let place = place.or_else(|| all.iter().find(|it| self.is_free(it)));
-        let place = place.copied().unwrap_or(beside);
+        let place = place.copied().unwrap_or(adjacent);
         self.taken.push(place);
         place
     }
@@ -98,7 +98,7 @@ const NEAR: f64 = 5.0;
 const APART: f64 = 4.0;
 /// Half the width of a point, with some room.
 const POINT: f64 = 2.0;
-/// How far away from its point a name is looked a place for, in rings.
+/// How many rings around a point are searched for its name's place.
 const RINGS: u32 = 60;
 /// The directions that are tried, those to the right first, as the unit vectors of a box's corner.
 const DIRECTIONS: [(f64, f64); 12] = [

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Figure, ReportError, Still, Table, Verdict, Width};
+use crate::{Figure, ReportError, StaticFigure, Table, Verdict, Width};
 
 /// A report: everything that goes into one file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,8 +46,8 @@ pub enum Block {
     Figure(Figure),
     /// A table.
     Table(Table),
-    /// A picture that stands as it is.
-    Still(Still),
+    /// A picture without axes to move.
+    Static(StaticFigure),
 }
 
 impl Page {
@@ -107,10 +107,10 @@ impl Page {
         })
     }
 
-    /// All pictures that stand as they are, from top to bottom.
-    pub fn stills(&self) -> impl Iterator<Item = &Still> {
+    /// All pictures without axes to move, from top to bottom.
+    pub fn static_figures(&self) -> impl Iterator<Item = &StaticFigure> {
         self.blocks().filter_map(|block| match block {
-            Block::Still(still) => Some(still),
+            Block::Static(figure) => Some(figure),
             _ => None,
         })
     }
@@ -133,8 +133,8 @@ impl Page {
         let sections = self.sections.iter().map(|section| ("section", &section.id));
         let figures = self.figures().map(|figure| ("figure", &figure.id));
         let tables = self.tables().map(|table| ("table", &table.id));
-        let stills = self.stills().map(|still| ("picture", &still.id));
-        for (what, id) in sections.chain(figures).chain(tables).chain(stills) {
+        let static_figures = self.static_figures().map(|figure| ("picture", &figure.id));
+        for (what, id) in sections.chain(figures).chain(tables).chain(static_figures) {
             if !names_a_file(id) {
                 return Err(ReportError::BadId { what, id: id.clone() });
             }
@@ -189,10 +189,10 @@ impl Section {
         self
     }
 
-    /// Adds a picture that stands as it is.
+    /// Adds a picture without axes to move.
     #[must_use]
-    pub fn still(mut self, still: Still) -> Self {
-        self.blocks.push(Block::Still(still));
+    pub fn static_figure(mut self, figure: StaticFigure) -> Self {
+        self.blocks.push(Block::Static(figure));
         self
     }
 

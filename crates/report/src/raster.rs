@@ -25,9 +25,8 @@ impl Raster {
         Self { columns, rows, cells: vec![Cell::default(); columns * rows] }
     }
 
-    /// Draws a straight line between two places, given as shares from the lower left corner.
-    ///
-    /// Draws a line; of a dashed one two dots are drawn and two left out, from the left edge.
+    /// Draws a straight line between two places, given as shares from the lower left corner. Of a
+    /// dashed one two dots are drawn and two left out, from the left edge.
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), dashed: bool, owner: usize) {
         let ((x0, y0), (x1, y1)) = (self.place(from), self.place(to));
         let steps = (x1 - x0).abs().max((y1 - y0).abs()).max(1.0);

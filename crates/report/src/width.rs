@@ -42,12 +42,12 @@ impl Width {
 
     /// Width and height as attributes of an SVG, of a picture so many pixels high.
     pub(crate) fn attributes(self, height: f64) -> (String, String) {
-        let said = |pixels: f64| {
+        let length = |pixels: f64| {
             let value = format!("{:.2}", pixels / self.unit.pixels());
             let value = value.trim_end_matches('0').trim_end_matches('.');
             format!("{value}{}", if self.unit == Unit::Px { "" } else { self.unit.name() })
         };
-        (said(self.pixels), said(height))
+        (length(self.pixels), length(height))
     }
 }
 
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn widths_carry_their_unit_into_the_file() {
-        let said = |text: &str| text.parse::<Width>().unwrap().attributes(96.0);
-        assert_eq!(said("88mm"), ("88mm".to_owned(), "25.4mm".to_owned()));
-        assert_eq!(said("3.5in"), ("3.5in".to_owned(), "1in".to_owned()));
-        assert_eq!(said("720px"), ("720".to_owned(), "96".to_owned()));
+        let attributes = |text: &str| text.parse::<Width>().unwrap().attributes(96.0);
+        assert_eq!(attributes("88mm"), ("88mm".to_owned(), "25.4mm".to_owned()));
+        assert_eq!(attributes("3.5in"), ("3.5in".to_owned(), "1in".to_owned()));
+        assert_eq!(attributes("720px"), ("720".to_owned(), "96".to_owned()));
         assert_eq!("720px".parse(), Ok(Width::default()));
     }
 

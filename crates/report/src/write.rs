@@ -9,8 +9,8 @@ use firstflight_outside::{AtomicFile, is_written_through};
 
 use crate::{Page, ReportError, csv, html, pdf, svg};
 
-/// Writes `report.html`, `figures/<id>.svg` and `.pdf`, `data/<id>.csv` and the files `beside`
-/// them, named from there, under `out`; returns their paths, the page first.
+/// Writes `report.html`, `figures/<id>.svg` and `.pdf`, `data/<id>.csv` and `more_files`,
+/// whose paths begin there, under `out`; returns all paths, the page first.
 ///
 /// Everything is rendered before the first file is touched, and none appears before there is room
 /// for all; the page comes last, so that its links lead somewhere. Directories are made as needed.
@@ -21,11 +21,11 @@ use crate::{Page, ReportError, csv, html, pdf, svg};
 pub fn write_dir(
     out: &Path,
     page: &Page,
-    beside: Vec<(PathBuf, String)>,
+    more_files: Vec<(PathBuf, String)>,
 ) -> Result<Vec<PathBuf>, ReportError> {
     let html = html::render(page)?;
-    let beside = beside.into_iter().map(|(path, text)| (out.join(path), text.into_bytes()));
-    let mut files: Vec<(PathBuf, Vec<u8>)> = beside.collect();
+    let more_files = more_files.into_iter().map(|(path, text)| (out.join(path), text.into_bytes()));
+    let mut files: Vec<(PathBuf, Vec<u8>)> = more_files.collect();
     for figure in page.figures() {
         let (figures, data) = (out.join("figures"), out.join("data"));
         let (file, width) = (|ending| format!("{}.{ending}", figure.id), page.figure_width);
@@ -33,10 +33,10 @@ pub fn write_dir(
         files.push((figures.join(file("pdf")), pdf::render(figure, width)?));
         files.push((data.join(file("csv")), csv::figure(figure)?.into_bytes()));
     }
-    for still in page.stills() {
+    for figure in page.static_figures() {
         let figures = out.join("figures");
-        files.push((figures.join(format!("{}.svg", still.id)), still.svg()?.into_bytes()));
-        files.push((figures.join(format!("{}.pdf", still.id)), still.pdf()?));
+        files.push((figures.join(format!("{}.svg", figure.id)), figure.svg()?.into_bytes()));
+        files.push((figures.join(format!("{}.pdf", figure.id)), figure.pdf()?));
     }
     for table in page.tables() {
         files.push((
@@ -63,9 +63,9 @@ pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), ReportEr
 
 /// A file that has all it takes to be finished.
 enum Begun<'a> {
-    /// Under another name.
-    Beside(AtomicFile),
-    /// What is no regular file has no place beside it; it is written to at the end.
+    /// Written under another name, which becomes the right one.
+    Renamed(AtomicFile),
+    /// No regular file, such as a device: it is written to at the end.
     Through { path: &'a Path, content: &'a [u8] },
 }
 
@@ -76,12 +76,12 @@ impl<'a> Begun<'a> {
         }
         let file = AtomicFile::create(path);
         let written = file.and_then(|file| file.write(content).map(|()| file));
-        written.map(Self::Beside).map_err(ReportError::write(path))
+        written.map(Self::Renamed).map_err(ReportError::write(path))
     }
 
     fn finish(self) -> Result<(), ReportError> {
         match self {
-            Self::Beside(file) => {
+            Self::Renamed(file) => {
                 let path = file.path().to_owned();
                 file.finish().map_err(ReportError::write(&path))
             }

@@ -74,8 +74,8 @@ fn a_file_that_cannot_be_replaced_leaves_no_part_behind() {
 fn where_one_file_has_no_place_none_appears() {
     let out = fresh("no-place");
     fs::write(out.join("data"), "in the way").unwrap();
-    let beside = vec![("results.json".into(), "{}".to_owned())];
-    assert!(write_dir(&out, &page(), beside).is_err());
+    let more_files = vec![("results.json".into(), "{}".to_owned())];
+    assert!(write_dir(&out, &page(), more_files).is_err());
     assert_eq!(names(&out), ["data", "figures"]);
     assert_eq!(names(&out.join("figures")), [""; 0]);
 }

@@ -10,7 +10,7 @@ use crate::job::Jobs;
 use crate::measure::{Measure, Query, RunOnPath};
 use crate::model::call;
 use crate::number::number;
-use crate::paper::{Laid, LaidCase, Variant};
+use crate::paper::{Expanded, ExpandedCase, Variant};
 use crate::reduce::{margin_of_ratio, reduce};
 
 /// Finished runs, by the index of their job.
@@ -86,7 +86,7 @@ impl Outcome {
 }
 
 /// The runs in which something is measured: those of one control in one case.
-pub(crate) type Place<'a> = (&'a LaidCase, &'a Variant);
+pub(crate) type Place<'a> = (&'a ExpandedCase, &'a Variant);
 
 /// One number of a check: what is measured and, perhaps, what divides it.
 pub(crate) struct Quotient<'a> {
@@ -108,10 +108,10 @@ impl Claim {
     ///
     /// # Errors
     /// Those of [`Check::points`].
-    pub(crate) fn places<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
+    pub(crate) fn places<'a>(&self, expanded: &'a Expanded) -> Result<Vec<Place<'a>>, String> {
         let mut places = Vec::new();
         for check in self.all_checks() {
-            places.extend(check.places(laid)?);
+            places.extend(check.places(expanded)?);
         }
         Ok(places)
     }
@@ -123,7 +123,7 @@ impl Check {
     /// # Errors
     /// A case or control that does not exist, samples that are not kept, or no condition for the
     /// number; in words.
-    pub(crate) fn points<'a>(&self, laid: &'a Laid) -> Result<Vec<Quotient<'a>>, String> {
+    pub(crate) fn points<'a>(&self, expanded: &'a Expanded) -> Result<Vec<Quotient<'a>>, String> {
         if self.measure == Measure::Formula {
             let formula = self.formula.as_deref().ok_or("measure `formula` without a formula")?;
             return evaluate(formula, &call).map(|_| Vec::new());
@@ -131,19 +131,19 @@ impl Check {
         let names: Vec<&str> = match (&self.case, &self.cases) {
             (Some(case), None) => vec![case.as_str()],
             (None, Some(cases)) => cases.iter().map(String::as_str).collect(),
-            (None, None) => laid.cases.iter().map(|case| case.name.as_str()).collect(),
+            (None, None) => expanded.cases.iter().map(|case| case.name.as_str()).collect(),
             (Some(_), Some(_)) => return Err("a check has `case` or `cases`, not both".to_owned()),
         };
         if names.len() != 1 && self.reduce.is_none() {
-            let known = laid.cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>();
+            let known = expanded.cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>();
             let known = known.join(", ");
             return Err(format!("several cases need `reduce`, or name one `case` of {known}"));
         }
-        names.iter().map(|name| self.point(laid, name)).collect()
+        names.iter().map(|name| self.point(expanded, name)).collect()
     }
 
-    fn point<'a>(&self, laid: &'a Laid, name: &str) -> Result<Quotient<'a>, String> {
-        let case = laid.case(name)?;
+    fn point<'a>(&self, expanded: &'a Expanded, name: &str) -> Result<Quotient<'a>, String> {
+        let case = expanded.case(name)?;
         let top = case.variant(self.control.as_deref())?;
         let scripted = self.measure.is_scripted();
         if scripted != top.acks.is_some() {
@@ -163,7 +163,7 @@ impl Check {
         let bottom = match (&self.over, &self.over_case) {
             (None, None) if self.over_flows.is_none() => None,
             (control, other) => {
-                let case = other.as_ref().map_or(Ok(case), |name| laid.case(name))?;
+                let case = other.as_ref().map_or(Ok(case), |name| expanded.case(name))?;
                 let control = control.as_deref().or(self.control.as_deref());
                 Some((case, case.variant(control)?))
             }
@@ -183,12 +183,16 @@ impl Check {
     }
 
     /// The number of this check; `None` where it did not happen.
-    pub(crate) fn value(&self, laid: &Laid, done: Done<'_>) -> Result<Option<f64>, Unfinished> {
+    pub(crate) fn value(
+        &self,
+        expanded: &Expanded,
+        done: Done<'_>,
+    ) -> Result<Option<f64>, Unfinished> {
         if self.measure == Measure::Formula {
             return Ok(self.formula.as_deref().and_then(|formula| evaluate(formula, &call).ok()));
         }
         let mut values = Vec::new();
-        for point in self.points(laid).unwrap_or_default() {
+        for point in self.points(expanded).unwrap_or_default() {
             let top = done.value(self.measure, point.top, &self.query())?;
             let value = match point.bottom {
                 None => top,
@@ -205,31 +209,36 @@ impl Check {
     /// The number, and whether the condition holds.
     pub(crate) fn outcome(
         &self,
-        laid: &Laid,
+        expanded: &Expanded,
         claim: &Claim,
         done: Done<'_>,
     ) -> Result<Outcome, Unfinished> {
-        let measured = self.value(laid, done)?;
-        let margin = self.margin(laid, done)?;
-        let preset = done.presets(&self.places(laid).unwrap_or_default())?;
-        Ok(Outcome { margin, preset, ..self.judged(measured, laid, claim) })
+        let measured = self.value(expanded, done)?;
+        let margin = self.margin(expanded, done)?;
+        let preset = done.presets(&self.places(expanded).unwrap_or_default())?;
+        Ok(Outcome { margin, preset, ..self.judged(measured, expanded, claim) })
     }
 
     /// The outcome for a number that was measured elsewhere.
-    pub(crate) fn judged(&self, measured: Option<f64>, laid: &Laid, claim: &Claim) -> Outcome {
+    pub(crate) fn judged(
+        &self,
+        measured: Option<f64>,
+        expanded: &Expanded,
+        claim: &Claim,
+    ) -> Outcome {
         let target = self.target(claim);
         let holds = measured.is_some_and(|value| self.holds(value, target));
-        Outcome { measured, holds, ..self.asked(laid, claim) }
+        Outcome { measured, holds, ..self.asked(expanded, claim) }
     }
 
     /// The outcome without a run: what is asked, and no measured number.
-    pub(crate) fn asked(&self, laid: &Laid, claim: &Claim) -> Outcome {
+    pub(crate) fn asked(&self, expanded: &Expanded, claim: &Claim) -> Outcome {
         let target = self.target(claim);
         let alone = match claim.expected {
             ClaimValue::Number(expected) if claim.all_checks().count() == 1 => Some(expected),
             _ => None,
         };
-        let places = self.places(laid).unwrap_or_default();
+        let places = self.places(expanded).unwrap_or_default();
         Outcome {
             what: if self.what.is_empty() { claim.what.clone() } else { self.what.clone() },
             paper: self.paper.or(target).or(alone),
@@ -245,15 +254,15 @@ impl Check {
     }
 
     /// The runs it reads.
-    fn places<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
+    fn places<'a>(&self, expanded: &'a Expanded) -> Result<Vec<Place<'a>>, String> {
         let both = |p: Quotient<'a>| std::iter::once(p.top).chain(p.bottom);
-        Ok(self.points(laid)?.into_iter().flat_map(both).collect())
+        Ok(self.points(expanded)?.into_iter().flat_map(both).collect())
     }
 
     /// Half the width of the 95 % confidence interval of a mean over many seeds, or of the ratio of
     /// two such means over the same seeds (by residuals, since both are of the same sources).
-    fn margin(&self, laid: &Laid, done: Done<'_>) -> Result<Option<f64>, Unfinished> {
-        let points = self.points(laid).unwrap_or_default();
+    fn margin(&self, expanded: &Expanded, done: Done<'_>) -> Result<Option<f64>, Unfinished> {
+        let points = self.points(expanded).unwrap_or_default();
         let ([point], None) = (&points[..], self.reduce) else { return Ok(None) };
         let Some(top) = done.values(self.measure, point.top, &self.query())? else {
             return Ok(None);

@@ -6,7 +6,7 @@ use firstflight_scenario::Scenario;
 
 use crate::error::ReproduceError;
 use crate::file::On;
-use crate::paper::{Laid, LaidCase, Variant};
+use crate::paper::{Expanded, ExpandedCase, Variant};
 
 /// One run: a scenario with a single plan.
 #[derive(Clone, Debug)]
@@ -36,8 +36,8 @@ impl Jobs {
     /// The jobs of a variant, one per seed; equal ones are shared.
     pub(crate) fn add(
         &mut self,
-        laid: &Laid,
-        case: &LaidCase,
+        expanded: &Expanded,
+        case: &ExpandedCase,
         variant: &Variant,
     ) -> Result<(), ReproduceError> {
         for scenario in &variant.scenarios {
@@ -48,7 +48,7 @@ impl Jobs {
             self.by_key.insert(key.clone(), self.list.len());
             let seed = scenario.seed.unwrap_or(1);
             let control = if variant.control.is_empty() { "flows" } else { &variant.control };
-            let name = format!("{} {} {control}, seed {seed}", laid.stem, case.name);
+            let name = format!("{} {} {control}, seed {seed}", expanded.stem, case.name);
             let (samples, acks, on) = (variant.samples, variant.acks, variant.on);
             self.list.push(Job { name, scenario: scenario.clone(), samples, acks, on, key });
         }

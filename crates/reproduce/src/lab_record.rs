@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::check::Outcome;
 use crate::file::Claim;
-use crate::paper::{FILES, Laid};
+use crate::paper::{Expanded, FILES};
 
 /// `papers/lab.toml`, which `cargo xtask lab` writes.
 #[derive(Debug, Deserialize)]
@@ -36,12 +36,12 @@ struct LabRow {
 
 /// A row's checks with the values of the last lab, and which lab that was; `None` if it did not
 /// measure all of them.
-pub(crate) fn checks(laid: &Laid, claim: &Claim) -> Option<(Vec<Outcome>, LabOrigin)> {
+pub(crate) fn checks(expanded: &Expanded, claim: &Claim) -> Option<(Vec<Outcome>, LabOrigin)> {
     let lab = kept().as_ref()?;
     let row = lab.rows.iter().find(|row| row.id == claim.id)?;
     let judged = claim.checks.iter().map(|check| {
-        let what = check.asked(laid, claim).what;
-        Some(check.judged(Some(*row.values.get(&what)?), laid, claim))
+        let what = check.asked(expanded, claim).what;
+        Some(check.judged(Some(*row.values.get(&what)?), expanded, claim))
     });
     let origin = LabOrigin { kernel: lab.kernel.clone(), date: lab.date.clone() };
     Some((judged.collect::<Option<_>>()?, origin))
@@ -65,11 +65,12 @@ mod tests {
     #[test]
     fn the_last_lab_has_every_value_of_every_row_of_the_lab() {
         let papers = load(FILES, true).unwrap();
-        let laid = papers.iter().flat_map(|paper| &paper.experiments);
-        let claims = laid.flat_map(|laid| laid.data.claims.iter().map(move |it| (laid, it)));
+        let expanded = papers.iter().flat_map(|paper| &paper.experiments);
+        let claims =
+            expanded.flat_map(|expanded| expanded.data.claims.iter().map(move |it| (expanded, it)));
         let (mut found, mut missing) = (0, Vec::new());
-        for (laid, claim) in claims.filter(|(_, claim)| claim.id.contains("-L")) {
-            match checks(laid, claim) {
+        for (expanded, claim) in claims.filter(|(_, claim)| claim.id.contains("-L")) {
+            match checks(expanded, claim) {
                 Some((checks, origin)) => {
                     found += 1;
                     assert_eq!(checks.len(), claim.checks.len());
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn a_claim_that_the_last_lab_did_not_measure_has_no_values() {
         let papers = load(FILES, true).unwrap();
-        let laid = &papers[0].experiments[0];
-        assert!(checks(laid, &laid.data.claims[0]).is_none());
+        let expanded = &papers[0].experiments[0];
+        assert!(checks(expanded, &expanded.data.claims[0]).is_none());
     }
 }

@@ -62,7 +62,7 @@ use check::Done;
 use file::{Claim, On};
 use job::Jobs;
 use page::{About, Finished};
-use paper::{FILES, Laid, Paper};
+use paper::{Expanded, FILES, Paper};
 use select::{Chosen, choose};
 
 pub use error::ReproduceError;
@@ -71,7 +71,7 @@ pub use file::schema;
 pub use line::{Line, RowKind};
 pub use markdown::markdown;
 pub use page::sign;
-pub use recorded::{Held, held};
+pub use recorded::{Comparison, compared};
 
 /// What to reproduce, and where to put it.
 pub struct Options<'a> {
@@ -155,14 +155,15 @@ pub fn reproduce(options: &Options<'_>) -> Result<Outcome, ReproduceError> {
 pub fn names_lab(select: &[String]) -> Result<bool, ReproduceError> {
     let papers = paper::load(FILES, true)?;
     choose(&papers, select)?;
-    let is_of_lab = |laid: &Laid, claim: &Claim| {
-        let places = claim.places(laid).unwrap_or_default();
+    let is_of_lab = |expanded: &Expanded, claim: &Claim| {
+        let places = claim.places(expanded).unwrap_or_default();
         places.into_iter().any(|(_, variant)| variant.on == On::Linux)
     };
-    Ok(papers.iter().flat_map(|paper| &paper.experiments).any(|laid| {
+    Ok(papers.iter().flat_map(|paper| &paper.experiments).any(|expanded| {
         let named = |name: &str| select.iter().any(|word| word.eq_ignore_ascii_case(name));
-        let claims = laid.data.claims.iter().filter(|claim| named(&laid.stem) || named(&claim.id));
-        claims.into_iter().any(|claim| is_of_lab(laid, claim))
+        let claims =
+            expanded.data.claims.iter().filter(|claim| named(&expanded.stem) || named(&claim.id));
+        claims.into_iter().any(|claim| is_of_lab(expanded, claim))
     }))
 }
 
@@ -212,16 +213,16 @@ fn reproduce_papers(papers: &[Paper], options: &Options<'_>) -> Result<Outcome, 
 fn jobs(papers: &[Paper], chosen: &[Chosen], drawn: bool) -> Result<Jobs, ReproduceError> {
     let mut jobs = Jobs::default();
     for each in chosen {
-        let laid = &papers[each.paper].experiments[each.experiment];
-        let wrong = |problem: String| ReproduceError::paper(&laid.path, problem);
-        for claim in each.claims.iter().map(|index| &laid.data.claims[*index]) {
-            for (case, variant) in claim.places(laid).map_err(wrong)? {
-                jobs.add(laid, case, variant)?;
+        let expanded = &papers[each.paper].experiments[each.experiment];
+        let wrong = |problem: String| ReproduceError::paper(&expanded.path, problem);
+        for claim in each.claims.iter().map(|index| &expanded.data.claims[*index]) {
+            for (case, variant) in claim.places(expanded).map_err(wrong)? {
+                jobs.add(expanded, case, variant)?;
             }
         }
-        for plot in laid.data.plots.iter().filter(|_| drawn) {
-            for (case, variant) in plot.variants(laid).map_err(wrong)? {
-                jobs.add(laid, case, variant)?;
+        for plot in expanded.data.plots.iter().filter(|_| drawn) {
+            for (case, variant) in plot.variants(expanded).map_err(wrong)? {
+                jobs.add(expanded, case, variant)?;
             }
         }
     }
@@ -231,10 +232,10 @@ fn jobs(papers: &[Paper], chosen: &[Chosen], drawn: bool) -> Result<Jobs, Reprod
 /// Judges the chosen claims of one experiment whose runs are finished.
 fn finish<'a>(papers: &'a [Paper], chosen: &Chosen, done: Done<'_>) -> Finished<'a> {
     let paper = &papers[chosen.paper];
-    let laid = &paper.experiments[chosen.experiment];
-    let claims = chosen.claims.iter().map(|index| &laid.data.claims[*index]);
-    let rows = claims.filter_map(|claim| row::judge(paper, laid, claim, done));
-    Finished { paper, laid, rows: rows.collect() }
+    let expanded = &paper.experiments[chosen.experiment];
+    let claims = chosen.claims.iter().map(|index| &expanded.data.claims[*index]);
+    let rows = claims.filter_map(|claim| row::judge(paper, expanded, claim, done));
+    Finished { paper, expanded, rows: rows.collect() }
 }
 
 /// Finds out before anything runs that the output can be written.
@@ -269,7 +270,7 @@ fn write(
     let mut json = serde_json::to_string_pretty(&document)?;
     json.push('\n');
     let mut others = vec![(PathBuf::from("rows.json"), json)];
-    for case in finished.iter().flat_map(|each| &each.laid.cases) {
+    for case in finished.iter().flat_map(|each| &each.expanded.cases) {
         let file = format!("{}.toml", case.scenario.name);
         others.push((Path::new("scenarios").join(file), case.scenario.to_toml()));
     }

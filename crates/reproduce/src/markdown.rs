@@ -11,7 +11,7 @@ use firstflight_results::{ClaimRow, ClaimValue, Verdict};
 use crate::error::ReproduceError;
 use crate::line::{Line, RowKind, VERDICTS};
 use crate::number::number;
-use crate::paper::{self, FILES, Laid, Paper};
+use crate::paper::{self, Expanded, FILES, Paper};
 
 /// The rows as a Markdown document, papers and claims in the order of `papers/`. Links to scenario
 /// files are relative to `docs/`.
@@ -109,20 +109,20 @@ fn section(text: &mut String, paper: &Paper, rows: &[&ClaimRow]) {
     for row in &unlike {
         let _ = writeln!(text, "\n{}", analysis(row));
     }
-    for laid in &paper.experiments {
-        let failed = |row: &ClaimRow| row.verdict == Verdict::Fail && is_of(row, laid);
-        if laid.data.findings.is_empty() || !unlike.iter().any(|row| failed(row)) {
+    for expanded in &paper.experiments {
+        let failed = |row: &ClaimRow| row.verdict == Verdict::Fail && is_of(row, expanded);
+        if expanded.data.findings.is_empty() || !unlike.iter().any(|row| failed(row)) {
             continue;
         }
-        let _ = writeln!(text, "\n#### Findings: {}", laid.data.title);
-        for finding in &laid.data.findings {
+        let _ = writeln!(text, "\n#### Findings: {}", expanded.data.title);
+        for finding in &expanded.data.findings {
             let _ = writeln!(text, "\n{}", line(finding));
         }
     }
 }
 
-fn is_of(row: &ClaimRow, laid: &Laid) -> bool {
-    row.scenario.split(' ').next() == Some(laid.path.as_str())
+fn is_of(row: &ClaimRow, expanded: &Expanded) -> bool {
+    row.scenario.split(' ').next() == Some(expanded.path.as_str())
 }
 
 /// One claim in its paper's table: a line for it and, if it has several values, one for each.
@@ -225,7 +225,7 @@ mod tests {
         let papers = paper::load(FILES, true).unwrap();
         let claims = papers.iter().flat_map(|paper| &paper.experiments);
         let stated: Vec<String> = claims
-            .flat_map(|laid| &laid.data.claims)
+            .flat_map(|expanded| &expanded.data.claims)
             .map(|it| super::stated(&it.id, &it.what, it.class.name()))
             .collect();
         assert_eq!(heads().len(), stated.len(), "{AGAIN}");

@@ -9,7 +9,7 @@ use crate::check::Done;
 use crate::file::On;
 use crate::line::{Line, is_own, missed, of_report, ours, totals};
 use crate::number::number;
-use crate::paper::{Laid, Paper};
+use crate::paper::{Expanded, Paper};
 use crate::row::in_short;
 
 /// An experiment with the rows that are finished.
@@ -17,7 +17,7 @@ pub(crate) struct Finished<'a> {
     /// The paper.
     pub paper: &'a Paper,
     /// The experiment.
-    pub laid: &'a Laid,
+    pub expanded: &'a Expanded,
     /// The finished rows.
     pub rows: Vec<ClaimRow>,
 }
@@ -161,8 +161,8 @@ fn claims(finished: &[Finished<'_>], own: bool) -> Table {
 impl Finished<'_> {
     /// Where the page shows the experiment.
     fn see(&self) -> Cell {
-        match self.laid.data.plots.first() {
-            None => Cell::figure(anchor(self.paper, self.laid), "section"),
+        match self.expanded.data.plots.first() {
+            None => Cell::figure(anchor(self.paper, self.expanded), "section"),
             Some(plot) => Cell::figure(plot.anchor(self.paper), "figure"),
         }
     }
@@ -203,14 +203,14 @@ fn named(check: &CheckRow) -> String {
 const MOST_VALUES: usize = 3;
 
 fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
-    let (paper, laid) = (each.paper, each.laid);
-    let mut section = Section::new(anchor(paper, laid), &laid.data.title);
-    for paragraph in &laid.data.text {
+    let (paper, expanded) = (each.paper, each.expanded);
+    let mut section = Section::new(anchor(paper, expanded), &expanded.data.title);
+    for paragraph in &expanded.data.text {
         section = section.text(plain(paragraph));
     }
-    for plot in &laid.data.plots {
+    for plot in &expanded.data.plots {
         // A figure whose runs were interrupted is left out; the page says at its top why.
-        if let Ok(figure) = plot.figure(paper, laid, done) {
+        if let Ok(figure) = plot.figure(paper, expanded, done) {
             section = section.figure(figure);
         }
     }
@@ -222,16 +222,16 @@ fn experiment(each: &Finished<'_>, done: Done<'_>) -> Section {
             section = section.text(format!("{}: {note}", row.id));
         }
     }
-    for paragraph in &laid.data.findings {
+    for paragraph in &expanded.data.findings {
         section = section.text(plain(paragraph));
     }
-    section.text(again(paper, laid))
+    section.text(again(paper, expanded))
 }
 
 /// The command that repeats this experiment, and the path on which it ran.
-fn again(paper: &Paper, laid: &Laid) -> String {
-    let first = &laid.cases[0];
-    let cases = match laid.cases.len() {
+fn again(paper: &Paper, expanded: &Expanded) -> String {
+    let first = &expanded.cases[0];
+    let cases = match expanded.cases.len() {
         1 => "The case".to_owned(),
         count => format!("The first of {count} cases"),
     };
@@ -242,7 +242,7 @@ fn again(paper: &Paper, laid: &Laid) -> String {
         in_short(&first.complete),
         first.scenario.name,
         paper.head.name,
-        laid.stem,
+        expanded.stem,
     )
 }
 
@@ -254,8 +254,8 @@ fn plain(text: &str) -> String {
 /// A line for every value, of passing claims too.
 fn checks(each: &Finished<'_>) -> Table {
     let columns = std::iter::once("id").chain(Line::HEADS).map(Column::text);
-    let id = format!("{}-numbers", anchor(each.paper, each.laid));
-    let title = match each.laid.cases.first() {
+    let id = format!("{}-numbers", anchor(each.paper, each.expanded));
+    let title = match each.expanded.cases.first() {
         Some(case) => {
             format!("Paper against firstflight, value by value; {}", case.complete.endpoints())
         }
@@ -275,8 +275,8 @@ fn checks(each: &Finished<'_>) -> Table {
     table
 }
 
-fn anchor(paper: &Paper, laid: &Laid) -> String {
-    format!("{}.{}", paper.head.name, laid.stem)
+fn anchor(paper: &Paper, expanded: &Expanded) -> String {
+    format!("{}.{}", paper.head.name, expanded.stem)
 }
 
 fn shown_value(value: &ClaimValue) -> String {
@@ -336,14 +336,14 @@ mod tests {
     #[test]
     fn the_overview_has_the_values_and_counts_rows_of_our_own_apart() {
         let papers = load(FILES, true).unwrap();
-        let (paper, laid) = (&papers[0], &papers[0].experiments[0]);
+        let (paper, expanded) = (&papers[0], &papers[0].experiments[0]);
         let lab = Some(LabOrigin { kernel: "6.18".to_owned(), date: "2026-11-22".to_owned() });
         let of_lab = ClaimRow { lab, ..row("S0-LX6", Verdict::Pass) };
         let mut missing = row("S0-X1", Verdict::Fail);
         missing.reason = Some("The paper does not state it.".to_owned());
         missing.checks[0].verdict = Verdict::Pass;
         let rows = vec![missing, row("S0-I1", Verdict::Pass), of_lab];
-        let finished = [Finished { paper, laid, rows }];
+        let finished = [Finished { paper, expanded, rows }];
         let of_papers = claims(&finished, false);
         let cells: Vec<String> = of_papers.rows[0].iter().map(ToString::to_string).collect();
         assert_eq!(cells[1], "Astart, 2004");

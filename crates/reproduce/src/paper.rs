@@ -19,12 +19,12 @@ pub(crate) struct Paper {
     /// The paper as a whole.
     pub head: Head,
     /// The experiments, in the order of the paper.
-    pub experiments: Vec<Laid>,
+    pub experiments: Vec<Expanded>,
 }
 
-/// An experiment with its cases laid out.
+/// An experiment with its sweeps expanded into cases.
 #[derive(Clone, Debug)]
-pub(crate) struct Laid {
+pub(crate) struct Expanded {
     /// The file's name without ending: `table1`.
     pub stem: String,
     /// The file's path: `papers/astart/table1.toml`.
@@ -32,12 +32,12 @@ pub(crate) struct Laid {
     /// What the file says.
     pub data: Experiment,
     /// Its cases, those of sweeps after those written alone.
-    pub cases: Vec<LaidCase>,
+    pub cases: Vec<ExpandedCase>,
 }
 
 /// One case: a scenario for each control.
 #[derive(Clone, Debug)]
-pub(crate) struct LaidCase {
+pub(crate) struct ExpandedCase {
     /// Its name in the file.
     pub name: String,
     /// Its place on an x axis.
@@ -65,9 +65,9 @@ pub(crate) struct Variant {
     pub on: On,
 }
 
-impl Laid {
+impl Expanded {
     /// The case of that name.
-    pub(crate) fn case(&self, name: &str) -> Result<&LaidCase, String> {
+    pub(crate) fn case(&self, name: &str) -> Result<&ExpandedCase, String> {
         let names = || self.cases.iter().map(|case| case.name.as_str());
         self.cases.iter().find(|case| case.name == name).ok_or_else(|| {
             let (hint, known) = (hint(name, names()), names().collect::<Vec<_>>().join(", "));
@@ -76,7 +76,7 @@ impl Laid {
     }
 }
 
-impl LaidCase {
+impl ExpandedCase {
     /// The variant under that control, or the only one there is.
     pub(crate) fn variant(&self, control: Option<&str>) -> Result<&Variant, String> {
         let names = || self.variants.iter().map(|variant| variant.control.as_str());
@@ -137,7 +137,7 @@ fn load_paper(
             let problem = format!("`order` names `{stem}` twice, or there is no {stem}.toml");
             return Err(ReproduceError::paper(&place, problem));
         };
-        experiments.push(lay_out(stem, &format!("papers/{path}"), text, &head, quick)?);
+        experiments.push(expand(stem, &format!("papers/{path}"), text, &head, quick)?);
     }
     match rest.first() {
         Some(stem) => Err(ReproduceError::paper(&place, format!("`order` lacks `{stem}`"))),
@@ -149,13 +149,13 @@ fn read<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, ReproduceError
     toml::from_str(text).map_err(|error| ReproduceError::paper(path, error.to_string()))
 }
 
-fn lay_out(
+fn expand(
     stem: &str,
     path: &str,
     text: &str,
     head: &Head,
     quick: bool,
-) -> Result<Laid, ReproduceError> {
+) -> Result<Expanded, ReproduceError> {
     let mut data: Experiment = read(path, text)?;
     let mut base = head.scenario.clone();
     merge(&mut base, data.scenario.clone());
@@ -167,23 +167,23 @@ fn lay_out(
         sweep.values.iter().map(|value| case_of(sweep, value)).collect::<Vec<_>>()
     });
     let prefix = format!("{}-{stem}", head.name);
-    let mut cases: Vec<LaidCase> = Vec::new();
+    let mut cases: Vec<ExpandedCase> = Vec::new();
     for case in data.cases.iter().cloned().chain(swept) {
-        let laid = lay_out_case(&prefix, &case, &document, &data, quick);
-        let laid = laid.map_err(|error| match error {
+        let expanded = expand_case(&prefix, &case, &document, &data, quick);
+        let expanded = expanded.map_err(|error| match error {
             ReproduceError::Paper { problem, .. } => ReproduceError::paper(path, problem),
             other => other,
         })?;
-        if cases.iter().any(|other| other.name == laid.name) {
-            let problem = format!("two cases are called `{}`", laid.name);
+        if cases.iter().any(|other| other.name == expanded.name) {
+            let problem = format!("two cases are called `{}`", expanded.name);
             return Err(ReproduceError::paper(path, problem));
         }
-        cases.push(laid);
+        cases.push(expanded);
     }
     if cases.is_empty() {
         return Err(ReproduceError::paper(path, "no case; accepted: [[case]] or [[sweep]]"));
     }
-    Ok(Laid { stem: stem.to_owned(), path: path.to_owned(), data, cases })
+    Ok(Expanded { stem: stem.to_owned(), path: path.to_owned(), data, cases })
 }
 
 fn case_of(sweep: &Sweep, value: &str) -> Case {
@@ -201,13 +201,13 @@ fn case_of(sweep: &Sweep, value: &str) -> Case {
     }
 }
 
-fn lay_out_case(
+fn expand_case(
     prefix: &str,
     case: &Case,
     base: &Document,
     data: &Experiment,
     quick: bool,
-) -> Result<LaidCase, ReproduceError> {
+) -> Result<ExpandedCase, ReproduceError> {
     let mut document = base.clone();
     for (key, value) in &case.set {
         document.set(key, &value.text())?;
@@ -258,7 +258,7 @@ fn lay_out_case(
     for variant in &variants {
         variant.scenarios[0].plans()?;
     }
-    Ok(LaidCase {
+    Ok(ExpandedCase {
         name: case.name.clone(),
         x: case.x,
         complete: scenario.complete()?,
@@ -329,12 +329,12 @@ mod tests {
     #[test]
     fn no_paper_sets_a_key_without_effect() {
         let papers = load(FILES, true).unwrap();
-        let laid = papers.iter().flat_map(|paper| &paper.experiments);
-        let idle: Vec<String> = laid
-            .flat_map(|laid| laid.cases.iter().map(move |case| (laid, case)))
-            .filter_map(|(laid, case)| {
+        let expanded = papers.iter().flat_map(|paper| &paper.experiments);
+        let idle: Vec<String> = expanded
+            .flat_map(|expanded| expanded.cases.iter().map(move |case| (expanded, case)))
+            .filter_map(|(expanded, case)| {
                 let problem = Simulator::TCP.check_keys(&case.scenario).err()?;
-                Some(format!("{}, case {}: {problem}", laid.path, case.name))
+                Some(format!("{}, case {}: {problem}", expanded.path, case.name))
             })
             .collect();
         assert!(idle.is_empty(), "{}", idle.join("\n"));

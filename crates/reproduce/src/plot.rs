@@ -9,7 +9,7 @@ use crate::check::{Done, Place, Unfinished};
 use crate::file::{Line, Plot, Quantity};
 use crate::load_gauge;
 use crate::measure::{Measure, Query, carried_by};
-use crate::paper::{Laid, LaidCase, Paper};
+use crate::paper::{Expanded, ExpandedCase, Paper};
 use crate::samples;
 
 impl Plot {
@@ -17,21 +17,21 @@ impl Plot {
     pub(crate) fn figure(
         &self,
         paper: &Paper,
-        laid: &Laid,
+        expanded: &Expanded,
         done: Done<'_>,
     ) -> Result<Figure, Unfinished> {
         let figure = match self.measure {
-            Some(measure) => self.over_cases(paper, laid, measure, done)?,
-            None => self.over_time(paper, laid, done)?,
+            Some(measure) => self.over_cases(paper, expanded, measure, done)?,
+            None => self.over_time(paper, expanded, done)?,
         };
-        let command = format!("firstflight reproduce {}/{}", paper.head.name, laid.stem);
-        let figure = figure.subtitle(self.conditions(laid));
+        let command = format!("firstflight reproduce {}/{}", paper.head.name, expanded.stem);
+        let figure = figure.subtitle(self.conditions(expanded));
         Ok(figure.caption(self.caption.trim()).command(command))
     }
 
     /// The endpoints of the runs it shows, and their path where it is one.
-    fn conditions(&self, laid: &Laid) -> String {
-        let shown = self.variants(laid).unwrap_or_default();
+    fn conditions(&self, expanded: &Expanded) -> String {
+        let shown = self.variants(expanded).unwrap_or_default();
         let distinct = |say: fn(&scenario::Complete) -> String| {
             let mut all: Vec<String> = shown.iter().map(|(case, _)| say(&case.complete)).collect();
             all.sort();
@@ -54,13 +54,13 @@ impl Plot {
     ///
     /// # Errors
     /// A case or control that does not exist, or samples that are not kept; in words.
-    pub(crate) fn variants<'a>(&self, laid: &'a Laid) -> Result<Vec<Place<'a>>, String> {
+    pub(crate) fn variants<'a>(&self, expanded: &'a Expanded) -> Result<Vec<Place<'a>>, String> {
         if self.measure.is_some() {
             let shown = |control: &str| {
                 self.controls.as_ref().is_none_or(|wanted| wanted.iter().any(|w| w == control))
             };
             let mut all = Vec::new();
-            for case in self.cases(laid)? {
+            for case in self.cases(expanded)? {
                 case.x.ok_or_else(|| format!("case `{}` has no x", case.name))?;
                 let shown = case.variants.iter().filter(|variant| shown(&variant.control));
                 all.extend(shown.map(|variant| (case, variant)));
@@ -68,7 +68,7 @@ impl Plot {
             return Ok(all);
         }
         let run = |line: &Line| {
-            let case = laid.case(&line.case)?;
+            let case = expanded.case(&line.case)?;
             let variant = case.variant(line.control.as_deref())?;
             if variant.samples.is_none() {
                 return Err(format!("case `{}` keeps no samples over time", line.case));
@@ -78,17 +78,17 @@ impl Plot {
         self.lines.iter().map(run).collect()
     }
 
-    fn cases<'a>(&self, laid: &'a Laid) -> Result<Vec<&'a LaidCase>, String> {
+    fn cases<'a>(&self, expanded: &'a Expanded) -> Result<Vec<&'a ExpandedCase>, String> {
         match &self.cases {
-            Some(names) => names.iter().map(|name| laid.case(name)).collect(),
-            None => Ok(laid.cases.iter().collect()),
+            Some(names) => names.iter().map(|name| expanded.case(name)).collect(),
+            None => Ok(expanded.cases.iter().collect()),
         }
     }
 
     fn over_cases(
         &self,
         paper: &Paper,
-        laid: &Laid,
+        expanded: &Expanded,
         measure: Measure,
         done: Done<'_>,
     ) -> Result<Figure, Unfinished> {
@@ -96,7 +96,7 @@ impl Plot {
         let y = self.y.as_ref().map_or(Axis::new(name, unit), |y| Axis::new(&y.name, &y.unit));
         let mut panel = Panel::new(y);
         let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-        for (case, variant) in self.variants(laid).unwrap_or_default() {
+        for (case, variant) in self.variants(expanded).unwrap_or_default() {
             let value = done.value(measure, (case, variant), &Query::default())?;
             let point = (case.x.unwrap_or(f64::NAN), value.unwrap_or(f64::NAN));
             let name = self.names.get(&variant.control).unwrap_or(&variant.control);
@@ -130,10 +130,15 @@ impl Plot {
         })
     }
 
-    fn over_time(&self, paper: &Paper, laid: &Laid, done: Done<'_>) -> Result<Figure, Unfinished> {
+    fn over_time(
+        &self,
+        paper: &Paper,
+        expanded: &Expanded,
+        done: Done<'_>,
+    ) -> Result<Figure, Unfinished> {
         let mut runs = Vec::new();
         for (line, (case, variant)) in
-            self.lines.iter().zip(self.variants(laid).unwrap_or_default())
+            self.lines.iter().zip(self.variants(expanded).unwrap_or_default())
         {
             let run = done.runs(variant)?.into_iter().next().ok_or(Unfinished::Interrupted)?;
             runs.push((line, case, run));
@@ -202,7 +207,7 @@ impl Quantity {
         }
     }
 
-    fn series(self, line: &Line, case: &LaidCase, run: &Run, shown: Shown<'_>) -> Vec<Series> {
+    fn series(self, line: &Line, case: &ExpandedCase, run: &Run, shown: Shown<'_>) -> Vec<Series> {
         let until = shown.until;
         if self == Self::Queue {
             let points = run

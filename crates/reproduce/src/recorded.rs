@@ -11,7 +11,7 @@ use crate::paper::FILES;
 /// How the rows of a reproduction compare with the record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Held {
+pub struct Comparison {
     /// How many rows have the verdict that is recorded.
     pub as_recorded: usize,
     /// How many of these fail.
@@ -20,35 +20,35 @@ pub struct Held {
     pub differing: Vec<String>,
 }
 
-/// Compares rows with the record. A row that was not run here is not held to it: no machine has to
+/// Compares rows with the record. A row that was not run here is left out: no machine has to
 /// have everything.
 ///
 /// # Errors
 /// A record that does not read.
-pub fn held(rows: &[ClaimRow]) -> Result<Held, ReproduceError> {
+pub fn compared(rows: &[ClaimRow]) -> Result<Comparison, ReproduceError> {
     let text = FILES.iter().find(|(path, _)| *path == FILE).map_or("", |(_, text)| *text);
     against(rows, text)
 }
 
-fn against(rows: &[ClaimRow], text: &str) -> Result<Held, ReproduceError> {
+fn against(rows: &[ClaimRow], text: &str) -> Result<Comparison, ReproduceError> {
     let wrong =
         |error: toml::de::Error| ReproduceError::paper("papers/verdicts.toml", error.to_string());
     let recorded: BTreeMap<String, String> = toml::from_str(text).map_err(wrong)?;
-    let mut held = Held::default();
+    let mut comparison = Comparison::default();
     for row in rows.iter().filter(|row| row.verdict != Verdict::NotRun) {
         let found = row.verdict.name();
         match recorded.get(&row.id).map(String::as_str) {
             Some(wanted) if wanted == found => {
-                held.as_recorded += 1;
-                held.failing += usize::from(row.verdict == Verdict::Fail);
+                comparison.as_recorded += 1;
+                comparison.failing += usize::from(row.verdict == Verdict::Fail);
             }
             wanted => {
                 let wanted = wanted.map_or("nothing".to_owned(), ToOwned::to_owned);
-                held.differing.push(format!("{}: {found}, recorded {wanted}", row.id));
+                comparison.differing.push(format!("{}: {found}, recorded {wanted}", row.id));
             }
         }
     }
-    Ok(held)
+    Ok(comparison)
 }
 
 const FILE: &str = "verdicts.toml";
@@ -72,12 +72,15 @@ mod tests {
     fn a_failing_claim_is_as_recorded_and_a_changed_one_is_not() {
         let text = "a = 'pass'\nb = 'fail'\nc = 'pass'\nd = 'pass'";
         let rows = [row("a", "pass"), row("b", "fail"), row("d", "not-run")];
-        let held = against(&rows, text).unwrap();
-        assert_eq!((held.as_recorded, held.failing, held.differing.len()), (2, 1, 0));
-        let rows = [row("a", "fail"), row("b", "pass"), row("new", "pass")];
-        let held = against(&rows, text).unwrap();
+        let comparison = against(&rows, text).unwrap();
         assert_eq!(
-            held.differing,
+            (comparison.as_recorded, comparison.failing, comparison.differing.len()),
+            (2, 1, 0)
+        );
+        let rows = [row("a", "fail"), row("b", "pass"), row("new", "pass")];
+        let comparison = against(&rows, text).unwrap();
+        assert_eq!(
+            comparison.differing,
             ["a: fail, recorded pass", "b: pass, recorded fail", "new: pass, recorded nothing"]
         );
         assert!(against(&rows, "no toml").is_err());

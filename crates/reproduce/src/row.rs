@@ -9,46 +9,51 @@ use crate::lab::HOW_TO_ASK;
 use crate::lab_record;
 use crate::measure::Measure;
 use crate::number::number;
-use crate::paper::{Laid, Paper};
+use crate::paper::{Expanded, Paper};
 
 /// Judges a claim; `None` if the reproduction was stopped before all of its runs were finished.
-pub(crate) fn judge(paper: &Paper, laid: &Laid, claim: &Claim, done: Done<'_>) -> Option<ClaimRow> {
+pub(crate) fn judge(
+    paper: &Paper,
+    expanded: &Expanded,
+    claim: &Claim,
+    done: Done<'_>,
+) -> Option<ClaimRow> {
     if let Some(why) = &claim.unjudged {
-        return Some(unjudged(paper, laid, claim, why));
+        return Some(unjudged(paper, expanded, claim, why));
     }
-    match measure(paper, laid, claim, done) {
+    match measure(paper, expanded, claim, done) {
         Ok(row) => Some(row),
         Err(Unfinished::Interrupted) => None,
-        Err(Unfinished::NotAsked) => Some(of_last_lab(paper, laid, claim)),
-        Err(Unfinished::NotRun(why)) => Some(not_run(paper, laid, claim, &why)),
+        Err(Unfinished::NotAsked) => Some(of_last_lab(paper, expanded, claim)),
+        Err(Unfinished::NotRun(why)) => Some(not_run(paper, expanded, claim, &why)),
     }
 }
 
 /// A row of the lab that was not asked for, judged by what the lab measured last, if it did.
-fn of_last_lab(paper: &Paper, laid: &Laid, claim: &Claim) -> ClaimRow {
-    match lab_record::checks(laid, claim) {
+fn of_last_lab(paper: &Paper, expanded: &Expanded, claim: &Claim) -> ClaimRow {
+    match lab_record::checks(expanded, claim) {
         Some((checks, origin)) => {
-            ClaimRow { lab: Some(origin), ..judged(paper, laid, claim, &checks, &[]) }
+            ClaimRow { lab: Some(origin), ..judged(paper, expanded, claim, &checks, &[]) }
         }
-        None => not_run(paper, laid, claim, HOW_TO_ASK),
+        None => not_run(paper, expanded, claim, HOW_TO_ASK),
     }
 }
 
 /// A row of a claim that nothing here can judge.
-fn unjudged(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> ClaimRow {
-    let row = not_run(paper, laid, claim, why);
+fn unjudged(paper: &Paper, expanded: &Expanded, claim: &Claim, why: &str) -> ClaimRow {
+    let row = not_run(paper, expanded, claim, why);
     let tolerance = ClaimValue::Text(String::new());
     ClaimRow { measured: ClaimValue::Text(format!("not judged: {}", why.trim())), tolerance, ..row }
 }
 
 /// A row without a value.
-fn not_run(paper: &Paper, laid: &Laid, claim: &Claim, why: &str) -> ClaimRow {
+fn not_run(paper: &Paper, expanded: &Expanded, claim: &Claim, why: &str) -> ClaimRow {
     ClaimRow {
         measured: ClaimValue::Text(format!("not run: {why}")),
         tolerance: tolerance(claim, claim.checks.iter().map(|it| it.rule(it.target(claim)))),
         verdict: Verdict::NotRun,
-        scenario: place(laid, claim),
-        checks: claim.all_checks().map(|it| unmeasured(it.asked(laid, claim))).collect(),
+        scenario: place(expanded, claim),
+        checks: claim.all_checks().map(|it| unmeasured(it.asked(expanded, claim))).collect(),
         note: claim.note.as_ref().map(|note| note.trim().to_owned()),
         ..stated(paper, claim)
     }
@@ -115,22 +120,22 @@ fn listed_as_refuting(check: &Outcome) -> CheckRow {
 
 fn measure(
     paper: &Paper,
-    laid: &Laid,
+    expanded: &Expanded,
     claim: &Claim,
     done: Done<'_>,
 ) -> Result<ClaimRow, Unfinished> {
     let all = |checks: &[Check]| -> Result<Vec<Outcome>, Unfinished> {
-        checks.iter().map(|check| check.outcome(laid, claim, done)).collect()
+        checks.iter().map(|check| check.outcome(expanded, claim, done)).collect()
     };
     let (checks, refutations) = (all(&claim.checks)?, all(&claim.refutations)?);
-    let preset = done.presets(&claim.places(laid).unwrap_or_default())?;
-    Ok(ClaimRow { preset, ..judged(paper, laid, claim, &checks, &refutations) })
+    let preset = done.presets(&claim.places(expanded).unwrap_or_default())?;
+    Ok(ClaimRow { preset, ..judged(paper, expanded, claim, &checks, &refutations) })
 }
 
 /// The row of checks that have their numbers.
 fn judged(
     paper: &Paper,
-    laid: &Laid,
+    expanded: &Expanded,
     claim: &Claim,
     checks: &[Outcome],
     refutations: &[Outcome],
@@ -146,7 +151,7 @@ fn judged(
         tolerance: tolerance(claim, checks.iter().map(|check| check.rule.clone())),
         verdict,
         reason: claim.reason.clone().filter(|_| verdict == Verdict::Fail),
-        scenario: place(laid, claim),
+        scenario: place(expanded, claim),
         checks: checks.iter().map(of_paper).chain(refuting).collect(),
         note: note(claim, checks, refutations),
         ..stated(paper, claim)
@@ -227,12 +232,12 @@ fn note(claim: &Claim, checks: &[Outcome], refutations: &[Outcome]) -> Option<St
 }
 
 /// The file, and its first case in words.
-fn place(laid: &Laid, claim: &Claim) -> String {
+fn place(expanded: &Expanded, claim: &Claim) -> String {
     let mut cases: Vec<&str> = Vec::new();
     let mut first: Option<&Complete> = None;
     let mut in_lab = false;
     for check in claim.all_checks().filter(|check| check.measure != Measure::Formula) {
-        for point in check.points(laid).unwrap_or_default() {
+        for point in check.points(expanded).unwrap_or_default() {
             let (case, variant) = point.top;
             in_lab |= variant.on == On::Linux;
             if !cases.contains(&case.name.as_str()) {
@@ -241,13 +246,13 @@ fn place(laid: &Laid, claim: &Claim) -> String {
             first.get_or_insert(&case.complete);
         }
     }
-    let Some(complete) = first else { return laid.path.clone() };
+    let Some(complete) = first else { return expanded.path.clone() };
     let cases = match cases.len() {
         1..=3 => cases.join(", "),
         more => format!("{} to {}, {more} cases", cases[0], cases[more - 1]),
     };
     let lab = if in_lab { ", on linux" } else { "" };
-    format!("{} [{cases}]: {}{lab}", laid.path, in_short(complete))
+    format!("{} [{cases}]: {}{lab}", expanded.path, in_short(complete))
 }
 
 /// The path and the endpoints in a line.

@@ -3,7 +3,7 @@
 use firstflight_scenario::hint;
 
 use crate::error::ReproduceError;
-use crate::paper::{Laid, Paper};
+use crate::paper::{Expanded, Paper};
 
 /// The claims that were asked for of one experiment, by index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,13 +30,15 @@ pub(crate) fn choose(papers: &[Paper], words: &[String]) -> Result<Vec<Chosen>, 
     }
     let mut chosen = Vec::new();
     for (p, paper) in papers.iter().enumerate() {
-        for (e, laid) in paper.experiments.iter().enumerate() {
+        for (e, expanded) in paper.experiments.iter().enumerate() {
             let wanted = |id: &str| {
-                words.is_empty() || words.iter().any(|word| matches(papers, paper, laid, id, word))
+                words.is_empty()
+                    || words.iter().any(|word| matches(papers, paper, expanded, id, word))
             };
-            let claims: Vec<usize> =
-                (0..laid.data.claims.len()).filter(|i| wanted(&laid.data.claims[*i].id)).collect();
-            let whole = words.iter().any(|word| names_whole(paper, laid, word));
+            let claims: Vec<usize> = (0..expanded.data.claims.len())
+                .filter(|i| wanted(&expanded.data.claims[*i].id))
+                .collect();
+            let whole = words.iter().any(|word| names_whole(paper, expanded, word));
             if words.is_empty() || whole || !claims.is_empty() {
                 chosen.push(Chosen { paper: p, experiment: e, claims });
             }
@@ -47,22 +49,22 @@ pub(crate) fn choose(papers: &[Paper], words: &[String]) -> Result<Vec<Chosen>, 
 
 fn names_anything(papers: &[Paper], word: &str) -> bool {
     papers.iter().any(|paper| {
-        paper.experiments.iter().any(|laid| {
-            let ids = laid.data.claims.iter().map(|claim| claim.id.as_str());
-            names_whole(paper, laid, word) || ids.into_iter().any(|id| starts(id, word))
+        paper.experiments.iter().any(|expanded| {
+            let ids = expanded.data.claims.iter().map(|claim| claim.id.as_str());
+            names_whole(paper, expanded, word) || ids.into_iter().any(|id| starts(id, word))
         })
     })
 }
 
-fn matches(papers: &[Paper], paper: &Paper, laid: &Laid, id: &str, word: &str) -> bool {
-    names_whole(paper, laid, word)
+fn matches(papers: &[Paper], paper: &Paper, expanded: &Expanded, id: &str, word: &str) -> bool {
+    names_whole(paper, expanded, word)
         || if is_full_id(papers, word) { id.eq_ignore_ascii_case(word) } else { starts(id, word) }
 }
 
-fn names_whole(paper: &Paper, laid: &Laid, word: &str) -> bool {
-    let names = [paper.head.name.as_str(), paper.head.id.as_str(), laid.stem.as_str()];
+fn names_whole(paper: &Paper, expanded: &Expanded, word: &str) -> bool {
+    let names = [paper.head.name.as_str(), paper.head.id.as_str(), expanded.stem.as_str()];
     names.iter().any(|name| name.eq_ignore_ascii_case(word))
-        || format!("{}/{}", paper.head.name, laid.stem).eq_ignore_ascii_case(word)
+        || format!("{}/{}", paper.head.name, expanded.stem).eq_ignore_ascii_case(word)
 }
 
 fn is_full_id(papers: &[Paper], word: &str) -> bool {
@@ -74,13 +76,14 @@ fn starts(id: &str, word: &str) -> bool {
 }
 
 fn ids(papers: &[Paper]) -> impl Iterator<Item = &str> {
-    let laid = papers.iter().flat_map(|paper| &paper.experiments);
-    laid.flat_map(|laid| &laid.data.claims).map(|claim| claim.id.as_str())
+    let expanded = papers.iter().flat_map(|paper| &paper.experiments);
+    expanded.flat_map(|expanded| &expanded.data.claims).map(|claim| claim.id.as_str())
 }
 
 fn unknown(papers: &[Paper], word: &str) -> ReproduceError {
     let names = papers.iter().map(|paper| paper.head.name.as_str());
-    let stems = papers.iter().flat_map(|paper| &paper.experiments).map(|laid| laid.stem.as_str());
+    let stems =
+        papers.iter().flat_map(|paper| &paper.experiments).map(|expanded| expanded.stem.as_str());
     let hint = hint(word, ids(papers).chain(names).chain(stems));
     let names: Vec<&str> = papers.iter().map(|paper| paper.head.name.as_str()).collect();
     ReproduceError::Unknown {

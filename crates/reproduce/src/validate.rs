@@ -6,7 +6,7 @@ use firstflight_results::Class;
 
 use crate::error::ReproduceError;
 use crate::file::{Check, Claim};
-use crate::paper::{Laid, Paper};
+use crate::paper::{Expanded, Paper};
 
 /// Checks that every claim and plot refers to runs that exist, and that every claim can fail.
 ///
@@ -15,21 +15,21 @@ use crate::paper::{Laid, Paper};
 pub(crate) fn validate(papers: &[Paper]) -> Result<(), ReproduceError> {
     let mut ids = BTreeSet::new();
     for paper in papers {
-        for laid in &paper.experiments {
-            for claim in &laid.data.claims {
-                let problem = of_claim(laid, claim).err();
+        for expanded in &paper.experiments {
+            for claim in &expanded.data.claims {
+                let problem = of_claim(expanded, claim).err();
                 let twice = (!ids.insert(claim.id.clone())).then(|| "twice".to_owned());
                 let foreign = (!claim.id.starts_with(&format!("{}-", paper.head.id)))
                     .then(|| format!("not an id of paper {}", paper.head.id));
                 if let Some(problem) = problem.or(twice).or(foreign) {
                     let problem = format!("claim `{}`: {problem}", claim.id);
-                    return Err(ReproduceError::paper(&laid.path, problem));
+                    return Err(ReproduceError::paper(&expanded.path, problem));
                 }
             }
-            for plot in &laid.data.plots {
-                if let Err(problem) = plot.variants(laid) {
+            for plot in &expanded.data.plots {
+                if let Err(problem) = plot.variants(expanded) {
                     let problem = format!("plot `{}`: {problem}", plot.id);
-                    return Err(ReproduceError::paper(&laid.path, problem));
+                    return Err(ReproduceError::paper(&expanded.path, problem));
                 }
             }
         }
@@ -37,7 +37,7 @@ pub(crate) fn validate(papers: &[Paper]) -> Result<(), ReproduceError> {
     Ok(())
 }
 
-fn of_claim(laid: &Laid, claim: &Claim) -> Result<(), String> {
+fn of_claim(expanded: &Expanded, claim: &Claim) -> Result<(), String> {
     if claim.unjudged.is_some() {
         return match claim.all_checks().next() {
             None => Ok(()),
@@ -58,7 +58,7 @@ fn of_claim(laid: &Laid, claim: &Claim) -> Result<(), String> {
         return Err("class `refuted` and `refutation` belong together".to_owned());
     }
     for check in claim.all_checks() {
-        check.points(laid)?;
+        check.points(expanded)?;
         if check.information && check.fitted {
             return Err("a check is `fitted` or `information`, not both".to_owned());
         }
@@ -87,12 +87,12 @@ mod tests {
 
     /// The ids of all claims without that of the paper.
     fn claims(paper: &Paper) -> BTreeSet<&str> {
-        let claims = paper.experiments.iter().flat_map(|laid| &laid.data.claims);
+        let claims = paper.experiments.iter().flat_map(|expanded| &expanded.data.claims);
         claims.map(|claim| &claim.id[3..]).collect()
     }
 
     fn plots(paper: &Paper) -> BTreeSet<&str> {
-        let plots = paper.experiments.iter().flat_map(|laid| &laid.data.plots);
+        let plots = paper.experiments.iter().flat_map(|expanded| &expanded.data.plots);
         plots.map(|plot| plot.id.as_str()).collect()
     }
 

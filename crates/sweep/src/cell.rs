@@ -23,8 +23,8 @@ pub(crate) fn filled(form: &str, place: Place<'_>) -> Option<String> {
     let mut parts = form.split('{');
     let mut text = parts.next()?.to_owned();
     for part in parts {
-        let (said, rest) = part.split_once('}')?;
-        text += &match said.split_once(':') {
+        let (inside, rest) = part.split_once('}')?;
+        text += &match inside.split_once(':') {
             Some((formula, digits)) => {
                 let value = value(formula, place).ok()?;
                 let (sign, digits) =
@@ -32,7 +32,7 @@ pub(crate) fn filled(form: &str, place: Place<'_>) -> Option<String> {
                 let digits = digits.strip_prefix('.')?.parse::<usize>().ok()?;
                 if sign { format!("{value:+.digits$}") } else { format!("{value:.digits$}") }
             }
-            None => match place.found(said)? {
+            None => match place.found(inside)? {
                 Found::Number(number) => number.to_string(),
                 Found::Text(text) => text,
             },

@@ -7,7 +7,7 @@ use firstflight_runner::{Options, Transport};
 use firstflight_scenario::{Document, Scenario, ScenarioError};
 use serde::{Deserialize, Serialize};
 
-use crate::listed::Origin;
+use crate::points_file::Origin;
 use crate::{SweepError, VERSION, transport};
 
 /// Consecutive points of a sweep.

@@ -60,8 +60,8 @@ struct SidePart {
 }
 
 impl Experiment {
-    /// Reads a grid file; `on` makes a transport of the words of a side, `usual` runs those that
-    /// say nothing.
+    /// Reads a grid file; `on` makes a transport of the words of a side, `usual` runs those without
+    /// one.
     ///
     /// # Errors
     /// As [`Sweep::load`]; a side or a table that is not understood.
@@ -73,8 +73,8 @@ impl Experiment {
         let file = path.display().to_string();
         let text = Document::text(path)
             .map_err(|problem| SweepError::Unreadable { file: file.clone(), problem })?;
-        let beside = path.parent().unwrap_or(Path::new("."));
-        let alone = || Sweep::parse(&text, &file, beside, Arc::clone(usual));
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let alone = || Sweep::parse(&text, &file, folder, Arc::clone(usual));
         if text.parse::<toml::Table>().is_err() {
             // The sweep's reader says where it is no TOML.
             alone()?;
@@ -92,7 +92,7 @@ impl Experiment {
                 Some(words) => on(words).map_err(|error| *error)?,
                 None => Arc::clone(usual),
             };
-            let sweep = Sweep::of_side(&text, &file, beside, transport, Some(&side.keys))?;
+            let sweep = Sweep::of_side(&text, &file, folder, transport, Some(&side.keys))?;
             Ok(Side {
                 title: side.title.unwrap_or_else(|| side.name.clone()),
                 name: side.name,

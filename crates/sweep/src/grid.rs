@@ -13,8 +13,8 @@ use toml::{Table, Value};
 use crate::chunk::{Chunk, named, scenario_at};
 use crate::cut::{Cut, cut, weight_on};
 use crate::keys::{OF_POINTS, differing, flat, written};
-use crate::listed::Listed;
 use crate::points::{Outer, Points};
+use crate::points_file::PointsFile;
 use crate::range::Range;
 use crate::sample::{Sample, Values};
 use crate::transport::{self, check_controls};
@@ -53,8 +53,8 @@ impl Sweep {
         let file = path.display().to_string();
         let text = Document::text(path)
             .map_err(|problem| SweepError::Unreadable { file: file.clone(), problem })?;
-        let beside = path.parent().unwrap_or(Path::new("."));
-        Self::parse(&text, &file, beside, on)
+        let folder = path.parent().unwrap_or(Path::new("."));
+        Self::parse(&text, &file, folder, on)
     }
 
     /// Reads the text of a grid file; `file` names it in messages, and files that it names are
@@ -65,10 +65,10 @@ impl Sweep {
     pub fn parse(
         text: &str,
         file: &str,
-        beside: &Path,
+        folder: &Path,
         on: Arc<dyn Transport>,
     ) -> Result<Self, SweepError> {
-        Self::of_side(text, file, beside, on, None)
+        Self::of_side(text, file, folder, on, None)
     }
 
     /// [`Sweep::parse`] for one of the sides of the file, with the keys of the scenario that
@@ -76,7 +76,7 @@ impl Sweep {
     pub(crate) fn of_side(
         text: &str,
         file: &str,
-        beside: &Path,
+        folder: &Path,
         on: Arc<dyn Transport>,
         side: Option<&Table>,
     ) -> Result<Self, SweepError> {
@@ -85,7 +85,7 @@ impl Sweep {
             ScenarioError::Unreadable { file, problem } => SweepError::Unreadable { file, problem },
             error => error.into(),
         })?;
-        let mut reader = Reader { whole: &document, beside, on: &*on, side, unrepeatable: false };
+        let mut reader = Reader { whole: &document, folder, on: &*on, side, unrepeatable: false };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             reader.fault("", format!("{}; accepted: TOML", error.message()))
         })?;
@@ -189,8 +189,8 @@ impl Sweep {
         let origin = self.points.origin(std::iter::once(point));
         let stands = |key: &str| {
             let at = self.keys.iter().position(|known| known == key)?;
-            let listed = origin.as_ref().and_then(|origin| origin.place(0, at, key));
-            listed.or_else(|| self.stands.get(at).cloned())
+            let in_file = origin.as_ref().and_then(|origin| origin.place(0, at, key));
+            in_file.or_else(|| self.stands.get(at).cloned())
         };
         let wrong = |error| SweepError::at(named(&self.keys, &values), error, stands);
         let scenario = scenario_at(base, &self.keys, &values);
@@ -207,7 +207,7 @@ impl Sweep {
 struct Reader<'a> {
     /// The grid file, which knows its lines.
     whole: &'a Document,
-    beside: &'a Path,
+    folder: &'a Path,
     on: &'a dyn Transport,
     /// Keys of the scenario that differ on the side that is read.
     side: Option<&'a Table>,
@@ -225,7 +225,7 @@ impl Reader<'_> {
         let (base, document) = match (own.or(table.get("scenario")), self.whole.part("scenario")) {
             (Some(Value::Table(table)), Some(document)) => (text(table)?, document),
             (Some(Value::String(name)), _) => {
-                let path = self.beside.join(name);
+                let path = self.folder.join(name);
                 let document = Document::load(&path)?;
                 let read = Document::text(&path).map_err(|e| self.fault("scenario", e))?;
                 let table: Table = read
@@ -251,7 +251,7 @@ impl Reader<'_> {
                 return Err(self.fault("points", problem.to_owned()));
             }
             (Some(sample), None) => Outer::Sample(self.sample(sample)?),
-            (None, Some(points)) => self.listed(points)?,
+            (None, Some(points)) => self.points_file(points)?,
             (None, None) => Outer::None,
         };
         let grid = match table.get("grid") {
@@ -375,12 +375,12 @@ impl Reader<'_> {
         })
     }
 
-    fn listed(&self, value: &Value) -> Result<Outer, SweepError> {
+    fn points_file(&self, value: &Value) -> Result<Outer, SweepError> {
         let Some(name) = value.as_str() else {
             let problem = format!("found {value}; accepted: the name of a CSV file");
             return Err(self.fault("points", problem));
         };
-        Ok(Outer::Listed(Listed::read(&self.beside.join(name))?))
+        Ok(Outer::File(PointsFile::read(&self.folder.join(name))?))
     }
 
     /// Finds what is wrong with the scenario, the keys and each single value, before anything runs.
@@ -458,7 +458,7 @@ fn described(on: &str, base: &str, points: &Points) -> String {
             let (method, points, seed) = (sample.method(), sample.points, sample.seed);
             text.push_str(&format!("{method} {points} {seed} {:?}", sample.over));
         }
-        Outer::Listed(Listed { keys, rows, .. }) => text.push_str(&format!("{keys:?} {rows:?}")),
+        Outer::File(PointsFile { keys, rows, .. }) => text.push_str(&format!("{keys:?} {rows:?}")),
     }
     text.push_str(&format!("\n{:?}", points.grid));
     content_name(text.as_bytes())

@@ -34,12 +34,12 @@ mod format;
 mod grid;
 mod keys;
 mod layout;
-mod listed;
 mod merge;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod points;
+mod points_file;
 mod range;
 mod results;
 mod run;

@@ -41,8 +41,8 @@ pub fn into_page(page: &str, file: &Path, tables: &[(String, String)]) -> Option
 
 /// The grid file and the name of tables behind the begin of a mark.
 fn place(part: &str) -> Option<(&str, Option<&str>)> {
-    let (said, _) = part.split_once(" -->")?;
-    Some(said.split_once('#').map_or((said, None), |(file, name)| (file, Some(name))))
+    let (name, _) = part.split_once(" -->")?;
+    Some(name.split_once('#').map_or((name, None), |(file, name)| (file, Some(name))))
 }
 
 const BEGIN: &str = "<!-- measured: ";

@@ -1,6 +1,6 @@
 //! The points of a sweep: samples or listed points, and at each of them every point of a grid.
 
-use crate::listed::{Listed, Origin};
+use crate::points_file::{Origin, PointsFile};
 use crate::sample::Sample;
 
 /// The points, by number.
@@ -20,7 +20,7 @@ pub(crate) enum Outer {
     /// Drawn.
     Sample(Sample),
     /// Given, by the caller's own sampler.
-    Listed(Listed),
+    File(PointsFile),
 }
 
 impl Points {
@@ -29,7 +29,7 @@ impl Points {
         let outer = match &self.outer {
             Outer::None => 1,
             Outer::Sample(sample) => sample.points,
-            Outer::Listed(listed) => listed.rows.len() as u64,
+            Outer::File(file) => file.rows.len() as u64,
         };
         let mut sizes = self.grid.iter().map(|(_, values)| values.len() as u64);
         sizes.try_fold(outer, |count: u64, size| count.checked_mul(size))
@@ -40,16 +40,16 @@ impl Points {
         let outer: Vec<String> = match &self.outer {
             Outer::None => Vec::new(),
             Outer::Sample(sample) => sample.over.iter().map(|(key, _)| key.clone()).collect(),
-            Outer::Listed(listed) => listed.keys.clone(),
+            Outer::File(file) => file.keys.clone(),
         };
         outer.into_iter().chain(self.grid.iter().map(|(key, _)| key.clone())).collect()
     }
 
     /// Where the values of these points stand in a file of points, if there is one.
     pub(crate) fn origin(&self, points: impl Iterator<Item = u64>) -> Option<Origin> {
-        let Outer::Listed(listed) = &self.outer else { return None };
+        let Outer::File(file) = &self.outer else { return None };
         let inner: u64 = self.grid.iter().map(|(_, values)| values.len() as u64).product();
-        Some(listed.origin(points.map(|point| point / inner.max(1))))
+        Some(file.origin(points.map(|point| point / inner.max(1))))
     }
 
     /// The values of a point.
@@ -64,7 +64,7 @@ impl Points {
         let mut all = match &self.outer {
             Outer::None => Vec::new(),
             Outer::Sample(sample) => sample.values(rest),
-            Outer::Listed(listed) => listed.rows.get(rest as usize).cloned().unwrap_or_default(),
+            Outer::File(file) => file.rows.get(rest as usize).cloned().unwrap_or_default(),
         };
         all.extend(inner.into_iter().rev().cloned());
         all
@@ -81,7 +81,7 @@ mod tests {
         let place = std::env::temp_dir().join(format!("points-{}.csv", std::process::id()));
         std::fs::write(&place, "x\n1\n2\n").unwrap();
         let points = Points {
-            outer: Outer::Listed(Listed::read(&place).unwrap()),
+            outer: Outer::File(PointsFile::read(&place).unwrap()),
             grid: vec![("a".into(), words(&["p", "q"])), ("b".into(), words(&["r", "s", "t"]))],
         };
         assert_eq!((points.count(), points.keys()), (Some(12), words(&["x", "a", "b"])));

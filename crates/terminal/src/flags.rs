@@ -1,4 +1,4 @@
-//! The flags that every program of firstflight flattens into its own: what is told on standard
+//! The flags that every program of firstflight flattens into its own: what stands on standard
 //! error, and colours.
 
 use std::io::{self, Write};
@@ -51,7 +51,7 @@ impl Flags {
 }
 
 /// What `RUST_LOG` chooses. It is set for all programs of a shell, and some read more than this:
-/// what cannot be read here is told, and stops nothing.
+/// what cannot be read here is reported, and stops nothing.
 fn chosen_by_environment() -> Option<Targets> {
     let asked = std::env::var_os("RUST_LOG").filter(|asked| !asked.is_empty())?;
     let targets = asked.to_str().and_then(|asked| asked.parse().ok());

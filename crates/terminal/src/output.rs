@@ -30,7 +30,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Says what went wrong on standard error.
 pub fn complain(problem: &dyn std::fmt::Display) {
-    // Nothing is left to be told to if standard error is gone.
+    // If standard error is gone, nobody reads it.
     let problem = problem.to_string();
     let problem = without_secrets(problem.trim_end());
     let _ = writeln!(io::stderr(), "firstflight: {}", plain(&problem));
@@ -122,28 +122,34 @@ impl Made {
     }
 }
 
-/// A directory that this program has for itself, until this is dropped.
+/// A directory that only this program writes to, until the lock is dropped.
 #[derive(Debug)]
-pub struct Held {
+pub struct DirectoryLock {
     made: Made,
     _lock: Option<File>,
 }
 
-/// Makes the directory and has it for this program alone, so that no other one writes the same
-/// files. If nothing is put there, it goes again.
-pub fn hold(flag: &'static str, path: &Path) -> Result<Held, Failure> {
-    let made = make(flag, path)?;
+/// Checks and locks the directory of `--out`, if there is one, so that no other program writes the
+/// same files.
+pub fn lock_out(out: Option<&Path>) -> Result<Option<DirectoryLock>, Failure> {
+    let checked_and_locked = |out| check_directory("--out", out).and_then(|()| lock_directory(out));
+    out.map(checked_and_locked).transpose()
+}
+
+/// Makes the directory of `--out` and locks it. An empty one is removed with the lock.
+fn lock_directory(path: &Path) -> Result<DirectoryLock, Failure> {
+    let made = make("--out", path)?;
     let lock = File::open(path).ok();
     if lock.as_ref().is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
         let problem = "another program writes there now; accepted: another directory, or to wait \
                        for its end";
-        return Err(Failure::Usage(format!("{flag} {}: {problem}", path.display())));
+        return Err(Failure::Usage(format!("--out {}: {problem}", path.display())));
     }
     // A file system without locks: the user has to see to it.
-    Ok(Held { made, _lock: lock })
+    Ok(DirectoryLock { made, _lock: lock })
 }
 
-impl Drop for Held {
+impl Drop for DirectoryLock {
     fn drop(&mut self) {
         self.made.remove();
     }

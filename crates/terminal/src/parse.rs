@@ -32,7 +32,7 @@ pub fn ended(outcome: Result<Status, impl Fault>) -> u8 {
     }
 }
 
-/// Help and version are answers; everything else is wrong usage, told in one line.
+/// Help and version are answers; everything else is wrong usage, with a message of one line.
 fn answer<C: Parser>(error: &Error, words: &[OsString]) -> Result<Status, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {

@@ -26,7 +26,7 @@ pub struct Progress {
 enum Kind {
     /// Things that people count, such as runs.
     Things(&'static str),
-    /// Parts of work whose steps are not of one size, of which the time left is told.
+    /// Parts of work whose steps are not of one size; the line has the time left.
     Work,
     /// Bytes.
     Bytes,
@@ -125,11 +125,11 @@ impl Drop for Progress {
     }
 }
 
-/// What a log is told now and then.
+/// The line that a log gets now and then.
 fn line(kind: Kind, bar: &ProgressBar, elapsed: Duration) -> String {
     let (done, total) = (bar.position(), bar.length().unwrap_or(0));
     let after = time(elapsed.as_secs_f64());
-    let mut said = match kind {
+    let mut text = match kind {
         Kind::Things(things) if total == 0 => format!("preparing the {things}, {after} so far"),
         Kind::Things(things) => format!("{done} of {total} {things} done after {after}"),
         Kind::Work => {
@@ -142,10 +142,10 @@ fn line(kind: Kind, bar: &ProgressBar, elapsed: Duration) -> String {
     };
     let message = bar.message();
     if !message.is_empty() {
-        said.push_str("; now ");
-        said.push_str(&message);
+        text.push_str("; now ");
+        text.push_str(&message);
     }
-    said
+    text
 }
 
 /// How long work takes that goes on as fast as it did: `about 3 min left`.
@@ -157,7 +157,7 @@ fn left(done: u64, total: u64, elapsed: Duration) -> String {
     format!("about {} left", time(elapsed.as_secs_f64() * share))
 }
 
-/// Seconds as people say them, rounded up: nobody is sorry about work that is done sooner.
+/// Seconds as people say them, rounded up: work may be done sooner.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 50.0 => format!("{:.0} s", (s / 10.0).ceil().max(1.0) * 10.0),
@@ -176,7 +176,8 @@ const LOOK_ENDLESS: &str = "{spinner} {decimal_bytes} {decimal_bytes_per_sec} {e
 /// Work shorter than this shows nothing on a terminal.
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
-/// How often a log is told: seldom enough for a night's work, often enough to see that it goes on.
+/// How often a log gets a line: seldom enough for a night's work, often enough to see that it goes
+/// on.
 const NOW_AND_THEN: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
@@ -194,21 +195,21 @@ mod tests {
 
     #[test]
     fn a_log_is_told_how_far_it_is_though_no_step_was_done() {
-        let said =
+        let line_of =
             |progress: &Progress| line(progress.kind, &progress.bar, Duration::from_secs(65));
         let progress = Progress::new("runs", None);
-        assert_eq!(said(&progress), "preparing the runs, 2 min so far");
+        assert_eq!(line_of(&progress), "preparing the runs, 2 min so far");
         progress.set(0, 4);
         progress.say("cubic: booting");
-        assert_eq!(said(&progress), "0 of 4 runs done after 2 min; now cubic: booting");
+        assert_eq!(line_of(&progress), "0 of 4 runs done after 2 min; now cubic: booting");
         let trial = Progress::lasting();
         trial.say("7 of 9 tried");
-        assert_eq!(said(&trial), "2 min so far; now 7 of 9 tried");
+        assert_eq!(line_of(&trial), "2 min so far; now 7 of 9 tried");
         let work = Progress::of_work();
         work.set(30, 40);
-        assert_eq!(said(&work), "75 % of the work done, about 30 s left");
+        assert_eq!(line_of(&work), "75 % of the work done, about 30 s left");
         let bytes = Progress::of_bytes(Some(4096));
         bytes.at(1024);
-        assert_eq!(said(&bytes), "1.00 KiB of 4.00 KiB after 2 min");
+        assert_eq!(line_of(&bytes), "1.00 KiB of 4.00 KiB after 2 min");
     }
 }

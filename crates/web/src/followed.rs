@@ -11,7 +11,7 @@ use crate::question::compact;
 #[derive(Debug, Serialize)]
 struct Ways {
     name: String,
-    /// Whether more has been sent than is told here.
+    /// Whether more has been sent than is listed here.
     is_full: bool,
     packets: Vec<Packet>,
     acks: Vec<Ack>,

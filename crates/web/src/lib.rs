@@ -7,7 +7,7 @@
 
 mod compared;
 mod curves;
-pub mod door;
+pub mod abi;
 mod followed;
 mod lists;
 mod question;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use firstflight_advise::{Asked, Stack, advise};
+use firstflight_advise::{Request, Stack, advise};
 use firstflight_answers::{comparison, json, judge, scenario};
 use firstflight_core::needs::Fit;
 use firstflight_results::Series;
@@ -78,13 +78,13 @@ pub fn answer(question: &[u8], file: &[u8]) -> Result<String, String> {
             text().and_then(|text| traces(&read(text, &name, in_memory(files))?, samples))
         }
         Question::Judge { control, only, seeds } => {
-            let asked = firstflight_answers::Asked {
+            let request = firstflight_answers::Request {
                 control: &control,
                 only: &only,
                 seeds,
                 ..Default::default()
             };
-            judge(&asked, &Simulator::TCP, &alone())
+            judge(&request, &Simulator::TCP, &alone())
         }
         Question::Advise { stack, shared, path } => {
             flags(&path).and_then(|path| advised(&stack, shared, &path))
@@ -138,12 +138,12 @@ fn advised(stack: &str, shared: bool, path: &PathFlags) -> Result<String, RunErr
         let accepted = STACKS.map(Stack::name).join(", ");
         wrong(&format!("{}: no stack; accepted: {accepted}", stack.escape_debug()))
     })?;
-    let asked = Asked::new(found, shared, path)?;
+    let request = Request::new(found, shared, path)?;
     let controls = found.controls(|card, needs| match found {
         Stack::Linux => card.kernel.is_some(),
         _ => !matches!(needs.on(firstflight_sim::PROVIDES), Fit::Lacks(_)),
     });
-    json(&advise(&asked, &controls, &alone())?)
+    json(&advise(&request, &controls, &alone())?)
 }
 
 /// An answer that only the page reads.
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_is_no_question_and_no_path_ends_in_a_message() {
-        for (question, said) in [
+        for (question, message) in [
             ("", "the question cannot be read"),
             (r#"{"fly":{}}"#, "unknown variant `fly`"),
             (
@@ -198,7 +198,7 @@ mod tests {
             (r#"{"show":{"name":"x","connection":null,"path":null,"samples":9}}"#, "x"),
         ] {
             let refused = ask(question, "").unwrap_err();
-            assert!(refused.contains(said), "{question}: {refused}");
+            assert!(refused.contains(message), "{question}: {refused}");
         }
     }
 
@@ -221,11 +221,11 @@ mod tests {
     #[test]
     fn packets_are_followed_to_the_loss_that_the_marks_show() {
         let path = r#"[["--rate","10Mbps"],["--rtt","40ms"],["--duration","1s"]]"#;
-        let asked = |ask: &str, more: &str| {
+        let request = |ask: &str, more: &str| {
             ask_of(&format!(r#"{{"{ask}":{{"controls":["newreno"],"path":{path},{more}}}}}"#))
         };
         let (ways, drawn) =
-            (asked("follow", "\"packets\":5000"), asked("compare", "\"samples\":900"));
+            (request("follow", "\"packets\":5000"), request("compare", "\"samples\":900"));
         let packets = ways[0]["packets"].as_array().unwrap();
         let lost: Vec<f64> = packets.iter().filter_map(|it| it[5].as_f64()).collect();
         let moments = drawn["runs"][0]["moments"][0].as_array().unwrap();
@@ -233,7 +233,7 @@ mod tests {
         let counted: u64 = marked.map(|it| it["count"].as_u64().unwrap()).sum();
         assert!(counted > 10 && lost.len() as u64 == counted, "{} {counted}", lost.len());
         assert_eq!(lost.iter().copied().reduce(f64::min), moments[0]["time_s"].as_f64());
-        let few = asked("follow", "\"packets\":7");
+        let few = request("follow", "\"packets\":7");
         assert_eq!(
             (few[0]["packets"].as_array().unwrap().len(), &few[0]["is_full"]),
             (7, &true.into())

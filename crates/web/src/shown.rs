@@ -63,14 +63,15 @@ pub(crate) fn shown(
     let judged = path.map(|path| judged(name, &recorded, path, samples, &mut references));
     let judged = judged.transpose()?;
     let curves = recorded.connection.curves(f64::INFINITY);
-    let mut said = cautions(name, &recorded);
-    said.extend(judged.iter().filter_map(|judged| judged.caution.clone()));
-    said.extend(recorded.connection.hidden.iter().map(|why| format!("Start-up is hidden: {why}.")));
+    let mut cautions = cautions(name, &recorded);
+    cautions.extend(judged.iter().filter_map(|judged| judged.caution.clone()));
+    cautions
+        .extend(recorded.connection.hidden.iter().map(|why| format!("Start-up is hidden: {why}.")));
     let points = Curve::points;
     compact(&Shown {
         document: Document::of(name, &recorded, judged.as_ref()),
         named: named(&recorded),
-        cautions: said,
+        cautions,
         words: judged.as_ref().map(Judged::words),
         packet_bytes: recorded.mss.unwrap_or(QUIC_BYTES),
         connections: recorded.all.iter().map(|listed| &*listed.title).collect(),

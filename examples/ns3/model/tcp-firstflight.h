@@ -79,14 +79,14 @@ class TcpFirstflight : public TcpCongestionOps
     uint64_t m_acked{0};           // the offset of what is acknowledged
     uint64_t m_delivered{0};       // payload delivered
     uint64_t m_sent{0};            // payload that left, repeats included
-    uint64_t m_inFlight{0};        // payload in flight by what was told
+    uint64_t m_inFlight{0};        // payload in flight as reported
     uint64_t m_repairedUpTo{0};    // no RTT is taken of what ends at or below
     uint64_t m_atTimeout{0};       // payload in flight when the timer fired
     uint64_t m_restsSince{0};      // when nothing was in flight any more; 0 before the first data
     uint64_t m_flightAtLoss{0};    // payload in flight when the recovery began; 0 outside of one
     uint64_t m_prrDelivered{0};    // payload delivered in the recovery
     uint64_t m_prrOut{0};          // payload that left in it
-    bool m_entersRecovery{false};  // since the last ACK was told
+    bool m_entersRecovery{false};  // since the last ACK was reported
     bool m_endsRecovery{false};    // since then, too
     SequenceNumber32 m_base;       // the first byte of data
     EventId m_wake;

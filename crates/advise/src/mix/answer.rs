@@ -138,15 +138,15 @@ pub struct Shown {
 }
 
 /// What was run, and the groups of the mix that its columns are of.
-pub(super) struct Ran<'a> {
+pub(super) struct Runs<'a> {
     pub(super) table: &'a Table<'a>,
     pub(super) groups: &'a [usize],
 }
 
 impl MixAnswer {
-    pub(super) fn of(mix: &Mix<'_>, ran: Option<&Ran<'_>>, plan: &Plan) -> Self {
+    pub(super) fn of(mix: &Mix<'_>, runs: Option<&Runs<'_>>, plan: &Plan) -> Self {
         let own = &mix.candidates[0];
-        let recorded = ran.map(|ran| ran.recorded(mix, plan)).unwrap_or_default();
+        let recorded = runs.map(|runs| runs.recorded(mix, plan)).unwrap_or_default();
         let mut answer = Self {
             connections: mix.transfers.len(),
             bytes: mix.bytes,
@@ -165,22 +165,22 @@ impl MixAnswer {
             changes: Vec::new(),
             groups: mix.groups.iter().filter_map(|group| Shown::of(mix, group)).collect(),
         };
-        if let Some(ran) = ran {
-            let largest = ran.groups.iter().map(|at| mix.groups[*at].transfer.bytes).max();
+        if let Some(runs) = runs {
+            let largest = runs.groups.iter().map(|at| mix.groups[*at].transfer.bytes).max();
             answer.simulated_bytes =
                 Some(plan.most_bytes).filter(|most| largest.is_some_and(|it| it > *most));
-            answer.unknown = words::unknown(mix, ran);
-            let (controls, take) = ran.controls(mix, plan);
+            answer.unknown = words::unknown(mix, runs);
+            let (controls, take) = runs.controls(mix, plan);
             answer.controls = controls;
-            let better = ran.table.better_somewhere(take);
-            answer.changes = better.iter().map(|better| Change::of(ran.table, better)).collect();
+            let better = runs.table.better_somewhere(take);
+            answer.changes = better.iter().map(|better| Change::of(runs.table, better)).collect();
         }
-        answer.sentences = words::sentences(mix, ran, &answer);
+        answer.sentences = words::sentences(mix, runs, &answer);
         answer
     }
 }
 
-impl Ran<'_> {
+impl Runs<'_> {
     /// The controls that ran on all paths, those worth taking first, and the place of the best.
     fn controls(&self, mix: &Mix<'_>, plan: &Plan) -> (Vec<WhatIf>, usize) {
         let chosen = Chosen::of(self.table).0;
@@ -281,8 +281,8 @@ impl MixPart {
 
 impl Shown {
     fn of(mix: &Mix<'_>, group: &Group<'_>) -> Option<Self> {
-        let told = mix.told(group.transfer).ok().filter(|_| group.kind.is_simulated());
-        told.map(|(rtt_s, rate)| {
+        let path = mix.rtt_and_rate(group.transfer).ok().filter(|_| group.kind.is_simulated());
+        path.map(|(rtt_s, rate)| {
             let (least, most) = bounds(rate);
             let (kind, bytes) = (group.kind.name(), group.transfer.bytes);
             Self { kind, stands_for: group.stands_for, bytes, rtt_s, rate_bps: [least, most] }
@@ -311,7 +311,7 @@ fn quantile(mut numbers: Vec<(f64, usize)>, share: f64) -> f64 {
     found.or(numbers.last()).map_or(0.0, |(number, _)| *number)
 }
 
-/// Who takes so many times as long as simulated waits for something else.
+/// A transfer that takes this many times as long as simulated waits for something else.
 pub(super) const WAITED: f64 = 3.0;
 
 #[cfg(test)]

@@ -16,10 +16,10 @@ use firstflight_record::mix::{Rate, Transfer};
 use firstflight_runner::{Options, RunError};
 use firstflight_scenario::{self as scenario, PathFlags, Size, Time};
 
-use self::answer::Ran;
+use self::answer::Runs;
 use self::groups::Group;
-use crate::asked::{Asked, FIRST_WINDOW, Point, between, halton};
 use crate::choose::Table;
+use crate::request::{FIRST_WINDOW, Point, Request, between, halton};
 use crate::stack::{Candidate, Stack};
 
 /// The transfers of a host under one control, as they are simulated.
@@ -39,11 +39,11 @@ pub struct Mix<'a> {
 
 impl<'a> Mix<'a> {
     /// Sorts transfers. The first of the `candidates` is the control that the host has; if the
-    /// others are `named` by a person, all are told. `path` may have `--buffer`, `--loss` and
-    /// `--jitter` of all paths, and `--rtt` and `--rate` for transfers that do not tell theirs.
+    /// others are `named` by a person, the answer has all of them. `path` may have `--buffer`,
+    /// `--loss` and `--jitter` of all paths, and `--rtt` and `--rate` for transfers whose recording
+    /// lacks them.
     ///
-    /// # Errors
-    /// A flag that is none, or an RTT or a rate that nobody tells.
+    /// # Errors A flag that is none, or an RTT or a rate that neither the recording nor a flag has.
     pub fn new(
         transfers: &[&'a Transfer],
         candidates: &'a [Candidate],
@@ -62,7 +62,7 @@ impl<'a> Mix<'a> {
             lost: most_lost(transfers),
         };
         for transfer in transfers.iter().filter(|transfer| !is_in_first_window(transfer)) {
-            mix.told(transfer)?;
+            mix.rtt_and_rate(transfer)?;
         }
         Ok(mix)
     }
@@ -77,18 +77,18 @@ impl<'a> Mix<'a> {
         let simulated: Vec<usize> =
             (0..self.groups.len()).filter(|at| self.groups[*at].kind.is_simulated()).collect();
         let Some(first) = simulated.first() else { return Ok(MixAnswer::of(&self, None, &plan)) };
-        let asked = self.asked(&self.groups[*first], 0)?;
+        let request = self.request(&self.groups[*first], 0)?;
         let points = (0..plan.paths).flat_map(|path| simulated.iter().map(move |_| path));
-        let points = points.map(|path| self.point(&asked, path)).collect();
-        let mut table = Table::new(&asked, self.candidates, points);
+        let points = points.map(|path| self.point(&request, path)).collect();
+        let mut table = Table::new(&request, self.candidates, points);
         self.run(&plan, &simulated, &mut table, options)?;
-        let ran = Ran { table: &table, groups: &simulated };
-        Ok(MixAnswer::of(&self, Some(&ran), &plan))
+        let runs = Runs { table: &table, groups: &simulated };
+        Ok(MixAnswer::of(&self, Some(&runs), &plan))
     }
 
     /// The path of a group, by the number of the path; the rate is drawn where it is not known.
-    fn asked(&self, group: &Group<'_>, path: usize) -> Result<Asked, RunError> {
-        let (rtt_s, rate) = self.told(group.transfer)?;
+    fn request(&self, group: &Group<'_>, path: usize) -> Result<Request, RunError> {
+        let (rtt_s, rate) = self.rtt_and_rate(group.transfer)?;
         // Other digits of the number than those that the points of a path take.
         let share = halton(RATE_STEP * (path as u64 + 1), RATE_BASE);
         let (least, most) = bounds(rate);
@@ -99,18 +99,18 @@ impl<'a> Mix<'a> {
         flags.set("--rate", scenario::Rate::from_bps(rate).to_string());
         flags.set("--rtt", Time::from_ns(rtt).to_string());
         flags.set("--size", Size::from_bytes(group.transfer.bytes).to_string());
-        Asked::new(Stack::Linux, self.shared, &flags)
+        Request::new(Stack::Linux, self.shared, &flags)
     }
 
     /// What is not known of a path, by its number.
-    fn point(&self, asked: &Asked, path: usize) -> Point {
-        let mut point = asked.point(path as u64);
+    fn point(&self, request: &Request, path: usize) -> Point {
+        let mut point = request.point(path as u64);
         point.loss = point.loss.min(self.lost.unwrap_or(1.0));
         point
     }
 
     /// A transfer's RTT in seconds, and what is known of its rate.
-    fn told(&self, transfer: &Transfer) -> Result<(f64, Rate), RunError> {
+    fn rtt_and_rate(&self, transfer: &Transfer) -> Result<(f64, Rate), RunError> {
         let given = |name: &str| {
             self.path.given().find(|(flag, _)| flag.name == name).map(|(_, text)| text)
         };
@@ -156,16 +156,16 @@ fn is_in_first_window(transfer: &Transfer) -> bool {
 /// The most that can have been lost at random, 95 of 100 times: all that was sent again, and three
 /// packets more (the rule of three, Hanley and Lippman-Hand 1983, JAMA 249).
 fn most_lost(transfers: &[&Transfer]) -> Option<f64> {
-    let told =
+    let recorded =
         transfers.iter().filter_map(|transfer| Some((transfer.again_bytes?, transfer.bytes)));
-    let (again, bytes) =
-        told.fold((0, 0), |(again, all), (sent_again, bytes)| (again + sent_again, all + bytes));
+    let (again, bytes) = recorded
+        .fold((0, 0), |(again, all), (sent_again, bytes)| (again + sent_again, all + bytes));
     (bytes > 0).then(|| ((again + 3 * PACKET) as f64 / bytes as f64).min(1.0))
 }
 
 /// Payload of a full packet of TCP on Ethernet with time stamps.
 const PACKET: u64 = 1448;
-/// How many times faster than it was seen to be a path may be that nobody filled.
+/// How many times faster than its transfers a path may be that none of them filled.
 const UNSEEN: f64 = 10.0;
 /// What the simulator takes: rates in bits per second, and RTTs in seconds.
 const RATE_BPS: (f64, f64) = (8_000.0, 400e9);

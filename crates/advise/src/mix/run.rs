@@ -40,12 +40,12 @@ impl Mix<'_> {
         let finalists = if self.named { self.candidates.len() } else { FINALISTS };
         let mut sizes = Vec::new();
         for group in self.groups.iter().filter(|group| group.kind.is_simulated()) {
-            sizes.push((self.asked(group, 0)?, group.transfer.bytes));
+            sizes.push((self.request(group, 0)?, group.transfer.bytes));
         }
         let largest = sizes.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
         let mut plan = Plan { first: 0, paths: 0, finalists, most_bytes: largest };
         let cost = |plan: &Plan| {
-            let packets = sizes.iter().map(|(asked, bytes)| asked.packets_of(plan.of(*bytes)));
+            let packets = sizes.iter().map(|(request, bytes)| request.packets_of(plan.of(*bytes)));
             packets.sum::<u64>().saturating_mul(plan.runs(self.candidates.len()))
         };
         for paths in PATHS {
@@ -77,11 +77,11 @@ impl Mix<'_> {
             let models: Vec<String> =
                 running.iter().map(|at| self.candidates[*at].model.clone()).collect();
             for (place, at) in simulated.iter().enumerate() {
-                let asked = self.asked(&self.groups[*at], path)?;
-                let point = self.point(&asked, path);
+                let request = self.request(&self.groups[*at], path)?;
+                let point = self.point(&request, path);
                 table.points[path * simulated.len() + place] = point;
                 let bytes = plan.of(self.groups[*at].transfer.bytes);
-                let took = run(&asked, &models, &point, bytes, &Simulator::TCP, options)?;
+                let took = run(&request, &models, &point, bytes, &Simulator::TCP, options)?;
                 if self.groups[*at].kind == Kind::Unsure {
                     self.groups[*at].kind = if took[0].1 { Kind::Left } else { Kind::Stayed };
                 }

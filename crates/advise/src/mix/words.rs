@@ -2,26 +2,27 @@
 
 use firstflight_outside::digits;
 
-use super::answer::{Effect, MixAnswer, Over, Ran, WAITED, WhatIf};
+use super::answer::{Effect, MixAnswer, Over, Runs, WAITED, WhatIf};
 use super::groups::Kind;
 use super::{Mix, Rate, UNSEEN};
 use crate::answer::Unknown;
-use crate::asked::FIRST_WINDOW;
 use crate::choose::EQUAL;
+use crate::request::FIRST_WINDOW;
 use crate::words::{changed, percent, seconds, unknown as of_path};
 
 /// What the recording does not tell, and what it can be.
-pub(super) fn unknown(mix: &Mix<'_>, ran: &Ran<'_>) -> Vec<Unknown> {
-    let mut all = of_path(ran.table.asked);
+pub(super) fn unknown(mix: &Mix<'_>, runs: &Runs<'_>) -> Vec<Unknown> {
+    let mut all = of_path(runs.table.request);
     for unknown in all.iter_mut().filter(|unknown| unknown.name == "loss") {
         if let Some(lost) = mix.lost {
             unknown.between +=
                 &format!(", and no more than {}, by what was sent again", part(lost));
         }
     }
-    let groups = || ran.groups.iter().map(|at| &mix.groups[*at]);
+    let groups = || runs.groups.iter().map(|at| &mix.groups[*at]);
     let count = |is: fn(Rate) -> bool| -> f64 {
-        let found = groups().filter(|group| mix.told(group.transfer).is_ok_and(|it| is(it.1)));
+        let found =
+            groups().filter(|group| mix.rtt_and_rate(group.transfer).is_ok_and(|it| is(it.1)));
         found.map(|group| group.stands_for).sum::<usize>() as f64
     };
     let simulated = groups().map(|group| group.stands_for).sum::<usize>() as f64;
@@ -45,33 +46,33 @@ pub(super) fn unknown(mix: &Mix<'_>, ran: &Ran<'_>) -> Vec<Unknown> {
 }
 
 /// The answer.
-pub(super) fn sentences(mix: &Mix<'_>, ran: Option<&Ran<'_>>, answer: &MixAnswer) -> Vec<String> {
-    let mut said = vec![counted(answer)];
-    let Some(ran) = ran else { return said };
+pub(super) fn sentences(mix: &Mix<'_>, runs: Option<&Runs<'_>>, answer: &MixAnswer) -> Vec<String> {
+    let mut sentences = vec![counted(answer)];
+    let Some(runs) = runs else { return sentences };
     let own = &answer.control;
     let best = &answer.controls[0];
     if best.control == *own {
-        said.push(format!(
+        sentences.push(format!(
             "No control that sends as little again is more than {} % quicker than {own} over all.",
             digits(EQUAL * 100.0, 0)
         ));
     }
     let others = answer.controls.iter().filter(|it| it.control != *own);
-    let told = others.filter(|it| mix.named || it.role.is_some());
-    said.extend(told.map(|control| with(mix, control, answer)));
-    said.extend(changed(ran.table.asked, &answer.changes));
-    said.extend(recorded(answer));
-    said.push(format!(
+    let shown = others.filter(|it| mix.named || it.role.is_some());
+    sentences.extend(shown.map(|control| with(mix, control, answer)));
+    sentences.extend(changed(runs.table.request, &answer.changes));
+    sentences.extend(recorded(answer));
+    sentences.push(format!(
         "In brackets stands from the least to the most of {} paths that each may have had; {} of \
          100 such paths lie between.",
         answer.paths,
         digits(answer.interval * 100.0, 0)
     ));
-    said.extend(stand_ins(answer));
+    sentences.extend(stand_ins(answer));
     if let Some(bytes) = answer.simulated_bytes {
-        said.push(format!("Of larger transfers the first {} are simulated.", size(bytes)));
+        sentences.push(format!("Of larger transfers the first {} are simulated.", size(bytes)));
     }
-    said
+    sentences
 }
 
 /// How many gain nothing from any control, and how many may.
@@ -220,5 +221,5 @@ fn size(bytes: u64) -> String {
     format!("{} {name}", digits(bytes as f64 / unit, 1))
 }
 
-/// A share sent again of which nobody takes multiples.
+/// Below this share sent again the answer has no ratio.
 const LITTLE: f64 = 0.000_5;

@@ -7,7 +7,7 @@ use firstflight_judge::{Baseline, Changes, Judgement};
 use firstflight_outside::text;
 use firstflight_report::write_file;
 
-use super::{sarif, text as said};
+use super::{sarif, text as in_text};
 use crate::failure::{Failure, Status};
 use crate::output;
 
@@ -54,7 +54,7 @@ impl CiFlags {
             (baseline, changes)
         });
         if let Some(file) = &self.markdown {
-            write_file(file, said::markdown(judgement, since.as_ref()))?;
+            write_file(file, in_text::markdown(judgement, since.as_ref()))?;
             output::note(&format!("summary: {}", file.display()));
         }
         if let Some(file) = &self.sarif {
@@ -63,15 +63,15 @@ impl CiFlags {
         }
         let unmet = match &since {
             None => judgement.fails(),
-            Some((baseline, changes)) => tell(baseline, changes),
+            Some((baseline, changes)) => print_changes(baseline, changes),
         };
         Ok(if unmet { Status::Unmet } else { Status::Done })
     }
 }
 
 /// Says what changed, and whether something is worse.
-fn tell(baseline: &Baseline, changes: &Changes) -> bool {
-    output::note(&format!("since {baseline}: {}", said::told(changes)));
+fn print_changes(baseline: &Baseline, changes: &Changes) -> bool {
+    output::note(&format!("since {baseline}: {}", in_text::counted(changes)));
     changes.better.iter().for_each(|change| output::note(&format!("better: {change}")));
     changes.worse.iter().for_each(|change| output::complain(&format!("worse: {change}")));
     !changes.worse.is_empty()

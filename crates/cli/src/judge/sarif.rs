@@ -34,7 +34,7 @@ pub(super) fn sarif(judgement: &Judgement, changes: Option<&Changes>) -> Result<
                     "region": { "startLine": asked_in(name) },
                 },
             }],
-            // By this a result is known again in another run.
+            // It identifies the result in another run.
             "partialFingerprints": {
                 "firstflight/v1": format!("{control}/{on}/{name}/{rule}"),
             },

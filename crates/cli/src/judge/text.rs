@@ -33,15 +33,15 @@ fn sums(judgement: &Judgement) -> String {
 pub(super) fn markdown(judgement: &Judgement, since: Option<&(Baseline, Changes)>) -> String {
     let screen = Screen { unicode: true, ..Screen::plain(80) };
     let table = table(judgement, screen);
-    let said = |lines: Vec<String>| -> String {
+    let list = |lines: Vec<String>| -> String {
         let lines = lines.iter().map(|line| format!("- {}\n", markdown::cell(line)));
         lines.collect()
     };
     let mut text = format!("### {}\n\n", markdown::cell(&sums(judgement)));
     if let Some((baseline, changes)) = since {
         let all = changes.worse.iter().chain(&changes.better).map(ToString::to_string);
-        let head = format!("Since {baseline}: {}", told(changes));
-        let _ = writeln!(text, "{}\n\n{}", markdown::cell(&head), said(all.collect()));
+        let head = format!("Since {baseline}: {}", counted(changes));
+        let _ = writeln!(text, "{}\n\n{}", markdown::cell(&head), list(all.collect()));
     }
     let _ = write!(text, "{}.\n\n", table.title);
     text.push_str(&markdown::table(&table));
@@ -49,13 +49,13 @@ pub(super) fn markdown(judgement: &Judgement, since: Option<&(Baseline, Changes)
     let why: Vec<String> = scenarios.flat_map(|it| complaints(it, &judgement.on)).collect();
     if !why.is_empty() {
         let head = "<details><summary>What does not hold, and by which numbers</summary>";
-        let _ = write!(text, "\n{head}\n\n{}\n</details>\n", said(why));
+        let _ = write!(text, "\n{head}\n\n{}\n</details>\n", list(why));
     }
     text
 }
 
 /// `2 rules are worse, 1 is better`, and what was left out.
-pub(super) fn told(changes: &Changes) -> String {
+pub(super) fn counted(changes: &Changes) -> String {
     let are = |many: &[Change]| match many.len() {
         1 => "1 rule is".to_owned(),
         many => format!("{many} rules are"),

@@ -27,7 +27,7 @@ pub(super) fn load(wanted: Vec<Wanted>, args: &Load) -> Result<Status, Failure> 
     let loaded: Vec<Loaded> = pinned::pin(prepared)?.into_iter().map(Loaded::unused).collect();
     let buffers = allowed();
     if args.json {
-        output::print(&Document::new(loaded, &[]).beside(buffers).text()?)?;
+        output::print(&Document::new(loaded, &[]).with_socket_buffers(buffers).text()?)?;
         return Ok(Status::Done);
     }
     let mut text = String::new();

@@ -44,7 +44,7 @@ pub(super) struct Loaded {
     pub(super) name: String,
     pub(super) control: String,
     /// Controls that were loaded under its name before, with the knobs that some of its users keep;
-    /// which of them the kernel does not tell.
+    /// the kernel does not say which users.
     earlier: Vec<String>,
     /// The kernel takes it for new connections.
     registered: bool,
@@ -78,7 +78,7 @@ impl Document {
     }
 
     /// This document with what the host's buffers are enough for.
-    pub(super) fn beside(self, socket_buffers: Option<Allowed>) -> Self {
+    pub(super) fn with_socket_buffers(self, socket_buffers: Option<Allowed>) -> Self {
         Self { socket_buffers, ..self }
     }
 
@@ -156,8 +156,8 @@ pub(super) fn called(namespace: &str) -> String {
     }
 }
 
-/// What lies among the pins and is none, as told to the user.
-pub(super) fn told_foreign(foreign: &[PathBuf]) -> String {
+/// A line for each file among the pins that is none of firstflight's.
+pub(super) fn foreign_in_words(foreign: &[PathBuf]) -> String {
     let line = |path: &PathBuf| {
         let path = output::plain(&path.to_string_lossy());
         format!("{path}: not made by `firstflight kernel load`, and left as it is\n")
@@ -170,8 +170,8 @@ pub(super) fn unreadable(error: std::io::Error) -> Failure {
     Failure::Lacks(format!("kernel: {error}"))
 }
 
-/// What is pinned, and who uses it; and what else lies there. If that cannot be told this fails, or
-/// says so if it is to go on `anyhow`.
+/// What is pinned, and who uses it; and what else lies there. If the users are not known this
+/// fails, or says so if it is to go on `anyhow`.
 pub(super) fn loaded(anyhow: bool) -> Result<(Vec<Loaded>, Vec<PathBuf>), Failure> {
     requirements::check()?;
     requirements::check_pinning()?;
@@ -230,7 +230,7 @@ pub(super) fn status(json: bool) -> Result<Status, Failure> {
         let _ = writeln!(text, "{}: {}, unloaded and still used", control.name, control.control);
         text.push_str(&control.users());
     }
-    text.push_str(&told_foreign(&foreign));
+    text.push_str(&foreign_in_words(&foreign));
     let _ = writeln!(text, "the kernel knows: {}", available().join(", "));
     if let Some(rules) = steer::list().ok().filter(|rules| !rules.is_empty()) {
         let rules = count(rules.len() as u64, "rule");

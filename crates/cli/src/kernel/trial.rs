@@ -2,7 +2,7 @@
 //! itself when it harms. A recording is shown by builds without the feature `kernel` too.
 
 mod connection;
-mod found;
+mod findings;
 mod history;
 mod page;
 #[cfg(feature = "kernel")]
@@ -19,7 +19,7 @@ use firstflight_kernel::trial::judge::{Judge, MEASURES, Stop};
 use firstflight_results::{Table, table};
 
 use self::connection::{Head, Line};
-use self::found::Found;
+use self::findings::Findings;
 use self::history::History;
 use crate::failure::{Failure, Status};
 use crate::output;
@@ -28,7 +28,7 @@ use crate::tables::Tables;
 #[cfg(feature = "kernel")]
 pub(super) use self::run::trial;
 
-/// What a recording tells, for `show`; its connections are a table of `out`, too.
+/// What a recording shows, for `show`; its connections are a table of `out`, too.
 pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status, Failure> {
     let report = RefCell::new(None);
     let head = |head| {
@@ -38,7 +38,7 @@ pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status
     let tables = out.map(|out| Tables::begin(out, table::trial::columns())).transpose()?;
     let (mut tables, mut unwritten) = (tables, None);
     let mut rows = Table::empty(table::trial::columns());
-    let tell = |line: &Line, text: &[u8]| {
+    let take = |line: &Line, text: &[u8]| {
         let _ = report.borrow_mut().as_mut().map(|report| report.take(line));
         let Some(tables) = &mut tables else { return Ok(()) };
         table::trial::push(&mut rows, text)?;
@@ -49,7 +49,7 @@ pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status
         Ok(())
     };
     let wrong = |problem: &str| Failure::Usage(format!("show: {}: {problem}", path.display()));
-    let (_, last) = connection::read(path, head, tell).map_err(|problem| wrong(&problem))?;
+    let (_, last) = connection::read(path, head, take).map_err(|problem| wrong(&problem))?;
     unwritten.map_or(Ok(()), Err)?;
     let report = report.into_inner().ok_or_else(|| wrong("its first line is cut off"))?;
     let lasted = last.map_or(0., |line| line.after_s);
@@ -63,7 +63,7 @@ pub(crate) fn show(path: &Path, json: bool, out: Option<&Path>) -> Result<Status
     Ok(Status::Done)
 }
 
-/// What was told of a trial.
+/// What is known of a trial.
 struct TrialReport {
     head: Head,
     judge: Judge,
@@ -92,7 +92,7 @@ impl TrialReport {
         out: Option<&Path>,
     ) -> Result<(), Failure> {
         self.history.look_now(&self.judge, lasted.as_secs_f64());
-        let found = Found::new(&self.head, &self.judge, counts, lasted);
+        let found = Findings::new(&self.head, &self.judge, counts, lasted);
         output::print(&match json {
             true => found.json()?,
             false => found.text(output::screen()),

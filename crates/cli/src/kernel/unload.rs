@@ -4,7 +4,7 @@ use firstflight_kernel::catalogue::{available, kernel_name};
 use firstflight_kernel::pinned;
 
 use super::Unload;
-use super::status::{Document, Loaded, called, loaded, told_foreign, unreadable};
+use super::status::{Document, Loaded, called, foreign_in_words, loaded, unreadable};
 use crate::failure::{Failure, Status};
 use crate::output;
 
@@ -37,7 +37,7 @@ pub(super) fn unload(args: &Unload) -> Result<Status, Failure> {
         }
     }
     if args.all {
-        text += &told_foreign(&foreign);
+        text += &foreign_in_words(&foreign);
     }
     output::print(&text)?;
     Ok(Status::Done)

@@ -1,7 +1,7 @@
 //! `kernel watch`: how start-up went on this host's connections.
 
 mod line;
-mod served;
+mod metrics_server;
 mod summary;
 
 use std::fs::File;
@@ -18,7 +18,7 @@ use firstflight_scenario::Time;
 use ipnet::IpNet;
 
 use self::line::ConnectionLine;
-use self::served::Served;
+use self::metrics_server::MetricsServer;
 use self::summary::Summary;
 use super::Watch as Args;
 use crate::failure::{Failure, Status};
@@ -40,14 +40,14 @@ pub(super) fn watch(args: &Args) -> Result<Status, Failure> {
         let closed: Vec<Connection> =
             watch.take(left)?.into_iter().filter(|it| filter.admits(it)).collect();
         closed.iter().for_each(|connection| summary.add(connection));
-        outlets.tell(&closed)?;
+        outlets.write(&closed)?;
         outlets.count(&summary, watch.counts())?;
     }
     outlets.end(&summary, watch.counts())?;
     Ok(Status::Done)
 }
 
-/// Attaches what looks at connections, and says at which.
+/// Attaches the programs that observe connections, and says which these are.
 fn attach(args: &Args) -> Result<(Watch, String), Failure> {
     if args.tracepoints {
         return Ok((Watch::trace()?, "this host, by tracepoints".to_owned()));
@@ -67,7 +67,7 @@ fn attach(args: &Args) -> Result<(Watch, String), Failure> {
 struct Outlets<'a> {
     args: &'a Args,
     recording: Option<(&'a Path, File)>,
-    served: Option<Served>,
+    metrics: Option<MetricsServer>,
     /// The newest lines of the live table.
     newest: Vec<String>,
     drawn: Option<Instant>,
@@ -88,15 +88,15 @@ impl<'a> Outlets<'a> {
             Ok::<_, Failure>((path, file))
         };
         let recording = args.out.as_deref().map(open).transpose()?;
-        let served = args.listen.as_deref().map(Served::at).transpose()?;
-        if let Some(served) = &served {
-            output::note(&format!("Prometheus: http://{}/metrics", served.address));
+        let metrics = args.listen.as_deref().map(MetricsServer::at).transpose()?;
+        if let Some(server) = &metrics {
+            output::note(&format!("Prometheus: http://{}/metrics", server.address));
         }
-        Ok(Self { args, recording, served, newest: Vec::new(), drawn: None })
+        Ok(Self { args, recording, metrics, newest: Vec::new(), drawn: None })
     }
 
-    /// Tells connections that have closed.
-    fn tell(&mut self, closed: &[Connection]) -> Result<(), Failure> {
+    /// Writes a line for each connection that has closed.
+    fn write(&mut self, closed: &[Connection]) -> Result<(), Failure> {
         let (mut json, mut lines) = (String::new(), String::new());
         for connection in closed.iter().map(ConnectionLine::new) {
             json.push_str(&(serde_json::to_string(&connection)? + "\n"));
@@ -126,8 +126,8 @@ impl<'a> Outlets<'a> {
             };
             write().map_err(|error| unwritten(file, &error))?;
         }
-        if let Some(served) = &self.served {
-            served.set(summary.prometheus(counts));
+        if let Some(server) = &self.metrics {
+            server.set(summary.prometheus(counts));
         }
         if self.args.live && self.drawn.is_none_or(|drawn| drawn.elapsed() >= TICK) {
             self.drawn = Some(Instant::now());
@@ -190,7 +190,7 @@ fn read_period(text: &str) -> Result<Duration, Failure> {
     Ok(Duration::from_nanos(time.ns()))
 }
 
-/// Which connections are told.
+/// Which connections are reported.
 struct Filter {
     prefixes: Vec<IpNet>,
     ports: Vec<u16>,

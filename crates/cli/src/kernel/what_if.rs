@@ -66,20 +66,20 @@ pub(super) fn what_if(args: &Args) -> Result<Status, Failure> {
         output::print(&document("firstflight/what-if@1", &recording)?)?;
         return Ok(Status::Done);
     }
-    let mut said = vec![path(&file, &mix, &answer)];
-    said.extend(answer.sentences.iter().cloned());
-    said.extend(stands_for);
-    said.extend((!others.is_empty()).then(|| {
+    let mut sentences = vec![path(&file, &mix, &answer)];
+    sentences.extend(answer.sentences.iter().cloned());
+    sentences.extend(stands_for);
+    sentences.extend((!others.is_empty()).then(|| {
         let names = others.iter().map(|(name, number)| format!("{name} ({number})"));
         format!("Not counted: {}; --of CONTROL takes them.", names.collect::<Vec<_>>().join(", "))
     }));
     let screen = output::screen();
-    let said: String = said.iter().map(|it| wrapped(it, screen.width, "  ")).collect();
+    let sentences: String = sentences.iter().map(|it| wrapped(it, screen.width, "  ")).collect();
     let table = match answer.controls.is_empty() {
         true => String::new(),
         false => format!("\n{}", terminal::table(&table(&answer), screen)),
     };
-    output::print(&format!("{said}{table}"))?;
+    output::print(&format!("{sentences}{table}"))?;
     Ok(Status::Done)
 }
 
@@ -95,7 +95,7 @@ impl Args {
 type UnderOne<'a> = (String, Vec<&'a Transfer>, BTreeMap<String, usize>);
 
 /// The transfers under one control, the commonest without another word, and how many are under
-/// others. Who does not say has the kernel's default.
+/// others. A transfer that names no control has the kernel's default.
 fn under_one<'a>(
     transfers: &'a [Transfer],
     of: Option<&str>,
@@ -153,7 +153,7 @@ fn unknown(name: &str, all: &[Candidate]) -> Failure {
     Failure::Usage(format!("--control {name}: no control; accepted: {accepted}"))
 }
 
-/// What was read, and what it does not tell.
+/// What was read, and what is not known of it.
 fn path(file: &str, mix: &mix::Mix, answer: &MixAnswer) -> String {
     let idle = match mix.idle {
         0 => String::new(),

@@ -50,10 +50,10 @@ impl<'a> Quic<'a> {
 impl Sender for Quic<'_> {
     fn send(&self, control: usize) -> Result<RunResult, Broken> {
         let control = &self.names[control];
-        let (tell, progress) = watch::channel(Progress::default());
+        let (reporter, progress) = watch::channel(Progress::default());
         let began = Instant::now();
         let sent = self.sending(control).and_then(|sending| {
-            let sent = firstflight_transfer::send(sending, tell, interrupted());
+            let sent = firstflight_transfer::send(sending, reporter, interrupted());
             Ok(self.runtime.block_on(sent)?)
         });
         let version = env!("CARGO_PKG_VERSION");

@@ -19,7 +19,7 @@ pub(super) fn show(args: &Args, watched: &Watched) -> Result<Status, Failure> {
     let curves = args.until.is_some() || args.all || args.rate.is_some();
     if curves {
         return Err(Failure::Usage(format!(
-            "{file}: connections that kernel watch told have no curve to draw or judge; accepted: \
+            "{file}: connections of kernel watch have no curve to draw or judge; accepted: \
              --connection, --list, --json and --out"
         )));
     }
@@ -39,8 +39,8 @@ pub(super) fn show(args: &Args, watched: &Watched) -> Result<Status, Failure> {
     let row = row.transpose()?;
     let table = &watched.table;
     let text = match (row, args.json) {
-        (None, false) => terminal::table(&every(&file, table), output::screen()),
-        (Some(row), false) => terminal::table(&one(row, table), output::screen()),
+        (None, false) => terminal::table(&connections_table(&file, table), output::screen()),
+        (Some(row), false) => terminal::table(&connection_table(row, table), output::screen()),
         (row, true) => {
             let rows = row.map_or(0..all, |row| row..row + 1);
             document(&file, &rows.map(|row| table.row(row)).collect::<Vec<_>>())?
@@ -56,7 +56,7 @@ pub(super) fn show(args: &Args, watched: &Watched) -> Result<Status, Failure> {
 }
 
 /// A row for each connection, with what tells most of its start-up.
-fn every(file: &str, rows: &Rows) -> Table {
+fn connections_table(file: &str, rows: &Rows) -> Table {
     let columns = [
         Column::number("--connection", ""),
         Column::text("control"),
@@ -97,7 +97,7 @@ fn every(file: &str, rows: &Rows) -> Table {
 }
 
 /// All that is known of one connection.
-fn one(row: usize, rows: &Rows) -> Table {
+fn connection_table(row: usize, rows: &Rows) -> Table {
     let columns = ["key", "value", "unit", "meaning"].map(Column::text);
     let mut table = Table::new("connection", format!("Connection {}", row + 1), columns);
     for (column, values) in rows.columns().iter().zip(rows.values()) {

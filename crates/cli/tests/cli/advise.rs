@@ -29,14 +29,14 @@ fn what_is_advised_is_gentle_and_quicker_than_what_linux_has() {
     );
     let [least, median, most] = ["least_s", "median_s", "most_s"].map(|key| number(&take[key]));
     assert!(least <= median && median <= most && number(&answer["interval"]) > 0.9);
-    // What nobody told is named, and what was told is not.
+    // The unknown is named, and what was given is not.
     let names = |answer: &Value| -> Vec<String> {
         let all = answer["unknown"].as_array().unwrap().iter();
         all.map(|of| of["name"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(names(&answer), ["buffer", "loss", "bursts", "jitter", "acks"]);
-    let told = ["--size", "1MB", "--loss", "0%", "--buffer", "1bdp", "--jitter", "1ms"];
-    assert_eq!(names(&document(&told)), ["acks"]);
+    let known = ["--size", "1MB", "--loss", "0%", "--buffer", "1bdp", "--jitter", "1ms"];
+    assert_eq!(names(&document(&known)), ["acks"]);
 }
 
 /// Ten times the loss and none are two paths, and the answer differs.
@@ -96,10 +96,10 @@ fn the_first_screen_is_what_the_simulator_says_too() {
         let results: Value = serde_json::from_str(&run(&words).stdout).unwrap();
         for (cell, run) in cells[1..].iter().zip(results["runs"].as_array().unwrap()) {
             let time = number(&run["flows"][0]["completion_time_s"]);
-            let (said, lost) = cell.split_once(" s, ").unwrap();
-            let said: f64 = said.parse().unwrap();
+            let (shown, lost) = cell.split_once(" s, ").unwrap();
+            let shown: f64 = shown.parse().unwrap();
             let lost: f64 = lost.split(' ').next().unwrap().parse().unwrap();
-            assert!((said / time - 1.0).abs() < 0.01, "{row}: {time}");
+            assert!((shown / time - 1.0).abs() < 0.01, "{row}: {time}");
             assert!((lost - number(&run["bottleneck"]["drops"])).abs() <= 2.0, "{row}: {run}");
         }
         count += 1;

@@ -322,18 +322,18 @@ fn wrong_input_leaves_no_output_directory() {
 
 #[test]
 fn a_key_without_effect_is_refused_by_its_name() {
-    let refused = |words: &[&str], said: &str| {
+    let refused = |words: &[&str], message: &str| {
         let outcome = run(&[&["compare", "newreno", "--duration", "1s"], words].concat());
         assert_eq!(outcome.code, 2, "{words:?}: {outcome:?}");
-        assert!(outcome.stderr.contains(said), "{words:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(message), "{words:?}: {outcome:?}");
     };
     refused(&["--ecn-threshold", "20pkt"], "--ecn-threshold 20pkt: no flow has packets to mark");
     refused(&["--on", "quic", "--recovery", "sack"], "recovery: found recovery = ");
     for (flag, value) in
         [("--syn", "true"), ("--pacing", "false"), ("--tso", "false"), ("--rto-min", "200ms")]
     {
-        let said = format!("{flag} {value}: no effect with quinn's QUIC; accepted: with ");
-        refused(&["--on", "quic", flag, value], &said);
+        let message = format!("{flag} {value}: no effect with quinn's QUIC; accepted: with ");
+        refused(&["--on", "quic", flag, value], &message);
     }
     for (flag, value, support) in [
         ("--impatient", "true", "recovery newreno"),
@@ -342,10 +342,10 @@ fn a_key_without_effect_is_refused_by_its_name() {
         ("--quick-acks", "false", "the simulator's TCP, where delayed_ack is 2 or more"),
         ("--pacer", "linux", "the simulator's TCP, where pacing is false"),
     ] {
-        let said =
+        let message =
             format!("{flag} {value}: no effect with recovery rack; accepted: with {support}");
         let paces = if flag == "--pacer" { &["--pacing", "true"][..] } else { &[] };
-        refused(&[paces, &[flag, value]].concat(), &said);
+        refused(&[paces, &[flag, value]].concat(), &message);
     }
     refused(&["--ns2-release", "2.26"], "no effect with profile linux; accepted: with profile ns2");
     refused(&["--seed", "18446744073709551615"], "out of range; accepted: a whole number from 0");

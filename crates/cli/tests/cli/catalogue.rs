@@ -29,15 +29,15 @@ fn the_catalogue_is_listed_by_groups_and_as_a_document() {
 
 #[test]
 fn a_scenario_is_explained_and_its_references_are_drawn() {
-    let told = run(&["scenarios", "wifi"]);
-    assert_eq!((told.code, told.stderr.as_str()), (0, ""));
-    assert!(told.stdout.starts_with("C1-wifi: A busy WiFi cell"), "{}", told.stdout);
-    assert_eq!(run(&["scenarios", "c1"]).stdout, told.stdout);
+    let scenario = run(&["scenarios", "wifi"]);
+    assert_eq!((scenario.code, scenario.stderr.as_str()), (0, ""));
+    assert!(scenario.stdout.starts_with("C1-wifi: A busy WiFi cell"), "{}", scenario.stdout);
+    assert_eq!(run(&["scenarios", "c1"]).stdout, scenario.stdout);
     for part in ["Why it matters: ", "Expected: ", "What it does not show: ", "c4 3.8 s"] {
-        assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
+        assert!(scenario.stdout.contains(part), "{part}: {}", scenario.stdout);
     }
     for drawn in ["cwnd (packets)", "queue (packets)", "hystart-pp"] {
-        assert!(told.stdout.contains(drawn), "{drawn}: {}", told.stdout);
+        assert!(scenario.stdout.contains(drawn), "{drawn}: {}", scenario.stdout);
     }
 }
 
@@ -96,9 +96,9 @@ fn a_control_is_judged_with_the_numbers_behind_each_verdict() {
 fn a_control_for_which_every_rule_holds_ends_well() {
     let judged = Place::new().run(&["judge", "hystart", "--only", "A1"]);
     assert_eq!((judged.code, judged.stderr.as_str()), (0, ""), "{}", judged.stdout);
-    let said =
+    let beginning =
         "hystart on sim, 1 scenario: R1 fast in 1 of 1, R2 gentle in 1 of 1, R5 not dominated";
-    assert!(judged.stdout.replace("\n  ", " ").starts_with(said), "{}", judged.stdout);
+    assert!(judged.stdout.replace("\n  ", " ").starts_with(beginning), "{}", judged.stdout);
     assert!(!judged.stdout.contains("R3"), "a rule that is not asked: {}", judged.stdout);
 }
 
@@ -191,8 +191,8 @@ fn a_stored_judgement_decides_what_is_worse() {
     assert!(same.stderr.contains("2 scenarios of it not judged now"), "{}", same.stderr);
     let worse = judge("hystart-pp", "good.json");
     assert_eq!(worse.code, 1, "{}", worse.stderr);
-    let told = "worse: A1-one-flow R5 not dominated: pass before, now fail";
-    assert!(worse.stderr.contains(told), "{}", worse.stderr);
+    let change = "worse: A1-one-flow R5 not dominated: pass before, now fail";
+    assert!(worse.stderr.contains(change), "{}", worse.stderr);
     let better = judge("hystart", "bad.json");
     assert_eq!(better.code, 0, "{}", better.stderr);
     assert!(better.stderr.contains("better: A1-one-flow R5 not dominated"), "{}", better.stderr);

@@ -39,9 +39,9 @@ fn every_start_up_that_the_transport_carries_is_compared_and_the_others_say_why_
     let refused: Vec<String> = names(&document, "refused", "control").iter().map(startup).collect();
     let rest: Vec<String> = cards.iter().filter(|it| !refused.contains(it)).cloned().collect();
     assert_eq!(startups[..rest.len()], rest, "all but those refused, in the order of the list");
-    let beside = &simulated[rest.len()..];
-    assert!(beside.contains(&"slow-start+cubic".to_owned()), "{beside:?}");
-    assert!(beside.iter().all(|one| one.starts_with("slow-start+")), "{beside:?}");
+    let pairs = &simulated[rest.len()..];
+    assert!(pairs.contains(&"slow-start+cubic".to_owned()), "{pairs:?}");
+    assert!(pairs.iter().all(|one| one.starts_with("slow-start+")), "{pairs:?}");
     assert!(startups.len() > refused.len() && refused.iter().all(|one| cards.contains(one)));
     let document = json(&run(&[&words[..], &["--on", "quic"]].concat()));
     let refused = names(&document, "refused", "control");
@@ -49,20 +49,20 @@ fn every_start_up_that_the_transport_carries_is_compared_and_the_others_say_why_
     assert!(document["refused"][0]["reason"].as_str().unwrap().contains("does not provide"));
     let over_quic: Vec<String> = names(&document, "runs", "alias").iter().map(startup).collect();
     let own = over_quic.iter().position(|one| one == "slow-start");
-    let beside = over_quic.iter().filter(|one| *one == "slow-start").count() - 1;
-    assert!(own.is_some() && beside > 0, "{over_quic:?}");
-    assert_eq!(over_quic.len() - beside + refused.len(), cards.len());
+    let pairs = over_quic.iter().filter(|one| *one == "slow-start").count() - 1;
+    assert!(own.is_some() && pairs > 0, "{over_quic:?}");
+    assert_eq!(over_quic.len() - pairs + refused.len(), cards.len());
 
-    let told = run(&["compare", "--all", "--size", "200KB", "--on", "quic"]).stdout;
-    assert!(told.contains("Refused: control `xcp+xcp`: xcp needs routers"), "{told}");
+    let text = run(&["compare", "--all", "--size", "200KB", "--on", "quic"]).stdout;
+    assert!(text.contains("Refused: control `xcp+xcp`: xcp needs routers"), "{text}");
     let seconds = |name: &str| -> f64 {
-        let row = told.lines().find(|line| line.starts_with(name));
+        let row = text.lines().find(|line| line.starts_with(name));
         let last = row.and_then(|row| row.split_whitespace().last()?.parse().ok());
-        last.unwrap_or_else(|| panic!("no time of {name} in {told}"))
+        last.unwrap_or_else(|| panic!("no time of {name} in {text}"))
     };
-    let place = |name: &str| told.find(&format!("\n{name}")).unwrap();
-    assert!(seconds("packet-pair+") < seconds("gallop-vegas+"), "{told}");
-    assert!(place("packet-pair+") < place("gallop-vegas+"), "the best first: {told}");
+    let place = |name: &str| text.find(&format!("\n{name}")).unwrap();
+    assert!(seconds("packet-pair+") < seconds("gallop-vegas+"), "{text}");
+    assert!(place("packet-pair+") < place("gallop-vegas+"), "the best first: {text}");
     let both = run(&["compare", "--all", "newreno"]);
     assert_eq!(both.code, 2, "{both:?}");
 }
@@ -226,9 +226,9 @@ fn a_failed_expectation_is_told_alone_and_by_no_profile_that_was_not_asked_for()
     place.write("s.toml", "controls = ['hoe']\n[expect]\nutilization = '< 0.5'");
     let outcome = place.run(&["run", "s.toml"]);
     assert_eq!(outcome.code, 1);
-    let told: Vec<&str> = outcome.stderr.lines().collect();
-    let [told] = told[..] else { panic!("{outcome:?}") };
-    assert!(told.starts_with("firstflight: not as expected: hoe: utilization is 0."), "{told}");
+    let line: Vec<&str> = outcome.stderr.lines().collect();
+    let [line] = line[..] else { panic!("{outcome:?}") };
+    assert!(line.starts_with("firstflight: not as expected: hoe: utilization is 0."), "{line}");
 }
 
 #[test]
@@ -350,9 +350,9 @@ fn a_report_without_room_is_no_wrong_usage() {
     shell.args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$@\"", "sh"]);
     shell.arg(program.get_program()).args(program.get_args());
     let output = shell.current_dir(program.get_current_dir().unwrap()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("cannot write o") && said.contains("make room there"), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(errors.contains("cannot write o") && errors.contains("make room there"), "{errors}");
 }
 
 #[test]
@@ -396,11 +396,11 @@ fn a_list_says_what_a_start_up_goes_on_with_and_checks_knobs() {
     let hystart = run(&["list", "hystart"]);
     assert!(hystart.stdout.contains("goes on with: cubic"), "{hystart:?}");
     assert!(run(&["list", "quic"]).stdout.contains("profile quic"));
-    for (control, said) in [("astart(ere.eps=2)", "ere.eps"), ("astart+nosuch", "nosuch")] {
+    for (control, part) in [("astart(ere.eps=2)", "ere.eps"), ("astart+nosuch", "nosuch")] {
         let outcome = run(&["list", control]);
         assert_eq!(outcome.code, 2, "{outcome:?}");
         assert!(
-            outcome.stderr.contains(said) && outcome.stderr.contains("accepted"),
+            outcome.stderr.contains(part) && outcome.stderr.contains("accepted"),
             "{outcome:?}"
         );
     }
@@ -409,12 +409,12 @@ fn a_list_says_what_a_start_up_goes_on_with_and_checks_knobs() {
 
 #[test]
 fn a_start_up_with_another_landing_is_named_so_in_lists_and_results() {
-    let landed = "landed(hystart-pp(css_rounds=3))+cubic";
-    let list = run(&["list", landed]).stdout;
+    let control = "landed(hystart-pp(css_rounds=3))+cubic";
+    let list = run(&["list", control]).stdout;
     assert!(list.contains("landed(<start-up>)") && list.contains("start-up hystart-pp"), "{list}");
-    let document = json(&run(&["compare", landed, "--duration", "1s", "--json"]));
-    assert_eq!(document["runs"][0]["control"], landed);
-    let over_quic = run(&["compare", landed, "--on", "quic", "--duration", "1s", "--json"]);
+    let document = json(&run(&["compare", control, "--duration", "1s", "--json"]));
+    assert_eq!(document["runs"][0]["control"], control);
+    let over_quic = run(&["compare", control, "--on", "quic", "--duration", "1s", "--json"]);
     assert_eq!(json(&over_quic)["runs"][0]["transport"], "quic");
     for wrong in ["landed", "landed()", "landed(nosuch)", "landed(linux-cubic)"] {
         let outcome = run(&["compare", wrong]);

@@ -197,20 +197,20 @@ fn losses_in_bursts_are_a_scenario_of_every_transport() {
 #[test]
 fn a_comparison_says_which_is_best_and_why_the_others_are_not() {
     let path = ["--buffer", "125pkt", "--profile", "rfc"];
-    let said = run(&[&["compare", "newreno", "hoe", "astart"], &path[..]].concat()).stdout;
+    let text = run(&[&["compare", "newreno", "hoe", "astart"], &path[..]].concat()).stdout;
     for part in [
         "astart carries most, 36.23 Mbps; hoe 37 % of it, newreno 27 % of it.",
         "newreno: start-up ended at ssthresh, at 0.06 BDP after 0.5041 s: too early",
         "astart: start-up ended by a loss, at 1.26 BDP",
     ] {
-        assert!(said.replace("\n  ", " ").contains(part), "no {part:?} in {said}");
+        assert!(text.replace("\n  ", " ").contains(part), "no {part:?} in {text}");
     }
     let words = ["compare", "newreno", "hoe", "--size", "3MB", "--receiver-window", "100pkt"];
-    let said = run(&[&words[..], &["--profile", "rfc"]].concat()).stdout.replace("\n  ", " ");
-    assert!(said.contains("hoe finishes first, after "), "{said}");
-    assert!(said.contains("The receiver's window is 0.20 BDP: it is the limit here."), "{said}");
-    let said = run(&["compare", "newreno", "hoe", "--size", "9MB", "--duration", "1s"]).stdout;
-    assert!(said.contains("Nothing was finished in the 1s measured"), "{said}");
+    let text = run(&[&words[..], &["--profile", "rfc"]].concat()).stdout.replace("\n  ", " ");
+    assert!(text.contains("hoe finishes first, after "), "{text}");
+    assert!(text.contains("The receiver's window is 0.20 BDP: it is the limit here."), "{text}");
+    let text = run(&["compare", "newreno", "hoe", "--size", "9MB", "--duration", "1s"]).stdout;
+    assert!(text.contains("Nothing was finished in the 1s measured"), "{text}");
 }
 
 #[test]

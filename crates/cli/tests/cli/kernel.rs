@@ -85,8 +85,8 @@ fn what_if_counts_what_no_control_changes_and_simulates_the_rest() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
-/// What is told of a transfer is what runs: where all is known but how many packets an ACK is for,
-/// the times saved are those between the controls in `compare`.
+/// A transfer runs as it was recorded: where all is known but how many packets an ACK is for, the
+/// times saved are those between the controls in `compare`.
 #[test]
 fn what_if_saves_what_compare_shows() {
     let place = Place::new();
@@ -252,8 +252,8 @@ mod loaded {
         assert_eq!(again["earlier"], json!(["astart(ere.N=7)+westwood"]));
         assert!(entry("unloaded").is_none());
         let status = run(&["kernel", "status"]).stdout;
-        let told = "loaded before, and kept by users from then: astart(ere.N=7)+westwood";
-        assert!(status.contains(told), "{status}");
+        let earlier = "loaded before, and kept by users from then: astart(ere.N=7)+westwood";
+        assert!(status.contains(earlier), "{status}");
         // With its last user it is gone.
         drop((old, listener));
         assert!((0..100).any(|_| {
@@ -312,12 +312,12 @@ mod loaded {
             (output.status.code(), String::from_utf8(output.stderr).unwrap())
         };
         assert_eq!(run(&["kernel", "load", &format!("{name}=newreno")]).code, 0);
-        let (code, said) = bare(&["kernel", "unload", &name]);
-        assert_eq!(code, Some(3), "{said}");
-        assert!(said.contains("is missing") && said.contains(": install "), "{said}");
-        let (code, said) = bare(&["kernel", "unload", &name, "--force"]);
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("who uses it is not known"), "{said}");
+        let (code, text) = bare(&["kernel", "unload", &name]);
+        assert_eq!(code, Some(3), "{text}");
+        assert!(text.contains("is missing") && text.contains(": install "), "{text}");
+        let (code, text) = bare(&["kernel", "unload", &name, "--force"]);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.contains("who uses it is not known"), "{text}");
         assert!(!available().contains(&name));
     }
 

@@ -24,8 +24,8 @@ fn a_command_of_the_link_that_is_not_there_is_told_with_what_is_accepted() {
     let outcome = run(&["link", "--rate", "40Mbps", "--", "no-such-program"]);
     if able(&outcome) {
         assert_eq!(outcome.code, 2, "{outcome:?}");
-        let said = "no-such-program: there is no such program; accepted: a program that is";
-        assert!(outcome.stderr.contains(said), "{outcome:?}");
+        let message = "no-such-program: there is no such program; accepted: a program that is";
+        assert!(outcome.stderr.contains(message), "{outcome:?}");
     }
 }
 

@@ -17,7 +17,7 @@ fn every_command_has_a_page_of_the_manual() {
     assert!(page("firstflight-kernel-load.1").contains("firstflight kernel load"));
     let help = run(&["--help"]).stdout;
     let listed = help.split_once("Commands:\n").unwrap().1.split("\n\n").next().unwrap();
-    // What is told of a command may go on in the next line, further to the right.
+    // The summary of a command may go on in the next line, further to the right.
     let lines = listed.lines().filter_map(|line| line.strip_prefix("  "));
     let commands: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
     assert!(commands.contains(&"manual"), "{commands:?}");
@@ -55,11 +55,11 @@ fn a_shell_completes_the_names_of_controls_and_the_words_of_keys() {
         );
         let mut bash = std::process::Command::new("bash");
         bash.args(["-c", &script]).current_dir(place.path(""));
-        let Ok(said) = bash.output() else {
+        let Ok(output) = bash.output() else {
             println!("skipped: no bash");
             return;
         };
-        let said = String::from_utf8(said.stdout).unwrap();
-        assert!(said.lines().any(|line| line == wanted), "{typed:?}: {said}");
+        let words = String::from_utf8(output.stdout).unwrap();
+        assert!(words.lines().any(|line| line == wanted), "{typed:?}: {words}");
     }
 }

@@ -20,7 +20,7 @@ fn noq_runs_our_controls_and_its_own_and_is_found_in_the_lists() {
     assert!(run(&["list", "noq-cubic"]).stdout.contains("runs on: noq"));
     assert!(run(&["list", "noq"]).stdout.contains("the number of gaps of a loss"));
     assert!(run(&["list", "bbr"]).stdout.contains("sim, quic (degraded), noq"));
-    for (words, said) in [
+    for (words, message) in [
         (&["compare", "noq-cubic"][..], "which `--on noq` may have"),
         (&["compare", "quinn-cubic", "--on", "noq"], "which `--on quic` may have"),
         (&["compare", "noq-cubix", "--on", "noq"], "did you mean `noq-cubic`"),
@@ -28,6 +28,6 @@ fn noq_runs_our_controls_and_its_own_and_is_found_in_the_lists() {
         (&["compare", "hoe", "--on", "noq", "--real-time"], "--real-time belongs to `--on quic`"),
     ] {
         let refused = run(words);
-        assert!(refused.code == 2 && refused.stderr.contains(said), "{words:?}: {refused:?}");
+        assert!(refused.code == 2 && refused.stderr.contains(message), "{words:?}: {refused:?}");
     }
 }

@@ -102,8 +102,8 @@ fn what_cannot_be_written_is_found_before_anything_runs() {
         let words = ["compare", "newreno", "--rate", "10Gbps", "--duration", "1h", "--csv", file];
         let outcome = place.run(&words);
         assert_eq!(outcome.code, 2, "{outcome:?}");
-        let said = format!("--csv {file}: a directory; accepted: a file");
-        assert!(outcome.stderr.contains(&said), "{outcome:?}");
+        let message = format!("--csv {file}: a directory; accepted: a file");
+        assert!(outcome.stderr.contains(&message), "{outcome:?}");
     }
 }
 
@@ -142,9 +142,9 @@ fn a_full_disk_ends_every_command_with_exit_code_3() {
         script += &format!("\"$0\" {command} > {to}; echo \"{command}: $?\" >&2; rm -rf small/*\n");
     }
     let Some(outcome) = on_small_disk(&place, "12k", &script) else { return };
-    let said = outcome.stderr;
+    let notes = outcome.stderr;
     for command in commands {
-        assert!(said.contains(&format!("\n{command}: 3\n")), "{command}: {said}");
+        assert!(notes.contains(&format!("\n{command}: 3\n")), "{command}: {notes}");
     }
 }
 
@@ -164,29 +164,29 @@ fn colours_are_as_the_flag_says_and_without_it_as_the_environment() {
 #[test]
 fn notes_are_left_out_by_quiet_and_what_runs_is_told_by_verbose() {
     let place = Place::new();
-    let told = |words: &[&str], variable: Option<(&str, &str)>| {
+    let stderr = |words: &[&str], variable: Option<(&str, &str)>| {
         let words = [words, &["--out", "report"]].concat();
         let mut command = place.command(&["compare", "hoe", "--duration", "1s"]);
         let output = command.args(words).envs(variable).output().unwrap();
         assert!(output.status.success() && !output.stdout.is_empty());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(told(&[], None).contains("report: "));
-    assert_eq!(told(&["-q"], Some(("RUST_LOG", "trace"))), "");
-    let verbose = told(&["-v"], None);
+    assert!(stderr(&[], None).contains("report: "));
+    assert_eq!(stderr(&["-q"], Some(("RUST_LOG", "trace"))), "");
+    let verbose = stderr(&["-v"], None);
     let line = "firstflight_cli::shared: done control=\"hoe\" seed=1";
     assert!(verbose.contains(line) && verbose.contains("report: "), "{verbose}");
     // A flag wins over the environment, which chooses where there is none.
-    let both = told(&["-v"], Some(("RUST_LOG", "firstflight_cli=off")));
+    let both = stderr(&["-v"], Some(("RUST_LOG", "firstflight_cli=off")));
     assert!(both.contains(line), "{both}");
-    let chosen = told(&[], Some(("RUST_LOG", "firstflight_cli=info")));
+    let chosen = stderr(&[], Some(("RUST_LOG", "firstflight_cli=info")));
     assert!(chosen.contains(line), "{chosen}");
-    assert_eq!(told(&[], Some(("RUST_LOG", "quinn=debug"))), told(&[], None));
-    let unreadable = told(&[], Some(("RUST_LOG", "quinn=loud")));
+    assert_eq!(stderr(&[], Some(("RUST_LOG", "quinn=debug"))), stderr(&[], None));
+    let unreadable = stderr(&[], Some(("RUST_LOG", "quinn=loud")));
     let problem = "RUST_LOG: found \"quinn=loud\"; accepted: off, error,";
     assert!(unreadable.starts_with(problem) && unreadable.contains("report: "), "{unreadable}");
     // Over quinn the stack tells what it does.
-    let quic = told(&["-vv", "--on", "quic"], None);
+    let quic = stderr(&["-vv", "--on", "quic"], None);
     assert!(quic.contains("quinn_proto::connection"), "{quic}");
     let refused = place.command(&["compare", "hoe", "-q", "-v"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));

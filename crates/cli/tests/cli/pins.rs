@@ -70,9 +70,9 @@ const ATTACKS: &str = "
 fn nobody_can_neither_rename_nor_replace_nor_see_a_pin() {
     // As documented, as `mount -t bpf` makes it, and as some distributions have it.
     for mode in ["0700", "1777", "0755"] {
-        let Some(told) = with_mode(mode, "held", ATTACKS) else { return };
-        assert_eq!(told.code, 0, "mode {mode}: {}", told.text);
-        assert!(told.text.ends_with("held\n"), "mode {mode}: {}", told.text);
+        let Some(output) = with_mode(mode, "held", ATTACKS) else { return };
+        assert_eq!(output.code, 0, "mode {mode}: {}", output.text);
+        assert!(output.text.ends_with("held\n"), "mode {mode}: {}", output.text);
     }
 }
 
@@ -89,10 +89,10 @@ fn a_folder_that_nobody_made_first_is_not_used() {
              ff kernel unload --all; test $? -eq 3 || exit 3
              ff kernel status; test $? -eq 3 || exit 4"
         );
-        let Some(told) = with_mode("1777", "made", &script) else { return };
-        assert_eq!(told.code, 0, "{making}: {}", told.text);
-        assert!(told.text.contains("pins would not be safe in /sys/fs/bpf/firstflight"));
-        assert_eq!(told.text.matches(problem).count(), 3, "{making}: {}", told.text);
+        let Some(output) = with_mode("1777", "made", &script) else { return };
+        assert_eq!(output.code, 0, "{making}: {}", output.text);
+        assert!(output.text.contains("pins would not be safe in /sys/fs/bpf/firstflight"));
+        assert_eq!(output.text.matches(problem).count(), 3, "{making}: {}", output.text);
     }
 }
 
@@ -110,13 +110,18 @@ fn folders_of_rules_and_trials_that_nobody_made_first_are_not_used() {
                  done ;;
              esac"
         );
-        let Some(told) = with_mode("1777", "rules", &script) else { return };
-        assert_eq!(told.code, 0, "{making} {folder}: {}", told.text);
-        let said = format!(
+        let Some(output) = with_mode("1777", "rules", &script) else { return };
+        assert_eq!(output.code, 0, "{making} {folder}: {}", output.text);
+        let message = format!(
             "firstflight: kernel: pins would not be safe in /sys/fs/bpf/firstflight-{folder}: "
         );
         let times = if folder == "steer" { 3 } else { 2 };
-        assert_eq!(told.text.matches(&said).count(), times, "{making} {folder}: {}", told.text);
+        assert_eq!(
+            output.text.matches(&message).count(),
+            times,
+            "{making} {folder}: {}",
+            output.text
+        );
     }
 }
 
@@ -135,27 +140,27 @@ fn what_firstflight_did_not_make_is_left_and_named() {
         stat -c 'mode %a' $PINS/$NAME
         ff kernel unload $NAME || exit 7
         rm $PINS/elsewhere; rmdir $PINS/more/below $PINS/more $PINS/foreign $PINS";
-    let Some(told) = with_mode("0700", "left", script) else { return };
-    assert_eq!(told.code, 0, "{}", told.text);
+    let Some(output) = with_mode("0700", "left", script) else { return };
+    assert_eq!(output.code, 0, "{}", output.text);
     for name in ["foreign", "more", "elsewhere"] {
         let line = format!(
             "/sys/fs/bpf/firstflight/{name}: not made by `firstflight kernel load`, and left as"
         );
-        assert_eq!(told.text.matches(&line).count(), 3, "{name}: {}", told.text);
-        assert!(told.text.contains(&format!("\"/sys/fs/bpf/firstflight/{name}\"")), "{name}");
+        assert_eq!(output.text.matches(&line).count(), 3, "{name}: {}", output.text);
+        assert!(output.text.contains(&format!("\"/sys/fs/bpf/firstflight/{name}\"")), "{name}");
     }
-    assert!(told.text.contains("\nelsewhere\nforeign\nmore\nbelow\n"), "{}", told.text);
-    assert!(told.text.contains("mode 700\n"), "{}", told.text);
+    assert!(output.text.contains("\nelsewhere\nforeign\nmore\nbelow\n"), "{}", output.text);
+    assert!(output.text.contains("mode 700\n"), "{}", output.text);
 }
 
 #[test]
 fn a_directory_in_which_everybody_renames_is_refused_with_how_to_mount_it() {
     // The kernel mounts with the sticky bit; what changes modes later may not know it.
     let script = "chmod 0777 /sys/fs/bpf; ff kernel load $NAME=newreno";
-    let Some(told) = with_mode("0777", "open", script) else { return };
-    assert_eq!(told.code, 3, "{}", told.text);
-    assert!(told.text.contains("others can rename what is in it (mode 0777)"), "{}", told.text);
-    assert!(told.text.contains("mount -t bpf -o mode=0700 bpf /sys/fs/bpf"), "{}", told.text);
+    let Some(output) = with_mode("0777", "open", script) else { return };
+    assert_eq!(output.code, 3, "{}", output.text);
+    assert!(output.text.contains("others can rename what is in it (mode 0777)"), "{}", output.text);
+    assert!(output.text.contains("mount -t bpf -o mode=0700 bpf /sys/fs/bpf"), "{}", output.text);
 }
 
 #[test]
@@ -165,9 +170,9 @@ fn a_folder_of_an_older_version_is_closed_to_others() {
         ff kernel load $NAME=newreno || exit 1
         stat -c %a $PINS
         ff kernel unload $NAME";
-    let Some(told) = with_mode("1777", "older", script) else { return };
-    assert_eq!(told.code, 0, "{}", told.text);
-    assert!(told.text.contains("\n700\n"), "{}", told.text);
+    let Some(output) = with_mode("1777", "older", script) else { return };
+    assert_eq!(output.code, 0, "{}", output.text);
+    assert!(output.text.contains("\n700\n"), "{}", output.text);
 }
 
 /// As the unit of systemd has them: its bounding set, and no new privileges.
@@ -228,8 +233,8 @@ fn capabilities(unit: &str, name: &str, begin: &str, end: &str) {
         }
         script += "chown 65534 /sys/fs/bpf\n";
     }
-    let Some(told) = with_mode("0700", name, &(script + "exit 0")) else { return };
-    assert_eq!(told.code, 0, "{}", told.text);
+    let Some(output) = with_mode("0700", name, &(script + "exit 0")) else { return };
+    assert_eq!(output.code, 0, "{}", output.text);
 }
 
 /// Whatever is wrong with a rule or a trial, nothing is attached for it, and what held goes on.
@@ -252,11 +257,11 @@ fn bad_rules_change_nothing() {
         ff kernel steer cubic --to 203.0.113.0/28 --dry-run || exit 7
         nothing_new
         ff kernel steer --json; ff kernel steer --clear";
-    let Some(told) = with_mode("0700", "bad", script) else { return };
-    assert_eq!(told.code, 0, "{}", told.text);
-    assert!(told.text.contains("the kernel has no control `ff_nobodys`"), "{}", told.text);
-    assert_eq!(told.text.matches("\"share\": 0.05").count(), 1, "{}", told.text);
-    assert!(!told.text.contains("\"control\": \"cubic\""), "{}", told.text);
+    let Some(output) = with_mode("0700", "bad", script) else { return };
+    assert_eq!(output.code, 0, "{}", output.text);
+    assert!(output.text.contains("the kernel has no control `ff_nobodys`"), "{}", output.text);
+    assert_eq!(output.text.matches("\"share\": 0.05").count(), 1, "{}", output.text);
+    assert!(!output.text.contains("\"control\": \"cubic\""), "{}", output.text);
 }
 
 /// Another's program that is attached without `multi` admits none beside it.
@@ -272,12 +277,12 @@ fn beside_a_program_that_wants_to_be_alone_the_refusal_names_it() {
         ff kernel watch --cgroup $own --for 0.1s; test $? -eq $code || code=0
         test ! -e $PINS-trial || exit 3
         rmdir $own; ff kernel steer --clear; exit $code";
-    let Some(told) = with_mode("0700", "alone", script) else { return };
-    if told.text.contains("no bpftool") {
+    let Some(output) = with_mode("0700", "alone", script) else { return };
+    if output.text.contains("no bpftool") {
         eprintln!("skipped: no bpftool (Debian: bpftool)");
         return;
     }
-    assert_eq!(told.code, 3, "{}", told.text);
-    let said = "another program is attached there that admits no second one";
-    assert_eq!(told.text.matches(said).count(), 2, "{}", told.text);
+    assert_eq!(output.code, 3, "{}", output.text);
+    let message = "another program is attached there that admits no second one";
+    assert_eq!(output.text.matches(message).count(), 2, "{}", output.text);
 }

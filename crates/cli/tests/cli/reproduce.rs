@@ -15,9 +15,9 @@ fn reproduce_prints_the_verdicts_of_a_table_and_writes_its_report() {
     assert!(outcome.stdout.contains("Astart, 2004: astart/table1"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("5 claims: 5 pass, 0 fail"), "{}", outcome.stdout);
     // In between a line if no font of the machine is embedded.
-    let said = &outcome.stderr;
-    assert!(said.starts_with("report: firstflight-out/reproduce/S0-T1/report.html\n"), "{said}");
-    assert!(said.ends_with("\nexit code 0: every verdict is the recorded one\n"), "{said}");
+    let notes = &outcome.stderr;
+    assert!(notes.starts_with("report: firstflight-out/reproduce/S0-T1/report.html\n"), "{notes}");
+    assert!(notes.ends_with("\nexit code 0: every verdict is the recorded one\n"), "{notes}");
     let page = place.path("firstflight-out/reproduce/S0-T1/report.html");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("firstflight reproduce S0-T1"));
@@ -46,8 +46,8 @@ fn a_claim_that_fails_as_recorded_is_no_error_unless_strict() {
     let place = Place::new();
     let outcome = place.run(&["reproduce", failing, "--out", "o"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
-    let said = "exit code 0: every verdict is the recorded one, the one that fails too\n";
-    assert!(outcome.stderr.ends_with(said), "{outcome:?}");
+    let last = "exit code 0: every verdict is the recorded one, the one that fails too\n";
+    assert!(outcome.stderr.ends_with(last), "{outcome:?}");
     let outcome = place.run(&["reproduce", failing, "--out", "o", "--strict"]);
     assert_eq!(outcome.code, 1, "{outcome:?}");
     assert!(outcome.stderr.ends_with("exit code 1: 1 row fails as recorded (--strict)\n"));

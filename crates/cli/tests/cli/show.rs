@@ -93,13 +93,13 @@ fn one_document_that_breaks_off_is_drawn_as_far_as_it_goes_and_said_to_be_trunca
         assert_eq!(outcome.code, 0, "{outcome:?}");
         (serde_json::from_str::<Value>(&outcome.stdout).unwrap(), outcome.stderr)
     };
-    let ((whole, quiet), (cut, told)) = (shown("whole.qlog"), shown("cut.qlog"));
+    let ((whole, quiet), (cut, errors)) = (shown("whole.qlog"), shown("cut.qlog"));
     assert_eq!((&whole["truncated"], quiet.as_str()), (&false.into(), ""));
     assert_eq!((&cut["truncated"], &cut["skipped_records"]), (&true.into(), &1.into()));
     assert_eq!(cut["startup"]["exit"], whole["startup"]["exit"]);
     assert!(cut["startup"]["bytes_sent"].as_u64() < whole["startup"]["bytes_sent"].as_u64());
     for part in ["left out: cut.qlog, the end: EOF while parsing", "cut.qlog is truncated; "] {
-        assert!(told.contains(part), "no `{part}` in {told}");
+        assert!(errors.contains(part), "no `{part}` in {errors}");
     }
 }
 
@@ -112,22 +112,22 @@ fn what_cannot_be_shown_is_told_in_one_line() {
         "\u{1e}{\"qlog_version\":\"0.3\",\"trace\":{}}\n\
          \u{1e}{\"time\":1,\"name\":\"transport:packet_received\",\"data\":{}}\n",
     );
-    let told = |words: &[&str], part: &str| {
+    let refused = |words: &[&str], part: &str| {
         let outcome = place.run(words);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
         assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
         assert!(outcome.stderr.contains(part), "no `{part}` in {}", outcome.stderr);
     };
-    told(&["show", "none.sqlog"], "none.sqlog: no such file");
-    told(
+    refused(&["show", "none.sqlog"], "none.sqlog: no such file");
+    refused(
         &["show", "table.csv"],
         "table.csv: no record that is known, begins with \"time_s,cwnd\\n\";",
     );
-    told(&["show", "receiver.sqlog"], "only `transport:packet_received`; accepted: a log with");
-    told(&["show", "receiver.sqlog", "--connection", "2"], "--connection 2: the log has 1");
-    told(&["show", "receiver.sqlog", "--connection", "0"], "accepted: 1 to 1");
-    told(&["show", "receiver.sqlog", "--until", "5"], "--until");
-    told(&["show"], "<FILE>");
+    refused(&["show", "receiver.sqlog"], "only `transport:packet_received`; accepted: a log with");
+    refused(&["show", "receiver.sqlog", "--connection", "2"], "--connection 2: the log has 1");
+    refused(&["show", "receiver.sqlog", "--connection", "0"], "accepted: 1 to 1");
+    refused(&["show", "receiver.sqlog", "--until", "5"], "--until");
+    refused(&["show"], "<FILE>");
 }
 
 /// What `show` finds in the log of a control on 20 Mbit/s, 100 ms and half a BDP, which really
@@ -255,12 +255,12 @@ fn a_log_with_pauses_is_the_application_s() {
             text += &(sent.replace('\n', "") + "\n");
         }
         cwnd = (cwnd * 2).min(100_000);
-        let told = format!(
+        let line = format!(
             r#"{{"time":{},"name":"recovery:metrics_updated","data":{{"congestion_window":{cwnd},
             "ssthresh":100000,"bytes_in_flight":9000,"smoothed_rtt":30,"min_rtt":30}}}}"#,
             begin + 60
         );
-        text += &(told.replace('\n', "") + "\n");
+        text += &(line.replace('\n', "") + "\n");
     }
     place.write("pauses.sqlog", text);
     let outcome =
@@ -308,11 +308,11 @@ fn a_start_up_that_took_far_longer_than_the_references_is_slow() {
     let mut text = "{\"qlog_version\":\"0.3\",\"trace\":{}}\n".to_owned();
     for round in 0..60_u32 {
         let (at, cwnd) = (round * 100, 12_000 + round * 4_200);
-        let told = format!(
+        let line = format!(
             r#"{{"time":{at},"name":"recovery:metrics_updated","data":{{"congestion_window":{cwnd},
             "ssthresh":252000,"bytes_in_flight":{cwnd},"smoothed_rtt":100}}}}"#
         );
-        text += &(told.replace('\n', "") + "\n");
+        text += &(line.replace('\n', "") + "\n");
     }
     place.write("slow.sqlog", text);
     let outcome =

@@ -84,8 +84,8 @@ fn three_kills_leave_the_results_of_an_undisturbed_run_and_repeat_no_finished_ch
     let before = finished(&folder);
     let outcome = place.run(&["sweep", "grid.toml", "--format", "csv", "--out", "killed"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
-    let told = format!("{} chunks run, {} found finished", all - before.len(), before.len());
-    assert!(outcome.stderr.contains(&told), "{told}: {outcome:?}");
+    let counts = format!("{} chunks run, {} found finished", all - before.len(), before.len());
+    assert!(outcome.stderr.contains(&counts), "{counts}: {outcome:?}");
     assert!(before.iter().all(|chunk| finished(&folder).contains(chunk)), "written again");
     assert!(results(&place, "killed") == results(&place, "whole"));
 }
@@ -141,9 +141,9 @@ fn a_billion_points_are_estimated_at_once_and_nothing_is_written() {
     };
     let estimated = |points: u64| {
         place.write("grid.toml", grid(points));
-        let said = place.run(&["sweep", "grid.toml", "--estimate"]);
-        assert_eq!((said.code, said.stderr.as_str()), (0, ""));
-        said.stdout
+        let outcome = place.run(&["sweep", "grid.toml", "--estimate"]);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
+        outcome.stdout
     };
     let thousand = estimated(1000);
     assert!(thousand.starts_with("1000 points in 6"), "{thousand}");
@@ -306,7 +306,7 @@ fn what_is_wrong_with_the_points_is_told_by_its_key() {
     let sample = "[sample]\nmethod = 'random'\npoints = 0\n\
                   [sample.over]\n'path.rtt' = ['1ms']\n";
     place.write("twice.csv", "path.rtt\n10ms\n20ms\n10ms\n");
-    for (grid, said) in [
+    for (grid, message) in [
         ("[grid]\n'path.rtt' = ['10ms', '20ms', '10ms']\n", "path.rtt: 10ms stands there twice"),
         (sample, "sample.points: found 0; accepted: one point or more"),
         ("points = 'twice.csv'\n", "points: stands in [scenario]; accepted: `points` above"),
@@ -314,7 +314,7 @@ fn what_is_wrong_with_the_points_is_told_by_its_key() {
         place.write("wrong.toml", format!("{scenario}{grid}"));
         let outcome = place.run(&["sweep", "wrong.toml"]);
         assert_eq!(outcome.code, 2, "{outcome:?}");
-        assert!(outcome.stderr.contains(said), "{outcome:?}");
+        assert!(outcome.stderr.contains(message), "{outcome:?}");
     }
     place.write("wrong.toml", format!("points = 'twice.csv'\n{scenario}"));
     let outcome = place.run(&["sweep", "wrong.toml"]);

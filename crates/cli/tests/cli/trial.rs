@@ -75,10 +75,10 @@ fn begin(place: &Place, words: &[&str]) -> Child {
     let all = [&["kernel", "trial", "--to", "127.77.0.0/16", "--json"], words].concat();
     let mut command = place.command(&all);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-    let begun = said.find(|line| line.as_ref().is_ok_and(|line| line.contains("Ctrl-C ends it")));
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let begun = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("Ctrl-C ends it")));
     assert!(begun.is_some(), "{:?}", child.wait_with_output());
-    thread::spawn(move || said.for_each(drop));
+    thread::spawn(move || lines.for_each(drop));
     child
 }
 
@@ -143,10 +143,10 @@ fn a_trial_that_is_killed_deals_no_more_and_goes_on_when_it_is_asked_again() {
     assert!(other.stderr.contains("a trial that was killed is there"), "{other:?}");
     let (code, found) = end(begin(&place, &words("1s")));
     assert_eq!(code, 0, "{found:#}");
-    let told: u64 = [0, 1].map(|arm| found["connections"][arm].as_u64().unwrap()).iter().sum();
+    let count: u64 = [0, 1].map(|arm| found["connections"][arm].as_u64().unwrap()).iter().sum();
     // Where a busy machine takes so long that the lease ends among the second twenty, some are not.
-    assert!(if in_time { told == 50 } else { (31..=50).contains(&told) }, "{found:#}");
-    assert_eq!((&found["matched"], lines() as u64), (&told.into(), told + 1), "{found:#}");
+    assert!(if in_time { count == 50 } else { (31..=50).contains(&count) }, "{found:#}");
+    assert_eq!((&found["matched"], lines() as u64), (&count.into(), count + 1), "{found:#}");
     assert_eq!(found["dropped"], 0);
 }
 

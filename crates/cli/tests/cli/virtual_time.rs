@@ -32,9 +32,9 @@ fn a_machine_without_qemu_says_in_a_line_how_to_get_it() {
     let place = Place::new();
     let words = ["compare", "linux-reno", "--on", "linux", "--virtual-time"];
     let output = place.command(&words).env("PATH", "/no-such-folder").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(3), 1), "{said}");
-    assert!(said.contains("apt install qemu-system-x86"), "{said}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), errors.lines().count()), (Some(3), 1), "{errors}");
+    assert!(errors.contains("apt install qemu-system-x86"), "{errors}");
 }
 
 /// A path that the lab's link and the simulator make of the same elements: what it has beside rate,

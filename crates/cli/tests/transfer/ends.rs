@@ -25,9 +25,9 @@ fn a_killed_sender_is_missed_and_the_transfer_goes_on_where_it_stopped() {
     sending.kill();
     let ended = receiver.running.end();
     assert_eq!(ended.code, 1, "{ended:?}");
-    let said = complaint(&ended);
-    assert!(said.contains("the sender vanished: nothing came from it for 1 s"), "{said}");
-    assert!(said.contains("bytes are kept in") && said.contains("f.part"), "{said}");
+    let text = complaint(&ended);
+    assert!(text.contains("the sender vanished: nothing came from it for 1 s"), "{text}");
+    assert!(text.contains("bytes are kept in") && text.contains("f.part"), "{text}");
     assert!(!place.path("in/f").exists());
 
     let receiver = Receiver::new(&place, &["--dir", "in"]);
@@ -56,9 +56,9 @@ fn a_killed_receiver_is_missed_and_the_transfer_goes_on_where_it_stopped() {
     assert!(run.note.as_ref().unwrap().starts_with("failed: the receiver vanished"), "{run:?}");
     assert_eq!(run.flows[0].completion_time_s, None);
     assert!(run.flows[0].delivered_bytes < LONG as u64, "{run:?}");
-    let said = complaint(&ended);
-    assert!(said.contains("the receiver vanished: nothing came from it for 1 s"), "{said}");
-    assert!(said.contains("send it again to go on"), "{said}");
+    let text = complaint(&ended);
+    assert!(text.contains("the receiver vanished: nothing came from it for 1 s"), "{text}");
+    assert!(text.contains("send it again to go on"), "{text}");
     assert!(!place.path("in/f").exists());
 
     let receiver = Receiver::new(&place, &["--dir", "in", "--json"]);
@@ -83,9 +83,9 @@ fn ctrl_c_at_the_sender_is_told_to_both() {
     let (sender, receiver) = (sending.end(), receiver.running.end());
     assert_eq!((sender.code, receiver.code), (130, 1), "{sender:?} {receiver:?}");
     assert!(complaint(&sender).contains("interrupted; send it again to go on"), "{sender:?}");
-    let said = complaint(&receiver);
-    assert!(said.contains("the sender gave up: interrupted"), "{said}");
-    assert!(said.contains("bytes are kept in"), "{said}");
+    let text = complaint(&receiver);
+    assert!(text.contains("the sender gave up: interrupted"), "{text}");
+    assert!(text.contains("bytes are kept in"), "{text}");
     assert!(!place.path("in/f").exists() && place.path("in/f.part").exists());
 }
 
@@ -113,8 +113,8 @@ fn nobody_there_is_told_with_what_to_look_at() {
     let words = ["send", &free, "--size", "1kB", "--pin", &pin, "--timeout", "1s"];
     let outcome = place.run(&words);
     assert_eq!(outcome.code, 1, "{outcome:?}");
-    let said = complaint(&outcome);
-    assert!(said.contains(&format!("nobody answered at {free} within 1 s")), "{said}");
+    let text = complaint(&outcome);
+    assert!(text.contains(&format!("nobody answered at {free} within 1 s")), "{text}");
 }
 
 #[test]
@@ -125,17 +125,18 @@ fn another_certificate_is_not_talked_to() {
     let pin = format!("sha256:{}", "0".repeat(64));
     let outcome = place.run(&["send", &receiver.address, "f", "--pin", &pin]);
     assert_eq!(outcome.code, 1, "{outcome:?}");
-    let said = complaint(&outcome);
+    let text = complaint(&outcome);
     assert!(
-        said.contains("is not the one given with --pin or --trust: it showed sha256:"),
-        "{said}"
+        text.contains("is not the one given with --pin or --trust: it showed sha256:"),
+        "{text}"
     );
-    assert!(said.contains(&receiver.pin), "{said}");
+    assert!(text.contains(&receiver.pin), "{text}");
     receiver.running.interrupt();
     let ended = receiver.running.end();
     assert_eq!(ended.code, 130, "recv goes on waiting for the right one: {ended:?}");
-    let said = "came to nothing: the sender does not trust this certificate; it has another --pin";
-    assert!(ended.stderr.contains(said), "{ended:?}");
+    let message =
+        "came to nothing: the sender does not trust this certificate; it has another --pin";
+    assert!(ended.stderr.contains(message), "{ended:?}");
     assert_eq!(fs::read_dir(place.path("in")).unwrap().count(), 0);
 }
 
@@ -149,8 +150,8 @@ fn a_file_that_is_there_is_kept_unless_force_is_given() {
     let outcome = receiver.send(&place, &["f"]);
     let ended = receiver.running.end();
     assert_eq!((outcome.code, ended.code), (1, 1), "{outcome:?} {ended:?}");
-    for said in [complaint(&outcome), complaint(&ended)] {
-        assert!(said.contains("there already; recv --force replaces it"), "{said}");
+    for text in [complaint(&outcome), complaint(&ended)] {
+        assert!(text.contains("there already; recv --force replaces it"), "{text}");
     }
     assert_eq!(fs::read(place.path("in/f")).unwrap(), b"old");
 
@@ -170,8 +171,8 @@ fn a_file_that_changes_while_it_is_sent_gets_no_name() {
     fs::OpenOptions::new().append(true).open(place.path("f")).unwrap().write_all(b"x").unwrap();
     let (sent, received) = (sender.end(), receiver.running.end());
     assert_eq!((sent.code, received.code), (1, 1), "{sent:?} {received:?}");
-    for said in [complaint(&sent), complaint(&received)] {
-        assert!(said.contains("f: it changed while it was being sent"), "{said}");
+    for text in [complaint(&sent), complaint(&received)] {
+        assert!(text.contains("f: it changed while it was being sent"), "{text}");
     }
     assert!(!place.path("in/f").exists());
 }
@@ -203,8 +204,8 @@ fn a_second_sender_does_not_wait_for_the_first_and_ctrl_c_ends_both() {
     assert_eq!(ended.code, 130, "{ended:?}");
     assert!(ended.stdout.contains("1.000 MB, not stored, from 127.0.0.1:"), "{ended:?}");
     assert_eq!(ended.stderr.matches("firstflight: interrupted").count(), 2, "{ended:?}");
-    let told = first.all(|sending| sending.end().stderr.contains("the receiver gave up"));
-    assert!(told, "each is told");
+    let all_gave_up = first.all(|sending| sending.end().stderr.contains("the receiver gave up"));
+    assert!(all_gave_up, "each is told");
 }
 
 #[cfg(unix)]
@@ -216,10 +217,10 @@ fn a_name_that_is_not_utf8_wants_another_and_a_pipe_is_no_file() {
     fs::write(place.path(".").join(name), "content").unwrap();
     let pin = format!("sha256:{}", "0".repeat(64));
     let mut command = place.command(&["send", "4433", "--pin", &pin]);
-    let told = command.arg(name).output().unwrap();
-    let said = String::from_utf8_lossy(&told.stderr).into_owned();
-    assert_eq!(told.status.code(), Some(2), "{said}");
-    assert!(said.contains("its name is not UTF-8; send --name"), "{said}");
+    let output = command.arg(name).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("its name is not UTF-8; send --name"), "{errors}");
 
     let made = Command::new("mkfifo").arg(place.path("pipe")).status();
     assert!(made.unwrap().success());
@@ -234,8 +235,8 @@ fn what_has_no_size_is_not_sent() {
     let pin = format!("sha256:{}", "0".repeat(64));
     let outcome = place.run(&["send", "4433", "/proc/self/status", "--pin", &pin]);
     assert_eq!(outcome.code, 2, "{outcome:?}");
-    let said = "FILE /proc/self/status: its size says 0, and its content does not; accepted: ";
-    assert!(complaint(&outcome).contains(said), "{outcome:?}");
+    let message = "FILE /proc/self/status: its size says 0, and its content does not; accepted: ";
+    assert!(complaint(&outcome).contains(message), "{outcome:?}");
 }
 
 #[test]
@@ -251,12 +252,12 @@ fn what_a_receiver_does_not_take_is_told_to_both() {
         assert!(complaint(&ended).contains(part), "{ended:?}");
         ended.stderr
     };
-    let said = refused(&["--size", "1kB"], "recv --discard takes what belongs to none");
-    assert!(said.starts_with("made the folder in, which was not there\n"), "{said}");
+    let text = refused(&["--size", "1kB"], "recv --discard takes what belongs to none");
+    assert!(text.starts_with("made the folder in, which was not there\n"), "{text}");
     assert_eq!(fs::read_dir(place.path("in")).unwrap().count(), 0);
     fs::create_dir(place.path("in/d")).unwrap();
-    let said = refused(&["f", "--name", "d"], "d: a directory; send --name calls the file");
-    assert!(said.contains(": in/d: a directory") && !said.contains("made"), "{said}");
+    let text = refused(&["f", "--name", "d"], "d: a directory; send --name calls the file");
+    assert!(text.contains(": in/d: a directory") && !text.contains("made"), "{text}");
     assert!(fs::read(place.path("f")).unwrap() == b"content");
 }
 
@@ -266,31 +267,34 @@ fn wrong_words_are_told_before_anybody_is_asked() {
     place.write("f", "content");
     place.write("no.pem", "no certificate");
     let pin = format!("sha256:{}", "0".repeat(64));
-    let told = |words: &[&str], part: &str| {
+    let refused = |words: &[&str], part: &str| {
         let outcome = place.run(words);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
         assert!(complaint(&outcome).contains(part), "no `{part}` in {outcome:?}");
     };
-    told(&["send", "4433", "f"], "--pin");
-    told(&["send", "4433", "f", "--pin", "12"], "`12` is no fingerprint; accepted: sha256:");
-    told(&["send", "4433", "f", "--trust", "no.pem"], "accepted: certificates in PEM");
-    told(&["send", "4433", "f", "--trust", "none"], "--trust none: no such file");
-    told(&["send", "4433", "f", "--pin", &pin, "--name", "../f"], "`../f`: a name with");
-    told(&["send", "4433", "f", "--pin", &pin, "--name", "f.part"], "ends with .part");
-    told(&["send", "4433", "f", "--pin", &pin, "--qlog", "./f"], "f: the file to send; accepted");
-    told(&["send", "4433", "--pin", &pin], "FILE");
-    told(&["send", "4433", "none", "--pin", &pin], "FILE none: no such file");
-    told(&["send", "4433", ".", "--pin", &pin], "FILE .: this is a directory");
-    told(&["send", "here", "f", "--pin", &pin], "here: found no port");
-    told(&["send", "4433", "f", "--pin", &pin, "--control", "astrat"], "did you mean `astart`");
-    told(&["send", "4433", "f", "--pin", &pin, "--timeout", "1ms"], "accepted: 1 s to 3600 s");
-    told(&["send", "4433", "f", "--pin", &pin, "--qlog", "no/a.sqlog"], "--qlog no/a.sqlog");
-    told(&["send", "4433", "f", "--pin", &pin, "--cert", "no.pem"], "--key");
-    told(&["recv", "--listen", "1.2.3.4"], "HOST:PORT");
-    told(&["recv", "--dir", "f"], "f is not a directory");
-    told(&["recv", "--listen", "0", "--trust", "no.pem"], "accepted: certificates in PEM");
+    refused(&["send", "4433", "f"], "--pin");
+    refused(&["send", "4433", "f", "--pin", "12"], "`12` is no fingerprint; accepted: sha256:");
+    refused(&["send", "4433", "f", "--trust", "no.pem"], "accepted: certificates in PEM");
+    refused(&["send", "4433", "f", "--trust", "none"], "--trust none: no such file");
+    refused(&["send", "4433", "f", "--pin", &pin, "--name", "../f"], "`../f`: a name with");
+    refused(&["send", "4433", "f", "--pin", &pin, "--name", "f.part"], "ends with .part");
+    refused(
+        &["send", "4433", "f", "--pin", &pin, "--qlog", "./f"],
+        "f: the file to send; accepted",
+    );
+    refused(&["send", "4433", "--pin", &pin], "FILE");
+    refused(&["send", "4433", "none", "--pin", &pin], "FILE none: no such file");
+    refused(&["send", "4433", ".", "--pin", &pin], "FILE .: this is a directory");
+    refused(&["send", "here", "f", "--pin", &pin], "here: found no port");
+    refused(&["send", "4433", "f", "--pin", &pin, "--control", "astrat"], "did you mean `astart`");
+    refused(&["send", "4433", "f", "--pin", &pin, "--timeout", "1ms"], "accepted: 1 s to 3600 s");
+    refused(&["send", "4433", "f", "--pin", &pin, "--qlog", "no/a.sqlog"], "--qlog no/a.sqlog");
+    refused(&["send", "4433", "f", "--pin", &pin, "--cert", "no.pem"], "--key");
+    refused(&["recv", "--listen", "1.2.3.4"], "HOST:PORT");
+    refused(&["recv", "--dir", "f"], "f is not a directory");
+    refused(&["recv", "--listen", "0", "--trust", "no.pem"], "accepted: certificates in PEM");
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    told(&["recv", "--listen", &address], "port 0 for any that is free");
+    refused(&["recv", "--listen", &address], "port 0 for any that is free");
     assert_eq!(fs::read(place.path("f")).unwrap(), b"content");
 }

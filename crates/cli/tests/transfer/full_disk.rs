@@ -14,8 +14,8 @@ fn holds(place: &Place, receiver: Receiver, problem: &str) {
     let outcome = receiver.send(place, &["f"]);
     let ended = receiver.running.end();
     assert_eq!((outcome.code, ended.code), (1, 3), "{outcome:?} {ended:?}");
-    for said in [complaint(&outcome), complaint(&ended)] {
-        assert!(said.contains("f.part") && said.contains(problem), "{said}");
+    for text in [complaint(&outcome), complaint(&ended)] {
+        assert!(text.contains("f.part") && text.contains(problem), "{text}");
     }
     assert!(complaint(&outcome).contains("the receiver gave up"), "{outcome:?}");
 }

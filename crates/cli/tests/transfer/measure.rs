@@ -44,13 +44,13 @@ fn controls_take_turns_and_medians_come_with_intervals() {
         let mut times: Vec<f64> =
             times.map(|run| run.flows[0].completion_time_s.unwrap()).collect();
         times.sort_by(f64::total_cmp);
-        let said = &value["summary"][at];
-        assert_eq!((&said["control"], &said["finished"]), (&name.into(), &6.into()));
-        let median = said["completion_time_s"]["median"].as_f64().unwrap();
-        assert!((median - (times[2] + times[3]) / 2.0).abs() < 1e-9, "{said}");
-        let interval = &said["completion_time_s"]["interval"];
+        let summary = &value["summary"][at];
+        assert_eq!((&summary["control"], &summary["finished"]), (&name.into(), &6.into()));
+        let median = summary["completion_time_s"]["median"].as_f64().unwrap();
+        assert!((median - (times[2] + times[3]) / 2.0).abs() < 1e-9, "{summary}");
+        let interval = &summary["completion_time_s"]["interval"];
         assert_eq!(*interval, serde_json::json!([times[0], times[5]]));
-        assert!(said["throughput_ratio"]["median"].as_f64().unwrap() > 0.0);
+        assert!(summary["throughput_ratio"]["median"].as_f64().unwrap() > 0.0);
     }
     let written = std::fs::read_to_string(place.path("out/results.json")).unwrap();
     assert_eq!(written, outcome.stdout);
@@ -97,8 +97,8 @@ fn ctrl_c_keeps_what_was_finished() {
         stderr: String::from_utf8(output.stderr).unwrap(),
     };
     let (results, value) = document(&outcome, 130);
-    let said = format!("interrupted: {} of 1000 transfers", results.runs.len());
-    assert!(!results.runs.is_empty() && complaint(&outcome).contains(&said), "{outcome:?}");
+    let message = format!("interrupted: {} of 1000 transfers", results.runs.len());
+    assert!(!results.runs.is_empty() && complaint(&outcome).contains(&message), "{outcome:?}");
     assert_eq!(value["summary"].as_array().unwrap().len(), 2);
 }
 
@@ -185,9 +185,9 @@ fn what_cannot_be_measured_is_refused_at_once() {
         (&["--controls", "reno,reno", "--iperf3"], &quic, 2, "--iperf3"),
         (&["--controls", "reno,mstart", "--iperf3"], &[], 3, "`firstflight kernel load mstart`"),
     ];
-    for (words, more, code, said) in refused {
+    for (words, more, code, message) in refused {
         let outcome = run(&[&["measure", "--to", "127.0.0.1:9"], words, more].concat());
         assert_eq!(outcome.code, code, "{outcome:?}");
-        assert!(complaint(&outcome).contains(said), "{outcome:?}");
+        assert!(complaint(&outcome).contains(message), "{outcome:?}");
     }
 }

@@ -13,7 +13,7 @@ use crate::process::{Outcome, Place};
 pub(crate) struct Running {
     child: Child,
     /// What it said on standard error before it was ready.
-    said: String,
+    stderr: String,
 }
 
 /// A `recv` that listens.
@@ -36,14 +36,14 @@ impl Receiver {
     pub(crate) fn of(mut command: Command) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let mut said = String::new();
+        let mut stderr = String::new();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
-        while !said.contains("--pin") {
-            let read = lines.read_line(&mut said).unwrap();
-            assert!(read > 0, "recv ended before it listened: {said}");
+        while !stderr.contains("--pin") {
+            let read = lines.read_line(&mut stderr).unwrap();
+            assert!(read > 0, "recv ended before it listened: {stderr}");
         }
         child.stderr = Some(lines.into_inner());
-        let words: Vec<&str> = said.split_whitespace().collect();
+        let words: Vec<&str> = stderr.split_whitespace().collect();
         let after = |word: &str| {
             let at = words.iter().position(|found| *found == word).unwrap();
             words[at + 1].trim_end_matches(';').to_owned()
@@ -51,7 +51,7 @@ impl Receiver {
         let (address, pin) = (after("on"), after("--pin"));
         let secret = words.iter().find_map(|word| word.strip_prefix("FIRSTFLIGHT_SECRET="));
         let secret = secret.unwrap_or_default().to_owned();
-        Self { running: Running { child, said }, address, pin, secret }
+        Self { running: Running { child, stderr }, address, pin, secret }
     }
 
     /// The command line of a `send` to it.
@@ -70,7 +70,7 @@ impl Receiver {
     pub(crate) fn sending(&self, place: &Place, words: &[&str]) -> Running {
         let mut command = place.command(&self.words(words));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Running { child, said: String::new() }
+        Running { child, stderr: String::new() }
     }
 }
 
@@ -78,7 +78,7 @@ impl Running {
     /// Waits for its end.
     pub(crate) fn end(mut self) -> Outcome {
         let mut stdout = String::new();
-        let mut stderr = std::mem::take(&mut self.said);
+        let mut stderr = std::mem::take(&mut self.stderr);
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
         let code = self.child.wait().unwrap().code().unwrap_or(-1);

@@ -1,4 +1,4 @@
-//! What a transfer learns of its path is told to the next one to the same address.
+//! What a transfer learns of its path is handed to the next one to the same address.
 
 use std::fs;
 
@@ -25,8 +25,8 @@ fn the_second_transfer_is_told_what_the_first_one_learned_and_a_third_may_declin
     let written = fs::read_to_string(place.path("known/paths.json")).unwrap();
     let written: serde_json::Value = serde_json::from_str(&written).unwrap();
     let (second, _) = send(&place, &with);
-    let told = &second["scenario"]["told"];
-    assert_eq!(told["per_round_bytes"], written["paths"][0]["per_round_bytes"], "{second}");
+    let hint = &second["scenario"]["told"];
+    assert_eq!(hint["per_round_bytes"], written["paths"][0]["per_round_bytes"], "{second}");
     assert!(note(&second).len() < note(&first).len(), "{second}");
     let (third, _) = send(&place, &["--control", "careful-resume", "--no-paths"]);
     assert!(third["scenario"]["told"].is_null(), "{third}");
@@ -35,8 +35,11 @@ fn the_second_transfer_is_told_what_the_first_one_learned_and_a_third_may_declin
 #[test]
 fn a_file_that_cannot_be_written_costs_no_transfer_and_a_wrong_one_is_told_before_it() {
     let place = Place::new();
-    let (_, said) = send(&place, &["--control", "cubic", "--paths", "/proc/none/paths.json"]);
-    assert!(said.contains("note: what was learned of the path is not kept: /proc/none"), "{said}");
+    let (_, errors) = send(&place, &["--control", "cubic", "--paths", "/proc/none/paths.json"]);
+    assert!(
+        errors.contains("note: what was learned of the path is not kept: /proc/none"),
+        "{errors}"
+    );
 
     private(&place, "other.json", "{}");
     let receiver = Receiver::new(&place, &["--discard"]);

@@ -10,11 +10,11 @@ use crate::process::{Outcome, Place};
 const SECRET: &str = "it's a <correct> \"horse\" & battery";
 
 /// Everything that a file, a folder or a stream holds, with what it is.
-fn told(place: &Path, all: &mut Vec<(String, String)>) {
+fn collect(place: &Path, all: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(place).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {
-            told(&path, all);
+            collect(&path, all);
         } else {
             let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
             all.push((path.display().to_string(), text));
@@ -25,7 +25,7 @@ fn told(place: &Path, all: &mut Vec<(String, String)>) {
 /// Neither the secret nor a part of it that quoting leaves whole is anywhere.
 fn hides(place: &Place, outcomes: Vec<(&str, Outcome)>) {
     let mut all = Vec::new();
-    told(&place.path("."), &mut all);
+    collect(&place.path("."), &mut all);
     for (words, outcome) in outcomes {
         all.push((format!("standard output of {words}"), outcome.stdout));
         all.push((format!("standard error of {words}"), outcome.stderr));

@@ -68,8 +68,8 @@ fn a_key_or_a_secret_that_others_can_read_is_refused() {
         fs::set_permissions(place.path(name), permissions).unwrap();
         let outcome = place.run(&[&["recv", "--listen", "0", "--discard"], &words[..]].concat());
         assert_eq!(outcome.code, 2, "{outcome:?}");
-        let said = format!("{name}: others can read it (mode {mode:03o}; chmod 600 {name})");
-        assert!(complaint(&outcome).contains(&said), "{outcome:?}");
+        let message = format!("{name}: others can read it (mode {mode:03o}; chmod 600 {name})");
+        assert!(complaint(&outcome).contains(&message), "{outcome:?}");
     }
 }
 
@@ -106,9 +106,9 @@ fn names_that_mislead_are_refused_with_another_way() {
         let named = format!("--name={name}");
         let outcome = place.run(&["send", "4433", "f", "--pin", &pin, &named]);
         assert_eq!(outcome.code, 2, "{outcome:?}");
-        let said = complaint(&outcome);
-        assert!(said.contains("send --name gives it another"), "{said}");
-        assert!(!said.contains(['\u{202e}', '\u{2066}']), "it is escaped: {said}");
+        let text = complaint(&outcome);
+        assert!(text.contains("send --name gives it another"), "{text}");
+        assert!(!text.contains(['\u{202e}', '\u{2066}']), "it is escaped: {text}");
     }
 }
 

@@ -83,18 +83,18 @@ fn r2_asks_for_a_share_too_where_the_scenario_has_one() {
 
 #[test]
 fn r3_looks_at_the_share_of_others_and_at_the_harm_to_them() {
-    let beside = |share, time| Measured {
+    let shared = |share, time| Measured {
         others_share: Some(share),
         others_completion_s: Some(time),
         ..took(9.0, 0.0, 0.0)
     };
-    assert_eq!(verdict(Rule::R3, "", beside(0.2, 22.0)), Verdict::Pass);
-    assert_eq!(verdict(Rule::R3, "", beside(0.8, 22.0)), Verdict::Pass);
-    assert_eq!(verdict(Rule::R3, "", beside(0.21, 21.9)), Verdict::Pass);
-    assert_eq!(verdict(Rule::R3, "", beside(0.19, 21.9)), Verdict::Fail);
-    assert_eq!(verdict(Rule::R3, "", beside(0.81, 21.9)), Verdict::Fail);
-    assert_eq!(verdict(Rule::R3, "", beside(0.5, 22.1)), Verdict::Fail);
-    assert_eq!(verdict(Rule::R3, "safe_by = ['harm']", beside(0.1, 21.9)), Verdict::Pass);
+    assert_eq!(verdict(Rule::R3, "", shared(0.2, 22.0)), Verdict::Pass);
+    assert_eq!(verdict(Rule::R3, "", shared(0.8, 22.0)), Verdict::Pass);
+    assert_eq!(verdict(Rule::R3, "", shared(0.21, 21.9)), Verdict::Pass);
+    assert_eq!(verdict(Rule::R3, "", shared(0.19, 21.9)), Verdict::Fail);
+    assert_eq!(verdict(Rule::R3, "", shared(0.81, 21.9)), Verdict::Fail);
+    assert_eq!(verdict(Rule::R3, "", shared(0.5, 22.1)), Verdict::Fail);
+    assert_eq!(verdict(Rule::R3, "safe_by = ['harm']", shared(0.1, 21.9)), Verdict::Pass);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn r4_and_r5_ask_nothing_where_there_is_no_end() {
 #[test]
 fn a_verdict_says_by_which_numbers() {
     let references = references();
-    let beside = |share| Measured {
+    let shared = |share| Measured {
         others_share: Some(share),
         others_completion_s: Some(21.0),
         queue_p95_packets: Some(4.0),
@@ -188,21 +188,21 @@ fn a_verdict_says_by_which_numbers() {
     };
     let never = Measured { completion_s: None, done_share: Some(0.9), ..took(0.0, 200.0, 60.0) };
     for (rule, more, control, expected) in [
-        (Rule::R1, "", beside(0.5), REASON_1),
-        (Rule::R1, "bound = '9s'", beside(0.5), "11 s, accepted 9 s (the published bound)"),
+        (Rule::R1, "", shared(0.5), REASON_1),
+        (Rule::R1, "bound = '9s'", shared(0.5), "11 s, accepted 9 s (the published bound)"),
         (Rule::R1, "", never, "only 90 % of the transfers were done in time"),
-        (Rule::R2, "most_lost = '9%'", beside(0.5), REASON_2),
-        (Rule::R3, "", beside(0.5), "the others have 50 %, good; harm 1.05 (the others"),
-        (Rule::R3, "", beside(0.25), "the others have 25 %, acceptable"),
-        (Rule::R3, "", beside(0.9), "the others have 90 %, outside 20 to 80 %"),
+        (Rule::R2, "most_lost = '9%'", shared(0.5), REASON_2),
+        (Rule::R3, "", shared(0.5), "the others have 50 %, good; harm 1.05 (the others"),
+        (Rule::R3, "", shared(0.25), "the others have 25 %, acceptable"),
+        (Rule::R3, "", shared(0.9), "the others have 90 %, outside 20 to 80 %"),
         (
             Rule::R3,
             "safe_by = ['delay']",
-            beside(0.5),
+            shared(0.5),
             "no more than 4 packets wait, with slow start 40",
         ),
-        (Rule::R4, "", beside(0.5), "11 s, accepted 15 s (slow start 10 s)"),
-        (Rule::R5, "", beside(0.5), "no reference dominates 11 s, 40 lost, queue 20"),
+        (Rule::R4, "", shared(0.5), "11 s, accepted 15 s (slow start 10 s)"),
+        (Rule::R5, "", shared(0.5), "no reference dominates 11 s, 40 lost, queue 20"),
         (
             Rule::R5,
             "",

@@ -11,7 +11,7 @@ use firstflight_terminal::{Failure, Status, command_line, interrupt, output};
 
 use firstflight_runner::Transport;
 
-use crate::{Held, Options, Outcome, ReproduceError};
+use crate::{Comparison, Options, Outcome, ReproduceError};
 
 /// Rebuild the papers' tables and figures and judge every claim
 #[derive(Debug, clap::Args)]
@@ -101,7 +101,7 @@ impl Args {
             progress.set(run.work_done as usize, run.work_total as usize);
             progress.say(&format!("run {} of {}, {}", run.done, run.total, run.name));
         };
-        let _held = output::hold("--out", &self.out())?;
+        let _lock = output::lock_out(Some(&self.out()))?;
         let stopping = "stopping: the runs that have begun are finished and kept";
         let outcome = crate::reproduce(&Options {
             select: &self.select,
@@ -115,20 +115,20 @@ impl Args {
             lab,
         })?;
         drop(progress);
-        tell(self, &outcome)?;
+        print_outcome(self, &outcome)?;
         if outcome.interrupted {
             output::complain(&format!("interrupted: {}", outcome.how_to_go_on()));
         }
-        let held = crate::held(&outcome.rows)?;
-        let status = status(self, &outcome, &held, lab.is_some())?;
+        let comparison = crate::compared(&outcome.rows)?;
+        let status = status(self, &outcome, &comparison, lab.is_some())?;
         if !outcome.interrupted {
-            output::note(&in_words(self, &held, status));
+            output::note(&in_words(self, &comparison, status));
         }
         Ok(status)
     }
 
     fn out(&self) -> PathBuf {
-        self.out.clone().unwrap_or_else(|| usual_place(&self.select))
+        self.out.clone().unwrap_or_else(|| default_folder(&self.select))
     }
 
     /// Where finished runs are kept; `None` for the place below `--out`. Selections have reports of
@@ -151,18 +151,18 @@ impl From<ReproduceError> for Failure {
 }
 
 /// Prints the rows and writes the document, as they were asked for.
-fn tell(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
+fn print_outcome(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
     if args.json {
         let document = Reproduction { rows: outcome.rows.clone() };
         let text = serde_json::to_string_pretty(&document).map_err(ReproduceError::from)?;
         output::print(&(text + "\n"))?;
     } else {
-        let told = if args.tables || crate::names_parts(&args.select)? {
+        let render = if args.tables || crate::names_parts(&args.select)? {
             verdicts::text
         } else {
             verdicts::in_short
         };
-        output::print(&told(&outcome.rows, output::screen()))?;
+        output::print(&render(&outcome.rows, output::screen()))?;
     }
     if let Some(report) = &outcome.report {
         output::note_report(report);
@@ -178,7 +178,7 @@ fn tell(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
 }
 
 /// Where the report goes if nothing is said: a part does not replace the whole.
-fn usual_place(select: &[String]) -> PathBuf {
+fn default_folder(select: &[String]) -> PathBuf {
     match output::file_name(&select.join("-")) {
         name if name.is_empty() => PathBuf::from(OUT),
         name => Path::new(OUT).join(name),
@@ -186,8 +186,8 @@ fn usual_place(select: &[String]) -> PathBuf {
 }
 
 /// The last line: what the exit code means.
-fn in_words(args: &Args, held: &Held, status: Status) -> String {
-    let Held { failing, differing, .. } = held;
+fn in_words(args: &Args, comparison: &Comparison, status: Status) -> String {
+    let Comparison { failing, differing, .. } = comparison;
     let code = status.code();
     if !differing.is_empty() {
         let quick = if args.quick { " (--quick has one seed per run)" } else { "" };
@@ -216,12 +216,17 @@ fn verb(failing: usize) -> String {
 
 /// An interruption counts more than a verdict, and that more than a row that was asked of a machine
 /// that cannot run it.
-fn status(args: &Args, outcome: &Outcome, held: &Held, lab_asked: bool) -> Result<Status, Failure> {
+fn status(
+    args: &Args,
+    outcome: &Outcome,
+    comparison: &Comparison,
+    lab_asked: bool,
+) -> Result<Status, Failure> {
     let has = |verdict: Verdict| outcome.rows.iter().any(|row| row.verdict == verdict);
     if outcome.interrupted {
         return Ok(Status::Interrupted);
     }
-    if !held.differing.is_empty() || args.strict && has(Verdict::Fail) {
+    if !comparison.differing.is_empty() || args.strict && has(Verdict::Fail) {
         return Ok(Status::Unmet);
     }
     // What nothing here can judge has no checks, and no other machine would help.

@@ -74,9 +74,9 @@ impl<'a> Flows<'a> {
                 return value_at(trace, column, from);
             }
             let times = samples::column(trace, "time_s")?;
-            let held = times.zip(samples::column(trace, column)?);
-            let held = held.filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
-            mean(held.filter_map(|(_, value)| value))
+            let within = times.zip(samples::column(trace, column)?);
+            let within = within.filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
+            mean(within.filter_map(|(_, value)| value))
         });
         mean(per_flow.collect::<Option<Vec<f64>>>()?)
     }
@@ -90,8 +90,8 @@ impl<'a> Flows<'a> {
         let rows = self.traces().filter_map(move |trace| {
             Some(samples::column(trace, "time_s")?.zip(samples::column(trace, column)?))
         });
-        let held = rows.flatten().filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
-        held.filter_map(|(_, value)| value)
+        let within = rows.flatten().filter(|(time, _)| time.is_some_and(|time| query.holds(time)));
+        within.filter_map(|(_, value)| value)
     }
 
     /// The last moment at which the second before was below the level, of the first flow.

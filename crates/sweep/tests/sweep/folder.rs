@@ -106,7 +106,7 @@ fn a_chunk_that_was_changed_swapped_or_cut_is_run_again_by_every_way_to_run() {
     let [(first, _), (second, _)] = &chunks(&whole)[..2] else { panic!("too few chunks") };
     let text = fs::read_to_string(first).unwrap();
     let swapped = fs::read_to_string(second).unwrap();
-    // Here, as a shard, and by an executor, which hands in the rows of what it is told is missing.
+    // Here, as a shard, and by an executor, which hands in the rows of the missing chunks.
     type Ran = fn(&Sweep, &Store);
     let ways: [Ran; 3] = [
         |sweep, store| assert_eq!(run_shard(sweep, store, "1/1").ran, 2),

@@ -1,4 +1,4 @@
-//! What a grid file can say, and what it is told when it is wrong.
+//! What a grid file can say, and the messages for what is wrong in it.
 
 use std::fs;
 use std::sync::Arc;
@@ -154,7 +154,7 @@ fn a_scenario_and_points_can_stand_in_files_beside_it() {
 #[test]
 fn what_is_wrong_among_the_values_is_named_with_its_line() {
     let rows = "path.rate = ['5Mbps',\n  '7furlongs']\n";
-    for (text, told) in [
+    for (text, message) in [
         (&format!("{BASE}[grid]\nseed = [1]\n{rows}"), "grid.toml:5: path.rate = \"7furlongs\": "),
         (&format!("{BASE}[grid]\n'path.rtd' = ['5ms']"), "grid.toml:3: path.rtd: unknown key"),
         (&format!("{BASE}[grid]\n\n'path.rtt' = '5ms'"), "grid.toml:4: grid.path.rtt: found"),
@@ -172,7 +172,7 @@ fn what_is_wrong_among_the_values_is_named_with_its_line() {
         (&format!("{BASE}[grid]\n'flow[3].size' = ['1MB']"), "grid.toml:3: flow[3].size: there"),
     ] {
         let problem = refused(text);
-        assert!(problem.starts_with(told), "{told}: {problem}");
+        assert!(problem.starts_with(message), "{message}: {problem}");
     }
 }
 

@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 /// A connection.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Line {
-    /// When it was told, in seconds since the trial began.
+    /// When it was reported, in seconds since the trial began.
     pub(super) after_s: f64,
-    /// In which it began, since the machine was started.
+    /// The minute in which it began, since the machine was started.
     pub(super) minute: u64,
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
     /// It was dealt the control that is tried, whether or not it got it.
     pub(super) tried: bool,
-    /// Its control when it was told.
+    /// Its control when it was reported.
     pub(super) control: String,
     /// The kernel refused the control that was dealt.
     pub(super) refused: bool,
@@ -60,7 +60,7 @@ pub(super) struct Head {
     pub(super) by: String,
     pub(super) bytes: u64,
     pub(super) age_s: f64,
-    /// Recordings of before do not have it.
+    /// Older recordings do not have it.
     #[serde(default = "two_percent")]
     pub(super) tolerance: f64,
     pub(super) seed: u32,
@@ -71,7 +71,7 @@ const fn two_percent() -> f64 {
 }
 
 impl Head {
-    /// A judge that has heard of no connection.
+    /// A judge without a connection yet.
     pub(super) fn judge(&self) -> Judge {
         let all = [By::Prefix, By::Time].into_iter().find(|by| by_word(*by) == self.by);
         Judge::new(all.unwrap_or(By::Connection), self.share, self.tolerance)
@@ -86,12 +86,12 @@ pub(super) const fn by_word(by: By) -> &'static str {
     }
 }
 
-/// Reads a recording: how many bytes of it are whole lines, and its last connection. Each is told
-/// with its line.
+/// Reads a recording: how many bytes of it are whole lines, and its last connection. `each` gets
+/// every connection with its line.
 pub(super) fn read(
     path: &Path,
     head: impl FnOnce(Head) -> Result<(), String>,
-    mut tell: impl FnMut(&Line, &[u8]) -> Result<(), String>,
+    mut each: impl FnMut(&Line, &[u8]) -> Result<(), String>,
 ) -> Result<(u64, Option<Line>), String> {
     let file = firstflight_outside::open(path, MOST).map_err(|problem| problem.to_string())?;
     let (mut file, mut head) = (BufReader::new(file), Some(head));
@@ -116,7 +116,7 @@ pub(super) fn read(
         } else {
             let line: Line = serde_json::from_slice(&text)
                 .map_err(|error| format!("after {whole} bytes: {error}"))?;
-            tell(&line, &text)?;
+            each(&line, &text)?;
             last = Some(line);
         }
         whole += read as u64;

@@ -5,19 +5,19 @@ use std::path::Path;
 use firstflight_kernel::trial::judge::{Finding, MEASURES};
 use firstflight_report::{Axis, Figure, Page, Panel, Section, Series, write_dir};
 
-use super::found::Found;
+use super::findings::Findings;
 use super::history::{History, Look};
 use crate::failure::Failure;
 use crate::{command_line, output};
 
 /// Writes `report.html`, `figures/`, `data/` and `trial.json` under `out`.
-pub(super) fn write(out: &Path, found: &Found, history: &History) -> Result<(), Failure> {
+pub(super) fn write(out: &Path, found: &Findings, history: &History) -> Result<(), Failure> {
     write_dir(out, &page(found, history), vec![("trial.json".into(), found.json()?)])?;
     output::note_report(&out.join("report.html"));
     Ok(())
 }
 
-pub(super) fn page(found: &Found, history: &History) -> Page {
+pub(super) fn page(found: &Findings, history: &History) -> Page {
     let command = command_line::typed();
     let results = Section::new("results", "What was found").table(found.table());
     let results = found.sentences().into_iter().fold(results, Section::text);
@@ -41,7 +41,7 @@ pub(super) fn page(found: &Found, history: &History) -> Page {
 }
 
 /// A panel for each measure: the difference, and the interval that holds at every time.
-fn differences(found: &Found, history: &History) -> Figure {
+fn differences(found: &Findings, history: &History) -> Figure {
     let title = format!("{} over {}, or less it", found.control, found.against);
     let mut figure = Figure::new("differences", title, time()).caption(
         "The intervals hold at every time together: with 98 % none of them ever leaves out what is \
@@ -70,7 +70,7 @@ fn differences(found: &Found, history: &History) -> Figure {
 }
 
 /// A panel for each measure: the means of both arms.
-fn arms(found: &Found, history: &History) -> Figure {
+fn arms(found: &Findings, history: &History) -> Figure {
     let mut figure = Figure::new("arms", "Means of both arms", time()).caption(
         "Where the arm that is not tried changes with the share of the other, the one takes from \
          the other or gives to it.",
@@ -96,7 +96,7 @@ fn arms(found: &Found, history: &History) -> Figure {
 }
 
 /// The share that was dealt.
-fn share(found: &Found, history: &History) -> Figure {
+fn share(found: &Findings, history: &History) -> Figure {
     let figure = Figure::new("share", "Share of the connections that were told", time());
     let dealt = points(history, |look| Some(100. * look.share));
     let Some(last) = dealt.last().map(|(time, _)| *time) else { return figure };
@@ -149,7 +149,7 @@ mod tests {
     use crate::kernel::trial::connection::Head;
     use crate::kernel::trial::record::tests::plan;
 
-    fn trial(connections: u32) -> (Found, History) {
+    fn trial(connections: u32) -> (Findings, History) {
         let head = Head::of(&plan(1), 0.02);
         let (mut judge, mut history) = (head.judge(), History::default());
         for number in 0..connections {
@@ -158,7 +158,7 @@ mod tests {
             judge.take(&Outcome { treated, prefix, minute: 0, values });
             history.look(&judge, f64::from(number));
         }
-        (Found::new(&head, &judge, Err(2), Duration::from_secs(9)), history)
+        (Findings::new(&head, &judge, Err(2), Duration::from_secs(9)), history)
     }
 
     #[test]

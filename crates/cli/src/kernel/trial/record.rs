@@ -61,13 +61,13 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Opens the file. One that is there holds this trial, whose seed becomes that of `plan`, and
-    /// whose connections are told; how long the trial has lasted.
+    /// Opens the file, and returns how long the trial has lasted. A file that is there must hold
+    /// this trial: its seed becomes that of `plan`, and `each` gets its connections.
     pub(super) fn open(
         path: Option<&Path>,
         plan: &mut Plan,
         tolerance: f64,
-        mut tell: impl FnMut(&Line),
+        mut each: impl FnMut(&Line),
     ) -> Result<(Self, Duration), Failure> {
         let Some(path) = path else {
             return Ok((Self { file: None, last: None }, Duration::ZERO));
@@ -84,11 +84,11 @@ impl Record {
         };
         let (whole, last) = match path.exists() {
             true => {
-                let tell = |line: &Line, _: &[u8]| {
-                    tell(line);
+                let each = |line: &Line, _: &[u8]| {
+                    each(line);
                     Ok(())
                 };
-                read(path, same, tell).map_err(|problem| wrong(path, &problem))?
+                read(path, same, each).map_err(|problem| wrong(path, &problem))?
             }
             false => (0, None),
         };
@@ -183,8 +183,8 @@ pub(super) mod tests {
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
         let (mut again, mut found) = (plan(6), Vec::new());
-        let tell = |line: &Line| found.push(line.outcome());
-        let (mut record, lasted) = Record::open(Some(&path), &mut again, 0.02, tell).unwrap();
+        let each = |line: &Line| found.push(line.outcome());
+        let (mut record, lasted) = Record::open(Some(&path), &mut again, 0.02, each).unwrap();
         assert_eq!((again.seed, lasted, found.len()), (5, Duration::from_millis(1500), 1));
         let values = found[0].values;
         assert_eq!((values[0], values[3]), (Some(0.25_f64.ln()), Some(0.25)));
@@ -194,7 +194,7 @@ pub(super) mod tests {
     }
 
     /// The command was killed after it had written the connection and before the buffer was rid of
-    /// it, so that the kernel tells it once more.
+    /// it, so that the kernel reports it once more.
     #[test]
     fn a_connection_that_is_told_again_after_a_kill_is_written_once() {
         let folder = tempfile::tempdir().unwrap();
@@ -214,10 +214,10 @@ pub(super) mod tests {
         let path = folder.path().join("trial.jsonl");
         Record::open(Some(&path), &mut plan(5), 0.02, |_| ()).unwrap();
         let mut other = Plan { bytes: 1, ..plan(5) };
-        let said = Record::open(Some(&path), &mut other, 0.02, |_| ()).unwrap_err().to_string();
-        assert!(said.contains("accepted: a new file") && said.contains("100000"), "{said}");
+        let error = Record::open(Some(&path), &mut other, 0.02, |_| ()).unwrap_err().to_string();
+        assert!(error.contains("accepted: a new file") && error.contains("100000"), "{error}");
         std::fs::write(&path, "{}\n").unwrap();
-        let said = Record::open(Some(&path), &mut plan(5), 0.02, |_| ()).unwrap_err().to_string();
-        assert!(said.contains("its first line is none of a trial's"), "{said}");
+        let error = Record::open(Some(&path), &mut plan(5), 0.02, |_| ()).unwrap_err().to_string();
+        assert!(error.contains("its first line is none of a trial's"), "{error}");
     }
 }

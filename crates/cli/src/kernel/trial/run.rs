@@ -11,7 +11,7 @@ use firstflight_scenario::{Fraction, Size, Time};
 
 use super::connection::{Head, Line};
 use super::record::Record;
-use super::{TrialReport, found};
+use super::{TrialReport, findings};
 use crate::failure::{Failure, Status};
 use crate::kernel::steer::{known_control, per_mille};
 use crate::kernel::watch::{no_cgroup, read_prefix};
@@ -34,10 +34,7 @@ pub(in crate::kernel) fn trial(args: &Args) -> Result<Status, Failure> {
     let tolerance = read("--tolerate", &args.tolerate, Fraction::ppb)? as f64 / 1e9;
     let cgroup = args.cgroup.clone().or_else(default_cgroup);
     let cgroup = cgroup.ok_or_else(|| no_cgroup("kernel trial"))?;
-    if let Some(out) = &args.out {
-        output::check_directory("--out", out)?;
-    }
-    let _held = args.out.as_ref().map(|out| output::hold("--out", out)).transpose()?;
+    let _lock = output::lock_out(args.out.as_deref())?;
     let stop = interrupt::listen();
     let mut report = TrialReport::of(Head::of(&plan, tolerance));
     let path = args.record.as_deref();
@@ -55,7 +52,7 @@ pub(in crate::kernel) fn trial(args: &Args) -> Result<Status, Failure> {
         trial.dealing.renew()?;
         let left = period.saturating_sub(trial.lasted()).min(TICK);
         trial.take(left)?;
-        progress.say(&found::so_far(&trial.report.judge));
+        progress.say(&findings::so_far(&trial.report.judge));
         if let Some(why) = trial.report.judge.stop() {
             break Some(why);
         }
@@ -93,7 +90,7 @@ impl Trial {
         self.before + self.began.elapsed()
     }
 
-    /// Takes what was told, writes each connection down before it leaves the kernel's buffer, and
+    /// Takes the connections reported, writes each down before it leaves the kernel's buffer, and
     /// judges.
     fn take(&mut self, patience: Duration) -> Result<(), Failure> {
         let Self { dealing, plan, record, report, before, began } = self;

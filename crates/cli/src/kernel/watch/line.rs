@@ -1,4 +1,4 @@
-//! A connection as it is told: a line of JSON, or one for people.
+//! A connection's line: JSON, or for people.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! The connections that were told, counted by control and by the end of slow start.
+//! The connections that were reported, counted by control and by the end of slow start.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -41,11 +41,11 @@ pub(super) struct Document<'a> {
     version: &'static str,
     /// Connections that have begun, whatever the filter.
     began: u64,
-    /// That have closed.
+    /// Connections that have closed.
     closed: u64,
-    /// That could not be told, because too many closed at once.
+    /// Connections that could not be reported, because too many closed at once.
     dropped: u64,
-    /// Connections that never left slow start, and their bytes, over all that were told.
+    /// Connections that never left slow start, and their bytes, over all that were reported.
     never_left_share_of_connections: f64,
     never_left_share_of_bytes: f64,
     groups: Vec<GroupRow<'a>>,
@@ -107,7 +107,7 @@ impl Summary {
         rows.collect()
     }
 
-    /// All connections that were told, and their bytes.
+    /// All connections that were reported, and their bytes.
     fn all(&self) -> (u64, u64) {
         let groups = self.groups.values();
         groups.fold((0, 0), |all, group| (all.0 + group.connections, all.1 + group.acked))

@@ -7,7 +7,7 @@ use crate::{Entry, Question, REFERENCES, Transports, select};
 
 /// What is asked of a judge.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked<'a> {
+pub struct Request<'a> {
     /// The control.
     pub control: &'a str,
     /// Further references.
@@ -21,7 +21,7 @@ pub struct Asked<'a> {
     pub quick: bool,
 }
 
-impl Asked<'_> {
+impl Request<'_> {
     /// What is asked, checked.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::stack::Stack;
 
 /// What a person knows: the path flags rate, RTT, size, loss, buffer and jitter as he gives them.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct Request {
     /// Who sends.
     pub stack: Stack,
     /// Whether others are on the path.
@@ -65,7 +65,7 @@ pub(crate) struct Other {
     before: (f64, f64),
 }
 
-impl Asked {
+impl Request {
     /// Reads the flags `--rate`, `--rtt`, `--size`, `--loss`, `--buffer` and `--jitter`.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ impl Asked {
         }
     }
 
-    /// The path without anything unpleasant that nobody told: a buffer of a BDP, an ACK for two
+    /// The path with a plain value for all that was not given: a buffer of a BDP, an ACK for two
     /// packets, no jitter and no loss.
     pub fn plain(&self) -> Point {
         Point {
@@ -280,7 +280,7 @@ pub(crate) fn halton(mut number: u64, base: u64) -> f64 {
 
 /// What a person can know.
 const TAKEN: [&str; 6] = ["--rate", "--rtt", "--size", "--loss", "--buffer", "--jitter"];
-/// A transfer of which nobody said how large it is.
+/// The size of a transfer where none is given.
 const SIZE: &str = "5MB";
 /// Packets of the first window (RFC 6928).
 pub(crate) const FIRST_WINDOW: u64 = 10;
@@ -299,13 +299,13 @@ pub(crate) const MOST_LATE: f64 = 0.25;
 pub(crate) const ACKS: [u64; 4] = [2, 2, 4, 8];
 /// Packets of a burst of losses, on average.
 const BURST: f64 = 5.0;
-/// What another flow sends while we do, over what we send: F1 has 10 MB beside 5.
+/// What another flow sends while we do, over what we send: in F1 10 MB and 5.
 const THEIRS: u64 = 2;
 /// The first primes: the bases of what can be unknown, in the order of [`Factor`].
 const BASES: [u64; 6] = [2, 3, 11, 5, 7, 13];
 
-/// Who may be there: scenarios F1 and F2 of the catalogue. Theirs is half a minute old there; here
-/// it has had time to fill the path.
+/// The other flows of scenarios F1 and F2 of the catalogue. There they are half a minute old; here
+/// they have had time to fill the path.
 pub(crate) const OTHERS: [Other; 5] = [
     Other { code: "F1a", words: "a CUBIC begins with it", control: "cubic", before: (0.0, 0.0) },
     Other {

@@ -72,9 +72,9 @@ pub(super) fn print(
     let socket_buffers = if args.iperf3 { Buffers::of(&measured) } else { None };
     let buffers = socket_buffers.as_ref().map(Buffers::sentence).unwrap_or_default();
     let table = table(&title, &summary);
-    let mut said = sentences(&summary);
-    said.extend((!buffers.is_empty()).then(|| buffers.clone()));
-    let page = args.out.as_ref().map(|_| page(&title, &table, &said, &measured));
+    let mut sentences = sentences(&summary);
+    sentences.extend((!buffers.is_empty()).then(|| buffers.clone()));
+    let page = args.out.as_ref().map(|_| page(&title, &table, &sentences, &measured));
     let runs = in_order(&measured);
     let results = results(args, sender.what(), runs);
     let json = json(&Document { results, summary, socket_buffers })?;
@@ -82,9 +82,10 @@ pub(super) fn print(
         true => output::print(&json)?,
         false => {
             let screen = output::screen();
-            said.extend(args.iperf3.then(|| IPERF3.to_owned()));
-            let said: String = said.iter().map(|it| wrapped(it, screen.width, "  ")).collect();
-            output::print(&format!("{}\n{said}", terminal::table(&table, screen)))?;
+            sentences.extend(args.iperf3.then(|| IPERF3.to_owned()));
+            let sentences: String =
+                sentences.iter().map(|it| wrapped(it, screen.width, "  ")).collect();
+            output::print(&format!("{}\n{sentences}", terminal::table(&table, screen)))?;
         }
     }
     if let (Some(out), Some(page)) = (&args.out, page) {
@@ -197,7 +198,7 @@ fn cell(median: Option<Median>, unit: f64, decimals: usize) -> String {
 }
 
 /// The page: the table, what it says, and every transfer over its round.
-fn page(title: &str, table: &Table, said: &[String], measured: &[ControlRuns]) -> Page {
+fn page(title: &str, table: &Table, sentences: &[String], measured: &[ControlRuns]) -> Page {
     let command = command_line::typed();
     let curves = |value: fn(&RunResult) -> Option<f64>| -> Vec<Series> {
         let points = |one: &ControlRuns| {
@@ -234,7 +235,7 @@ fn page(title: &str, table: &Table, said: &[String], measured: &[ControlRuns]) -
         );
     }
     let mut section = Section::new("results", "Results").table(table.clone());
-    section = said.iter().fold(section, |section, sentence| section.text(sentence.as_str()));
+    section = sentences.iter().fold(section, |section, sentence| section.text(sentence.as_str()));
     if !figure.panels.is_empty() {
         section = section.figure(figure);
     }
@@ -292,16 +293,16 @@ mod tests {
 
     #[test]
     fn a_difference_is_said_only_where_the_interval_of_the_ratio_shows_it() {
-        let said = |other: &[f64]| {
+        let sentence = |other: &[f64]| {
             let first = [1.0, 2.0, 3.0, 1.0, 2.0, 3.0];
             let all = [measured("cubic", &first[..other.len()]), measured("astart", other)];
             sentences(&summaries(&all)).remove(0)
         };
-        let faster = said(&[1.5, 3.2, 4.5, 1.6, 3.0, 4.5]);
+        let faster = sentence(&[1.5, 3.2, 4.5, 1.6, 3.0, 4.5]);
         assert!(faster.starts_with("astart is faster: 1.50 times the rate of cubic"), "{faster}");
-        let none = said(&[0.9, 2.4, 2.8, 1.1, 2.0, 3.2]);
+        let none = sentence(&[0.9, 2.4, 2.8, 1.1, 2.0, 3.2]);
         assert!(none.starts_with("No difference is shown between astart and cubic"), "{none}");
-        assert!(said(&[1.5, 3.0]).contains("six rounds and more"), "too few to tell");
+        assert!(sentence(&[1.5, 3.0]).contains("six rounds and more"), "too few to tell");
     }
 
     #[test]

@@ -9,13 +9,13 @@ use std::time::Duration;
 use crate::failure::Failure;
 
 /// What is answered to `GET /metrics`.
-pub(super) struct Served {
+pub(super) struct MetricsServer {
     text: Arc<Mutex<String>>,
     /// Where it listens, with the port that the system chose for 0.
     pub(super) address: SocketAddr,
 }
 
-impl Served {
+impl MetricsServer {
     /// Listens until the program ends.
     pub(super) fn at(text: &str) -> Result<Self, Failure> {
         let refused = |found: &dyn std::fmt::Display| {
@@ -57,7 +57,7 @@ fn answer(mut stream: TcpStream, shown: &str) -> io::Result<()> {
         let mut bytes = [0; 1024];
         let length = stream.read(&mut bytes)?;
         request.extend_from_slice(&bytes[..length]);
-        if let Some(status) = asked(&request) {
+        if let Some(status) = status_of(&request) {
             break status;
         }
         if length == 0 || request.len() > LONGEST {
@@ -74,7 +74,7 @@ fn answer(mut stream: TcpStream, shown: &str) -> io::Result<()> {
 }
 
 /// The status for what was asked, once all of it is there.
-fn asked(request: &[u8]) -> Option<&'static str> {
+fn status_of(request: &[u8]) -> Option<&'static str> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut headers);
     match parsed.parse(request) {
@@ -99,8 +99,8 @@ const LONGEST: usize = 8 << 10;
 mod tests {
     use super::*;
 
-    fn ask(served: &Served, request: &str) -> String {
-        let mut stream = TcpStream::connect(served.address).unwrap();
+    fn ask(server: &MetricsServer, request: &str) -> String {
+        let mut stream = TcpStream::connect(server.address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -109,32 +109,33 @@ mod tests {
 
     #[test]
     fn this_host_alone_reads_the_newest_summary() {
-        let served = Served::at("127.0.0.1:0").unwrap();
-        served.set("one 1\n".to_owned());
-        served.set("two 2\n".to_owned());
-        let found = ask(&served, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let server = MetricsServer::at("127.0.0.1:0").unwrap();
+        server.set("one 1\n".to_owned());
+        server.set("two 2\n".to_owned());
+        let found = ask(&server, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert!(found.starts_with("HTTP/1.1 200 OK\r\n") && found.ends_with("\r\n\r\ntwo 2\n"));
-        assert!(ask(&served, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
-        assert!(ask(&served, "nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));
+        assert!(ask(&server, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
+        assert!(ask(&server, "nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));
         for (text, wanted) in [("0.0.0.0:0", "others could read it"), ("9435", "no address")] {
-            let Err(refused) = Served::at(text) else { panic!("{text}") };
+            let Err(refused) = MetricsServer::at(text) else { panic!("{text}") };
             assert!(refused.to_string().contains(wanted), "{refused}");
         }
-        let Err(taken) = Served::at(&served.address.to_string()) else { panic!() };
+        let Err(taken) = MetricsServer::at(&server.address.to_string()) else { panic!() };
         assert!(taken.to_string().contains("accepted: an address of this host"), "{taken}");
     }
 
     #[test]
     fn who_says_nothing_or_too_much_is_sent_away() {
-        let served = Served::at("[::1]:0").or_else(|_| Served::at("127.0.0.1:0")).unwrap();
-        let silent = TcpStream::connect(served.address).unwrap();
+        let server =
+            MetricsServer::at("[::1]:0").or_else(|_| MetricsServer::at("127.0.0.1:0")).unwrap();
+        let silent = TcpStream::connect(server.address).unwrap();
         let long = format!("GET /{} HTTP/1.1\r\n", "x".repeat(2 * LONGEST));
-        let mut stream = TcpStream::connect(served.address).unwrap();
+        let mut stream = TcpStream::connect(server.address).unwrap();
         // The answer may come before all of it is written.
         let _ = stream.write_all(long.as_bytes());
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
         drop(silent);
-        assert!(ask(&served, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 OK"));
+        assert!(ask(&server, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 OK"));
     }
 }

@@ -13,7 +13,7 @@ use crate::SweepError;
 
 /// Points of the caller's own sampler.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct PointsFile {
     /// The file as messages name it.
     pub(crate) file: String,
     /// The keys.
@@ -36,7 +36,7 @@ pub(crate) struct Origin {
     keys: usize,
 }
 
-impl Listed {
+impl PointsFile {
     /// Reads a file.
     ///
     /// # Errors

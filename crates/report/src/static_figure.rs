@@ -8,10 +8,10 @@ use crate::picture::{At, Sketch, Words};
 use crate::span::Span;
 use crate::{HeatMap, ReportError, digits, helvetica::text_width, pdf, svg};
 
-/// A picture that stands on a page as it is, and beside it as files.
+/// A picture without axes to move, on a page and as files of its own.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Still {
+pub struct StaticFigure {
     /// File name and anchor, as a figure's.
     pub id: String,
     /// One line above the picture.
@@ -19,23 +19,23 @@ pub struct Still {
     /// Sentences below the picture; may be empty.
     pub caption: String,
     /// What it shows.
-    pub shows: Shows,
+    pub content: StaticContent,
 }
 
-/// What a still shows.
+/// What a static figure shows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Shows {
+pub enum StaticContent {
     /// Small drawings.
     Multiples(Multiples),
     /// Colours.
     HeatMap(HeatMap),
 }
 
-impl Still {
+impl StaticFigure {
     /// A picture without a caption.
-    pub fn new(id: impl Into<String>, title: impl Into<String>, shows: Shows) -> Self {
-        Self { id: id.into(), title: title.into(), caption: String::new(), shows }
+    pub fn new(id: impl Into<String>, title: impl Into<String>, content: StaticContent) -> Self {
+        Self { id: id.into(), title: title.into(), caption: String::new(), content }
     }
 
     /// Sets the sentences below the picture.
@@ -62,9 +62,9 @@ impl Still {
     }
 
     fn sketch(&self) -> Sketch<'_> {
-        match &self.shows {
-            Shows::Multiples(multiples) => multiples.sketch(),
-            Shows::HeatMap(map) => map.sketch(),
+        match &self.content {
+            StaticContent::Multiples(multiples) => multiples.sketch(),
+            StaticContent::HeatMap(map) => map.sketch(),
         }
     }
 }

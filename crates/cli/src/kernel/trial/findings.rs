@@ -17,7 +17,7 @@ use crate::kernel::why;
 
 /// What `--json` prints.
 #[derive(Serialize)]
-pub(super) struct Found {
+pub(super) struct Findings {
     pub(super) control: String,
     pub(super) against: String,
     pub(super) to: String,
@@ -28,21 +28,21 @@ pub(super) struct Found {
     age_s: f64,
     pub(super) tolerance: f64,
     lasted_s: f64,
-    /// Connections that were told, of `against` and of `control`.
+    /// Connections that were reported, of `against` and of `control`.
     connections: [u64; 2],
     /// The share of `control` among them.
     share_found: f64,
     /// A bound of the probability that the right share looks so.
     share_p_value: f64,
-    /// Connections that the trial was for. This and what is not told of single connections is
-    /// `null` where a recording alone is read.
+    /// Connections that the trial was for. Counts that no line of a recording has are `null` where
+    /// a recording alone is read.
     matched: Option<u64>,
-    /// Whose application had chosen a control; they take no part.
+    /// Connections whose application had chosen a control; they take no part.
     own_choice: Option<u64>,
-    /// For which the kernel refused the control that was dealt.
+    /// Connections for which the kernel refused the control that was dealt.
     refused: u64,
     last_error: Option<String>,
-    /// That could not be told, because too many were at once.
+    /// Connections that could not be reported, because there were too many at once.
     dropped: Option<u64>,
     measures: Vec<MeasureRow>,
     /// Why it was stopped before its time; `null` if it was not.
@@ -114,9 +114,9 @@ pub(super) fn so_far(judge: &Judge) -> String {
     format!("{tried} of {} connections tried; {}: {}", other + tried, first.measure, first.words())
 }
 
-impl Found {
-    /// Says what was found after so long. A recording has no `counts`, but tells of how many
-    /// connections the control was refused.
+impl Findings {
+    /// What was found after so long. A recording has no `counts`, but the number of connections for
+    /// which the control was refused.
     pub(super) fn new(
         head: &Head,
         judge: &Judge,
@@ -155,9 +155,9 @@ impl Found {
     }
 
     pub(super) fn text(&self, screen: Screen) -> String {
-        let said: String =
+        let sentences: String =
             self.sentences().iter().map(|it| wrapped(it, screen.width, "  ")).collect();
-        format!("{}\n{said}", terminal::table(&self.table(), screen))
+        format!("{}\n{sentences}", terminal::table(&self.table(), screen))
     }
 
     /// What is tried, in a line.
@@ -222,23 +222,24 @@ impl Found {
         let [other, tried] = self.connections;
         let all = count(other + tried, "connection");
         let share = 100. * self.share;
-        let mut said = vec![format!(
+        let mut sentences = vec![format!(
             "{tried} of {all} were dealt into the arm of {control}, meant to be {share} %."
         )];
         if let Some(more) = self.own_choice.filter(|more| *more > 0) {
-            said.push(format!(
+            sentences.push(format!(
                 "{more} more had a control of their application's choice and take no part."
             ));
         }
         if self.refused > 0 {
             let why = self.last_error.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-            said.push(format!(
+            sentences.push(format!(
                 "For {} the kernel refused the control of their arm{why}; they count as dealt.",
                 self.refused
             ));
         }
         if let Some(more) = self.dropped.filter(|more| *more > 0) {
-            said.push(format!("{more} more could not be told, because too many were at once."));
+            sentences
+                .push(format!("{more} more could not be told, because too many were at once."));
         }
         let of = |verdict: Verdict| -> Vec<String> {
             let rows = self.named().filter(|(_, row)| row.verdict == Some(word(verdict)));
@@ -246,40 +247,40 @@ impl Found {
         };
         let (worse, better) = (of(Verdict::Worse), of(Verdict::Better));
         match &self.stopped {
-            Some(why) if worse.is_empty() => said.push(format!(
+            Some(why) if worse.is_empty() => sentences.push(format!(
                 "Stopped, because {why}: records are missing, or something else deals; no \
                  comparison holds."
             )),
-            Some(_) => said.push(format!(
+            Some(_) => sentences.push(format!(
                 "Stopped, because {control} is worse: {}. No new connection gets it any more.",
                 worse.join("; ")
             )),
             None if self.measures.iter().all(|row| row.difference.is_none()) => {
-                said.push(format!(
+                sentences.push(format!(
                     "Nothing is compared yet: that takes connections of {LEAST} prefixes (/24, \
                      /48) in each arm, or of one in {LEAST} minutes."
                 ));
             }
-            None if better.is_empty() => said.push(format!(
+            None if better.is_empty() => sentences.push(format!(
                 "No difference is shown between {control} and {against} beyond {:.1} %.",
                 100. * self.tolerance
             )),
-            None => said.push(format!("{control} is better: {}.", better.join("; "))),
+            None => sentences.push(format!("{control} is better: {}.", better.join("; "))),
         }
         if control == against {
             let wide = "Both arms have one control: what differs is chance, and the intervals are \
                 as wide as those of a trial on this traffic.";
-            said.push(wide.to_owned());
-            return said;
+            sentences.push(wide.to_owned());
+            return sentences;
         }
         if !better.is_empty() && self.stopped.is_none() && self.lasted_s < A_DAY {
-            said.push("It has not seen a whole day.".to_owned());
+            sentences.push("It has not seen a whole day.".to_owned());
         }
-        said.push(format!(
+        sentences.push(format!(
             "Both arms share queues, so that one may gain what the other loses. Try another share \
              too: a difference, or a value of {against}, that moves with it is such interference."
         ));
-        said
+        sentences
     }
 }
 
@@ -307,7 +308,7 @@ mod tests {
         (plan.other, plan.treated.per_mille) = (control.to_owned(), 500);
         let counts = Counts { own_choice: 3, ..Counts::default() };
         let (head, lasted) = (Head::of(&plan, 0.02), Duration::from_secs(seconds));
-        let found = Found::new(&head, &judge, Ok(counts), lasted);
+        let found = Findings::new(&head, &judge, Ok(counts), lasted);
         assert!(found.json().unwrap().contains("firstflight/trial@1"));
         found.text(Screen::plain(160))
     }
@@ -326,7 +327,7 @@ mod tests {
         assert!(none.contains("No difference is shown between ff_scout and cubic"), "{none}");
         assert!(none.contains("Both arms share queues"), "{none}");
         let (head, judge) = (Head::of(&plan(1), 0.02), Judge::new(By::Connection, 0.05, 0.02));
-        let few = Found::new(&head, &judge, Err(0), Duration::ZERO).text(Screen::plain(160));
+        let few = Findings::new(&head, &judge, Err(0), Duration::ZERO).text(Screen::plain(160));
         assert!(few.contains("Nothing is compared yet") && !few.contains("No difference"), "{few}");
         let same = text("ff_scout", 1., 9);
         assert!(same.contains("Both arms have one control"), "{same}");

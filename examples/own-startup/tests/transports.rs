@@ -25,13 +25,13 @@ fn on(controls: &str, transport: Simulator<'_>) -> Report {
         "controls = [{controls}]\nduration = '10s'\n\
          [path]\nrate = '40Mbps'\nrtt = '100ms'\nbuffer = '2bdp'"
     );
-    let scenario = Scenario::parse(&text, "beside_ours.toml").unwrap();
+    let scenario = Scenario::parse(&text, "transports.toml").unwrap();
     transport.run(&scenario, &Options::default()).unwrap()
 }
 
 /// How the start-up of a run's only flow ended, with which window in BDP, and how many packets were
 /// dropped then.
-fn told(report: &Report, run: usize) -> (&str, f64, u64) {
+fn exit_of(report: &Report, run: usize) -> (&str, f64, u64) {
     let startup = &report.runs[run].result.flows[0].startup;
     let reason = startup.exit_reason.as_deref().unwrap_or("none");
     let drops = startup.drops_in_exit_round.unwrap_or_default();
@@ -43,12 +43,12 @@ fn it_leaves_before_the_queue_overflows_which_slow_start_lets_overflow() {
     for transport in [Simulator::TCP, QUIC] {
         let report = on("'newreno', 'quarter', 'quarter(share=1)'", transport);
         assert_eq!(report.runs.len(), 3);
-        let (reason, _, drops) = told(&report, 0);
+        let (reason, _, drops) = exit_of(&report, 0);
         assert!(reason == "loss" && drops > 0, "slow start: {reason}, {drops} dropped");
-        let (reason, window, drops) = told(&report, 1);
+        let (reason, window, drops) = exit_of(&report, 1);
         assert_eq!((reason, drops), ("heuristic", 0));
         assert!((1.0..3.0).contains(&window), "{window} BDP");
-        let (_, later, _) = told(&report, 2);
+        let (_, later, _) = exit_of(&report, 2);
         assert!(later > window, "with a larger share at {later} BDP, not {window}");
     }
 }
@@ -89,8 +89,8 @@ impl OtherStack for ByType {
         let factory = Factory::new(Quarter::default(), NewReno::default());
         let factory: Arc<dyn ControllerFactory + Send + Sync> =
             Arc::new(factory.map_err(|problem| problem.to_string())?);
-        let beside = QuicControl::named("newreno").map_err(|problem| problem.to_string())?;
-        let setup = Setup { seed: flow.seed, ..Setup::new(beside, flow.path_bytes) };
+        let controller = QuicControl::named("newreno").map_err(|problem| problem.to_string())?;
+        let setup = Setup { seed: flow.seed, ..Setup::new(controller, flow.path_bytes) };
         let pair = ClientAndServer::with_controller(&setup, factory)
             .map_err(|problem| problem.to_string())?;
         Ok(Box::new(pair))

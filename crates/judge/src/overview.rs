@@ -1,13 +1,13 @@
 //! Pictures of a judgement that show all scenarios at once: a heat map and a strip of small ones.
 
-use firstflight_report::{Colors, HeatMap, Multiples, Shows, Small, Still, digits};
+use firstflight_report::{Colors, HeatMap, Multiples, Small, StaticContent, StaticFigure, digits};
 
 use crate::judgement::{Judged, Judgement};
 use crate::measured::Measured;
 use crate::rules::{REFERENCES, Verdict};
 
 /// Time, loss and queue of every scenario over slow start's, the control first.
-pub(crate) fn beside_slow_start(judgement: &Judgement) -> Still {
+pub(crate) fn over_slow_start(judgement: &Judgement) -> StaticFigure {
     let [slow_start, ..] = REFERENCES;
     let others = judgement.references.iter().map(String::as_str);
     let mut names = vec![judgement.control.as_str()];
@@ -31,7 +31,7 @@ pub(crate) fn beside_slow_start(judgement: &Judgement) -> Still {
         let cells = names.iter().flat_map(|name| ratios(of(name), base)).collect();
         map = map.row(judged.id.as_str(), cells);
     }
-    Still::new("beside-slow-start", title, Shows::HeatMap(map)).caption(
+    StaticFigure::new("beside-slow-start", title, StaticContent::HeatMap(map)).caption(
         "Completion time, packets lost and the longest queue of the control and of the references, \
          each over slow start's; a packet is added to both numbers of the last two, so that none \
          lost by both is no difference. Grey: not done, or not measured.",
@@ -50,18 +50,18 @@ fn ratios(of: Option<&Measured>, base: Option<&Measured>) -> [Option<f64>; 3] {
 }
 
 /// The window over time of every scenario, small, with the references faint behind it.
-pub(crate) fn strip(judgement: &Judgement) -> Option<Still> {
+pub(crate) fn strip(judgement: &Judgement) -> Option<StaticFigure> {
     let title = format!("{} on every scenario: the window", judgement.control);
     let mut all = Multiples::new(title.as_str());
     all.cells = judgement.scenarios.iter().filter_map(small).collect();
     if all.cells.is_empty() {
         return None;
     }
-    let still = Still::new("strip", title, Shows::Multiples(all)).caption(
+    let figure = StaticFigure::new("strip", title, StaticContent::Multiples(all)).caption(
         "cwnd over time with the first seed, each on a scale of its own, whose ends stand above \
          it: packets and seconds. Faint: the references. Orange: a rule does not hold.",
     );
-    Some(still)
+    Some(figure)
 }
 
 fn small(judged: &Judged) -> Option<Small> {
