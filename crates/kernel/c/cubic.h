@@ -260,15 +260,19 @@ FF_INLINE u64 cubic_reno(struct cubic *c, ff_knobs *k, u64 acked, const struct f
     return c->w_est >> FRACTION;
 }
 
-/* RFC 9438 section 5.8: time in which the source limits does not count. Linux leaves out rests,
- * CUBIC 2.1 nothing.
+/* RFC 9438 section 5.8: time in which the source limits does not count; up to the last ACK it has
+ * been left out if that was application-limited, and counts if not. Linux leaves out rests from the
+ * last packet on, CUBIC 2.1 nothing.
  */
 #define FF_RESTS
 FF_INLINE void cubic_on_rest(struct cubic *c, ff_knobs *k, u64 idle, const struct ff_view *v)
 {
     c->rested = c->stage >= STAGE_RUNNING;
-    if (!is_21(k))
-        c->t_epoch = min_of(plus(c->t_epoch, idle), v->now);
+    if (is_21(k))
+        idle = 0;
+    else if (!is_linux(k))
+        idle = min_of(idle, minus(v->now, c->last));
+    c->t_epoch = min_of(plus(c->t_epoch, idle), v->now);
     c->last = v->now;
 }
 

@@ -93,7 +93,7 @@ struct Epoch {
     curve: Curve,
     /// `t_epoch`: since when the curve runs.
     t_epoch: Instant,
-    /// The last step.
+    /// The last step, or the end of a rest since.
     last: Instant,
     /// `W_est`: the Reno estimate, in 2^-16 bytes.
     w_est: u64,
@@ -152,14 +152,19 @@ impl Listed for Cubic {
 }
 
 impl Observer for Cubic {
-    /// RFC 9438 section 5.8: time in which the source limits does not count. Linux leaves out rests
-    /// (`cubictcp_cwnd_event`), CUBIC 2.1 nothing.
+    /// RFC 9438 section 5.8: time in which the source limits does not count; up to the last ACK it
+    /// has been left out if that was application-limited, and counts if not. Linux leaves out rests
+    /// from the last packet on (`cubictcp_cwnd_event`), CUBIC 2.1 nothing.
     fn on_rest(&mut self, idle: Span, view: &View) {
         self.rested = self.stage == Stage::Running;
-        if !matches!(self.source, Source::Version21(_)) {
-            self.epoch.t_epoch = (self.epoch.t_epoch + idle).min(view.now);
-        }
-        self.epoch.last = view.now;
+        let epoch = &mut self.epoch;
+        let left_out = match self.source {
+            Source::Rfc9438(_) => idle.min(view.now.since(epoch.last)),
+            Source::Linux(_) => idle,
+            Source::Version21(_) => Span(0),
+        };
+        epoch.t_epoch = (epoch.t_epoch + left_out).min(view.now);
+        epoch.last = view.now;
     }
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {

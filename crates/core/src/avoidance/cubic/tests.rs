@@ -108,6 +108,23 @@ fn time_in_which_the_source_limits_does_not_count() {
     }
 }
 
+/// The curve runs for 3 s. The last packet leaves at 4 s, its ACK comes at 5 s and is
+/// application-limited, and more data leaves at 7 s: that ACK has left out the time up to 5 s.
+/// Linux knows no such ACKs.
+#[test]
+fn time_that_an_application_limited_ack_has_left_out_is_not_left_out_again() {
+    for (preset, t_epoch) in [("rfc9438", 4), ("linux", 3), ("ns2", 0)] {
+        let mut cubic = Cubic::default();
+        assert!(cubic.set("preset", KnobValue::Word(preset)));
+        let _ = cubic.cut(&loss(LossKind::Recovery, 100), &view(100, 50, 0));
+        let _ = cubic.step(&ack(), &view(70, 60, 0));
+        let _ = cubic.step(&ack(), &view(70, 60, 3_000));
+        let _ = cubic.step(&Ack { app_limited: true, ..ack() }, &view(70, 60, 5_000));
+        cubic.on_rest(Span::from_secs(3), &view(70, 60, 7_000));
+        assert_eq!(cubic.epoch.t_epoch, Instant(t_epoch * 1_000_000_000), "{preset}");
+    }
+}
+
 /// RFC 9438 section 5.8; slow start after a rest leads back to the curve, once.
 #[test]
 fn a_rest_does_not_count_either() {
@@ -124,7 +141,10 @@ fn a_rest_does_not_count_either() {
         assert_eq!(cubic.stage, stage);
     }
     cubic.on_rest(Span::from_secs(60), &view(70, 70, 8_000));
-    assert_eq!(cubic.epoch.t_epoch, Instant(8_000_000_000), "not after now");
+    assert_eq!(cubic.epoch.t_epoch, Instant(7_000_000_000), "not since before the last rest");
+    assert!(cubic.set("preset", KnobValue::Word("linux")));
+    cubic.on_rest(Span::from_secs(60), &view(70, 70, 9_000));
+    assert_eq!(cubic.epoch.t_epoch, Instant(9_000_000_000), "not after now");
 }
 
 /// RFC 9438 section 4.7: only below W_max did another flow take bandwidth.
