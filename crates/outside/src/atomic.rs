@@ -53,7 +53,7 @@ impl AtomicFile {
         self.file.as_file().write_all(bytes)
     }
 
-    /// The file as a writer takes it that wants it for itself.
+    /// A handle to the file, for a writer that takes ownership.
     ///
     /// # Errors
     /// There are too many open files.

@@ -43,14 +43,14 @@ pub enum Unread {
 /// # Errors
 /// What is no such file is refused before it is opened, since to open a FIFO waits for its writer.
 pub fn open(path: &Path, most: u64) -> Result<Take<File>, Unread> {
-    let found = fs::metadata(path).map_err(said)?;
+    let found = fs::metadata(path).map_err(from_io)?;
     if found.is_dir() {
         return Err(Unread::Directory);
     }
     if !found.is_file() {
         return Err(Unread::Irregular);
     }
-    let file = File::open(path).map_err(said)?;
+    let file = File::open(path).map_err(from_io)?;
     if found.len() > most {
         return Err(Unread::TooLarge { most });
     }
@@ -97,7 +97,7 @@ fn utf8(bytes: Vec<u8>) -> Result<String, Unread> {
     })
 }
 
-fn said(error: io::Error) -> Unread {
+fn from_io(error: io::Error) -> Unread {
     common(&error).unwrap_or(Unread::Other(error))
 }
 
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_bound_whatever_size_it_tells() {
+    fn a_file_has_its_bound_whatever_size_it_reports() {
         let own = file!().replace("crates/outside/", "");
         assert_eq!(refused(&own, 1 << 10), "the file is larger than 1 KiB");
         let whole = read(Path::new(&own), 1 << 20).unwrap();

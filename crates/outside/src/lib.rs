@@ -1,7 +1,6 @@
 //! The rules for what comes from outside: files that a user names, to read and to write, words that
-//! somebody else wrote, a disk that has no room, numbers
-//! for people, and the folders in which finished work is kept. Each stands here
-//! once, for every crate.
+//! somebody else wrote, a disk that has no room, numbers for people, and the folders in which
+//! finished work is kept. Each stands here once, for every crate.
 
 mod atomic;
 mod digits;

@@ -4,7 +4,7 @@
 /// or turn the direction of writing is escaped. Line breaks stay.
 pub fn plain(text: &str) -> String {
     text.chars().fold(String::new(), |mut plain, c| {
-        // The letter in front takes an accent that would otherwise count as one without a letter.
+        // With a letter in front an accent is no lone accent, which `escape_debug` would escape.
         let shows = ['\n', '\\', '\'', '"'].contains(&c)
             || String::from_iter(['a', c]).escape_debug().eq(['a', c]);
         match shows {

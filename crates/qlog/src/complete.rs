@@ -8,7 +8,7 @@
 //! - calls the vantage point unknown and writes no `common_fields`,
 //! - has no event for the state of the congestion controller.
 //!
-//! Here each record is put right as it passes. What quinn does not tell cannot be added: which
+//! Here each record is put right as it passes. What quinn does not log cannot be added: which
 //! packets an ACK acknowledged, and how long received packets were.
 
 use std::io::{self, Write};

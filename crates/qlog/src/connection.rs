@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::curves::Curves;
 use crate::event::{Event, Metrics, What};
-use crate::exit::Walk;
+use crate::exit::ExitFinder;
+use crate::limit_detector::LimitDetector;
 use crate::limits::Limits;
 use crate::summary::{Counts, Summary};
-use crate::usage::Usage;
 
 /// One connection, or one path of it, seen from one end.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,28 +49,28 @@ impl Connection {
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     counts: Counts,
-    walk: Walk,
+    exit: ExitFinder,
     curves: Curves,
-    usage: Option<Usage>,
+    detector: Option<LimitDetector>,
     limits: Limits,
     /// Something was sent, and then answered.
     sent: bool,
     answered: bool,
-    /// RTTs told before the answer, at the newest time: some stacks log them before the packet
+    /// RTTs logged before the answer, at the newest time: some stacks log them before the packet
     /// that brought them.
     unanswered: Vec<Event>,
     events: u64,
 }
 
 impl Watch {
-    /// For events that tell no more of limits than what is [limited](Self::limits).
+    /// For events that show no limits but those that are [added](Self::limits).
     pub fn new() -> Self {
         Self::default()
     }
 
     /// For the events of a qlog, which show themselves what limited the sender.
     pub fn of_qlog() -> Self {
-        Self { usage: Some(Usage::default()), ..Self::default() }
+        Self { detector: Some(LimitDetector::default()), ..Self::default() }
     }
 
     /// Takes an event, which is not before any that was taken.
@@ -88,10 +88,10 @@ impl Watch {
             _ => {}
         }
         self.counts.take(event);
-        self.walk.take(event);
+        self.exit.take(event);
         self.curves.take(event);
-        if let Some(usage) = &mut self.usage {
-            usage.take(event);
+        if let Some(detector) = &mut self.detector {
+            detector.take(event);
         }
     }
 
@@ -122,14 +122,14 @@ impl Watch {
 
     /// Packets declared lost so far.
     pub fn lost(&self) -> u64 {
-        self.walk.lost()
+        self.exit.lost()
     }
 
     /// The connection, once all events were taken.
     pub fn finish(self) -> Connection {
         Connection {
-            summary: self.counts.finish(self.walk.finish()),
-            limits: self.usage.map_or(self.limits, Usage::finish),
+            summary: self.counts.finish(self.exit.finish()),
+            limits: self.detector.map_or(self.limits, LimitDetector::finish),
             curves: self.curves,
             events: self.events,
             ..Connection::default()
@@ -160,7 +160,7 @@ impl Order {
         if self.waiting.len() > MOST_WAITING { self.next() } else { None }
     }
 
-    /// The earliest of the events that wait. One that came too late for its place is told at the
+    /// The earliest of the events that wait. One that came too late for its place gets the
     /// time of the one before.
     pub(crate) fn next(&mut self) -> Option<Event> {
         let Waiting { mut event, .. } = self.waiting.pop()?;

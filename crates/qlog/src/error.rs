@@ -12,7 +12,7 @@ pub enum QlogError {
     Unreadable {
         /// The file as named.
         file: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The file is something else.

@@ -51,11 +51,11 @@ pub struct Metrics {
 /// What `recovery:congestion_state_updated` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// The state before, if told.
+    /// The state before, if logged.
     pub old: Option<String>,
     /// The state now: `slow_start`, `congestion_avoidance`, `recovery`, or the stack's own word.
     pub new: String,
-    /// Why, if told.
+    /// Why, if logged.
     pub trigger: Option<String>,
 }
 
@@ -95,10 +95,10 @@ pub struct Packet {
     pub flow: FlowControl,
 }
 
-/// The frames of a packet that tell of data and flow control (RFC 9000, section 4).
+/// The frames of a packet for data and flow control (RFC 9000, section 4).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowControl {
-    /// The log tells the packet's frames.
+    /// The log has the packet's frames.
     pub has_frames: bool,
     /// Data of a stream is among them.
     pub has_stream: bool,
@@ -124,7 +124,7 @@ pub enum PacketType {
     /// `1RTT`: all data after the handshake.
     #[default]
     OneRtt,
-    /// Another type, or none told.
+    /// Another type, or none in the log.
     Other,
 }
 
@@ -133,7 +133,7 @@ pub enum PacketType {
 pub struct Lost {
     /// How many packets: one, but mvfst logs a batch as one event.
     pub packets: u64,
-    /// Their bytes, if told.
+    /// Their bytes, if logged.
     pub bytes: Option<u64>,
     /// The type of the packets.
     pub packet_type: PacketType,

@@ -7,7 +7,7 @@ use crate::summary::{Evidence, Exit};
 
 /// Walks through the events of a connection until start-up is over.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Walk {
+pub(crate) struct ExitFinder {
     cwnd: Option<u64>,
     /// The window before it was last cut, and when that was.
     cut: Option<(f64, u64)>,
@@ -15,22 +15,22 @@ pub(crate) struct Walk {
     ssthresh: Option<u64>,
     /// The newest smoothed RTT; 0 before the first.
     smoothed_rtt_ms: f64,
-    /// When the window was told last.
-    told_ms: f64,
+    /// When the log last had the window.
+    cwnd_at_ms: f64,
     /// When a packet was last declared lost, and how many were.
     last_loss_ms: Option<f64>,
     lost: u64,
-    /// A state of start-up was told: then states alone decide.
+    /// The log had a state of start-up: then states alone decide.
     states: bool,
     /// The newest state is one of start-up.
     started: bool,
-    by_state: Found,
-    by_window: Found,
+    by_state: FirstExit,
+    by_window: FirstExit,
 }
 
 /// The first end of start-up among those that may be one.
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct FirstExit {
     /// In order of time. Whether a loss is near is known only some time later.
     pending: VecDeque<Candidate>,
     end: Option<Candidate>,
@@ -46,14 +46,14 @@ struct Candidate {
     /// It is an end only if a loss is near.
     needs_loss: bool,
     lossy: bool,
-    /// A loss told until then is near.
+    /// A loss logged until then is near.
     near_ms: f64,
     /// Losses until then are counted.
     counted_ms: f64,
     lost: u64,
 }
 
-impl Walk {
+impl ExitFinder {
     /// Takes an event, which is not before any that was taken.
     pub(crate) fn take(&mut self, event: &Event) {
         self.by_state.settle(event.at_ms);
@@ -98,9 +98,9 @@ impl Walk {
     fn metrics(&mut self, at_ms: f64, metrics: &Metrics) {
         self.smoothed_rtt_ms = metrics.smoothed_rtt_ms.unwrap_or(self.smoothed_rtt_ms);
         self.ssthresh = metrics.ssthresh.or(self.ssthresh);
-        let (before, told_ms) = (self.cwnd, self.told_ms);
+        let (before, cwnd_at_ms) = (self.cwnd, self.cwnd_at_ms);
         if let Some(cwnd) = metrics.congestion_window {
-            (self.cwnd, self.told_ms) = (Some(cwnd), at_ms);
+            (self.cwnd, self.cwnd_at_ms) = (Some(cwnd), at_ms);
         }
         let Some(now) = self.cwnd else { return };
         let cut = before.filter(|before| now < *before);
@@ -111,8 +111,8 @@ impl Walk {
         if !reached && cut.is_none() {
             return;
         }
-        // A window that is told seldom was cut at any time since it was told before.
-        let cut_after_ms = if cut.is_some() { told_ms } else { at_ms };
+        // Where the log rarely has the window, it was cut at any time since it was last logged.
+        let cut_after_ms = if cut.is_some() { cwnd_at_ms } else { at_ms };
         let evidence = if reached { Evidence::Threshold } else { Evidence::Cut };
         let mut candidate = self.candidate(at_ms, cut_after_ms, evidence, before.max(Some(now)));
         candidate.needs_loss = !reached;
@@ -123,11 +123,11 @@ impl Walk {
         let old = state.old.as_deref().is_some_and(starts_up);
         self.states |= old || starts_up(&state.new);
         let before = old || self.started;
-        self.started = starts_up(&state.new) || (before && keeps(&state.new));
+        self.started = starts_up(&state.new) || (before && keeps_phase(&state.new));
         if !before || self.started {
             return;
         }
-        // Some stacks tell the cut window first.
+        // Some stacks log the cut window first.
         let cut = self.cut.filter(|(cut_ms, _)| at_ms - cut_ms <= SAME_MS).map(|(_, cwnd)| cwnd);
         let mut candidate = self.candidate(at_ms, at_ms, Evidence::State, cut.max(self.cwnd));
         candidate.reason.clone_from(&state.trigger);
@@ -159,7 +159,7 @@ impl Walk {
     }
 }
 
-impl Found {
+impl FirstExit {
     fn push(&mut self, candidate: Candidate) {
         let decided = self.pending.back().is_some_and(|last| !last.needs_loss || last.lossy);
         if self.end.is_none() && !decided && self.pending.len() < MOST_PENDING {
@@ -203,12 +203,12 @@ fn starts_up(state: &str) -> bool {
 }
 
 /// Whether a state says nothing about the phase: start-up may go on in it.
-fn keeps(state: &str) -> bool {
+fn keeps_phase(state: &str) -> bool {
     state.to_ascii_lowercase().contains("limited")
 }
 
 /// Events no further apart, in milliseconds, belong to one ACK: some stacks log the window before
 /// the loss, some after it.
 const SAME_MS: f64 = 1.0;
-/// Cuts whose loss may still be told.
+/// Cuts whose loss may still be logged.
 const MOST_PENDING: usize = 64;

@@ -23,7 +23,7 @@ pub(crate) enum Framing {
     Document,
 }
 
-/// What is told of a file while it is read.
+/// Receives the parts of a file as it is read.
 pub(crate) trait Visit {
     /// The events of a trace begin; these are the members of the trace and of the file so far.
     fn trace(&mut self, place: usize, trace: &Members, file: &Members);
@@ -201,7 +201,7 @@ fn document<R: BufRead>(file: &str, source: R, visit: &mut dyn Visit) -> Result<
     Err(QlogError::NotQlog { file: file.to_owned(), found })
 }
 
-/// Hands on what a record may take, so that none fills the memory.
+/// Reads at most as many bytes as a record may have, so that none fills the memory.
 struct Meter<'a, R> {
     source: R,
     left: &'a Cell<usize>,
@@ -263,7 +263,7 @@ seed!(Traces, deserialize_any);
 seed!(Trace, deserialize_any);
 seed!(Events, deserialize_any);
 
-/// What is neither the list nor the object that is looked for says nothing.
+/// Values of other types than the expected one are passed over.
 macro_rules! others {
     () => {
         fn visit_unit<E>(self) -> Result<(), E> {

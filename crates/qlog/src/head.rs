@@ -55,7 +55,7 @@ impl Members {
         of("qlog_version").or_else(|| of("file_schema")).map(word)
     }
 
-    /// Whether another has a member that tells something and that this one lacks.
+    /// Whether another has a member that is used and that this one lacks.
     pub(crate) fn lacks_any_of(&self, other: &Self) -> bool {
         other.kept.keys().any(|name| !self.kept.contains_key(name))
     }
@@ -101,7 +101,7 @@ pub(crate) struct Head {
     pub(crate) to_ms: f64,
     /// The log names the unit of its times.
     pub(crate) has_unit: bool,
-    /// Milliseconds per unit of an RTT, as far as the head tells.
+    /// Milliseconds per unit of an RTT, by the head.
     pub(crate) rtt_to_ms: f64,
     /// Whether each time counts from the previous event.
     delta: bool,
@@ -141,8 +141,8 @@ impl Head {
         let to_ms = if units.as_deref() == Some("us") { 1e-3 } else { 1.0 };
         let title = trace.get("title").as_str().or(file.get("title").as_str());
         let vantage = text_of(trace.get("vantage_point"), &["type"]).unwrap_or_default();
-        // quinn 0.11 writes RTTs in seconds, and its header has no name in it. It is known by what
-        // no other stack has together; that newer versions have milliseconds, their events tell.
+        // quinn 0.11 writes RTTs in seconds, and its header does not name it. It is known by what
+        // no other stack has together; newer versions have milliseconds, which their events show.
         let is_quinns = vantage == "unknown"
             && configuration.get("time_offset").is_some()
             && trace.get("common_fields").is_null();
@@ -159,7 +159,7 @@ impl Head {
 
     /// The parts of an event, if it is one; `now_ms` is the time of the one before. An error says
     /// what is wrong with it.
-    pub(crate) fn apart<'a>(
+    pub(crate) fn split<'a>(
         &self,
         record: &Record<'a>,
         now_ms: f64,
@@ -213,12 +213,12 @@ impl Columns {
     }
 }
 
-/// Whether a member of a file's or a trace's object tells something.
+/// Whether a member of a file's or a trace's object is used.
 pub(crate) fn is_kept(name: &str) -> bool {
     KEPT.contains(&name)
 }
 
-/// Members that tell something; of the others only the name is kept.
+/// Members that are used; of the others only the name is kept.
 const KEPT: [&str; 8] = [
     "qlog_version",
     "file_schema",

@@ -1,4 +1,4 @@
-//! How long the newest packets were, by packet number: a loss tells only which packet it was.
+//! How long the newest packets were, by packet number: a loss names only the packet.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -38,7 +38,7 @@ impl Lengths {
         }
     }
 
-    /// The length of a packet. A log that does not tell the type of a lost packet means one of
+    /// The length of a packet. A log without the type of a lost packet means one of
     /// data, if there is one of that number.
     pub(crate) fn of(&self, packet_type: PacketType, number: u64) -> Option<u64> {
         let find = |packet_type| {

@@ -37,6 +37,7 @@ mod fields;
 mod frame;
 mod head;
 mod lengths;
+mod limit_detector;
 mod limits;
 mod read;
 mod record;
@@ -45,7 +46,6 @@ mod survey;
 mod tap;
 mod translate;
 mod unit;
-mod usage;
 mod write;
 
 pub use complete::{Completing, Probe};

@@ -123,7 +123,7 @@ impl Log {
         let mut survey = Survey::default();
         let mut whole = framing.walk(file, &mut source, &mut survey)?;
         if survey.has_late_members() {
-            survey = survey.again();
+            survey = survey.with_heads();
             whole = framing.walk(file, &mut source, &mut survey)?;
         }
         let version = accept(file, framing, &whole, &survey)?;
@@ -214,7 +214,7 @@ impl<F: FnMut(&Event)> Chosen<'_, F> {
             self.now_ms.resize(trace + 1, 0.0);
         }
         let Some(head) = self.survey.head(trace) else { return Ok(()) };
-        let Some(parts) = head.apart(&record, self.now_ms[trace])? else { return Ok(()) };
+        let Some(parts) = head.split(&record, self.now_ms[trace])? else { return Ok(()) };
         self.now_ms[trace] = parts.at_ms;
         if self.survey.place(trace, &parts) != Some(self.place) {
             return Ok(());

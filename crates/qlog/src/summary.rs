@@ -16,15 +16,15 @@ use serde::Serialize;
 use crate::event::{Event, Lost, Metrics, Packet, What};
 use crate::lengths::Lengths;
 
-/// Start-up and what a connection cost, as far as its log tells.
+/// Start-up and what a connection cost, as far as its log shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Time from the first event to the last, seconds.
     pub duration_s: f64,
-    /// How start-up ended; `None` if it did not, or the log does not tell.
+    /// How start-up ended; `None` if it did not, or the log does not show it.
     pub exit: Option<Exit>,
-    /// The first window told, bytes.
+    /// The first window logged, bytes.
     pub initial_cwnd_bytes: Option<u64>,
     /// The largest window, bytes.
     pub peak_cwnd_bytes: Option<u64>,
@@ -38,11 +38,11 @@ pub struct Summary {
     pub peak_smoothed_rtt_ms: Option<f64>,
     /// Packets sent; `None` if the log has no packets.
     pub packets_sent: Option<u64>,
-    /// The bytes of these packets; `None` if the log tells the length of none.
+    /// The bytes of these packets; `None` if the log has the length of none.
     pub bytes_sent: Option<u64>,
     /// Packets declared lost; `None` if the log has neither packets nor losses.
     pub packets_lost: Option<u64>,
-    /// The bytes of the lost packets, as far as the log tells them; `None` if it tells of none.
+    /// The bytes of the lost packets whose length the log has; `None` if it has none.
     pub bytes_lost: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub struct Summary {
 pub struct Exit {
     /// When start-up ended, in seconds after the first event.
     pub time_s: f64,
-    /// Why it ended: the log's own word, or `loss`, `ssthresh`; `None` if nothing tells.
+    /// Why it ended: the log's own word, or `loss`, `ssthresh`; `None` if nothing shows it.
     pub reason: Option<String>,
     /// What the log has that says so.
     pub evidence: Evidence,
@@ -120,7 +120,7 @@ impl Counts {
         }
     }
 
-    /// Most stacks tell of a loss only which packet it was.
+    /// Most stacks log of a loss only which packet it was.
     fn lost(&mut self, lost: &Lost) {
         let summary = &mut self.summary;
         let sum = summary.packets_lost.unwrap_or(0).saturating_add(lost.packets);
@@ -142,7 +142,7 @@ impl Counts {
         if let Some(exit) = &mut summary.exit {
             exit.packets_lost = exit.packets_lost.filter(|_| summary.packets_lost.is_some());
         }
-        // Nothing was lost, where losses are told.
+        // Nothing was lost, where losses are logged.
         if summary.packets_lost == Some(0) && summary.bytes_sent.is_some() {
             summary.bytes_lost = Some(0);
         }

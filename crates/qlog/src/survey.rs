@@ -13,7 +13,7 @@ use crate::head::{Head, Members, Parts};
 use crate::read::Listed;
 use crate::record::Record;
 use crate::translate::translate;
-use crate::unit::Evidence;
+use crate::unit::UnitEvidence;
 
 /// What was seen of a log.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct Survey {
     known: bool,
     now_ms: Vec<f64>,
     groups: HashMap<(usize, String), Group>,
-    seen: Vec<Seen>,
+    seen: Vec<PathSurvey>,
 }
 
 /// A connection of a trace, which may have several paths.
@@ -42,13 +42,13 @@ struct Group {
 
 /// One path of a connection.
 #[derive(Debug)]
-struct Seen {
+struct PathSurvey {
     trace: usize,
     /// The key of its group.
     group: (usize, String),
     path: String,
     events: u64,
-    evidence: Evidence,
+    evidence: UnitEvidence,
     first_ms: f64,
     /// The number of the first packet of data that was sent, if no packet of a handshake was.
     first_data: Option<u64>,
@@ -65,13 +65,13 @@ pub(crate) struct Units {
 }
 
 impl Survey {
-    /// Members behind the events tell of the events: the log has to be walked once more.
+    /// Members behind the events decide how these are read: the log has to be walked once more.
     pub(crate) fn has_late_members(&self) -> bool {
         self.late
     }
 
     /// A new survey that knows the heads.
-    pub(crate) fn again(self) -> Self {
+    pub(crate) fn with_heads(self) -> Self {
         Self { heads: self.heads, known: true, ..Self::default() }
     }
 
@@ -107,7 +107,7 @@ impl Survey {
     }
 
     pub(crate) fn listed(&self) -> Vec<Listed> {
-        let listed = |seen: &Seen| {
+        let listed = |seen: &PathSurvey| {
             let head = self.head(seen.trace);
             let title = head.map_or("", |head| head.title.as_str());
             let alone = self.groups.get(&seen.group).is_none_or(|group| group.paths.len() < 2);
@@ -128,7 +128,7 @@ impl Survey {
         if self.now_ms.len() <= trace {
             self.now_ms.resize(trace + 1, 0.0);
         }
-        let Some(parts) = head.apart(&record, self.now_ms[trace])? else { return Ok(()) };
+        let Some(parts) = head.split(&record, self.now_ms[trace])? else { return Ok(()) };
         self.now_ms[trace] = parts.at_ms;
         let Some(place) = self.take_place(trace, &parts) else { return Ok(()) };
         let seen = &mut self.seen[place];
@@ -140,7 +140,7 @@ impl Survey {
         seen.evidence.until(parts.at_ms);
         if !seen.evidence.is_enough() {
             for what in translate(&parts.name, parts.data, 1.0) {
-                seen.look_at(&what);
+                seen.note_packet(&what);
                 seen.evidence.take(parts.at_ms, &what);
             }
         }
@@ -175,28 +175,28 @@ impl Survey {
             group.paths.insert(path.clone(), place);
         }
         if place == next {
-            self.seen.push(Seen::new(key));
+            self.seen.push(PathSurvey::new(key));
         }
         self.seen[place].path = path;
         Some(place)
     }
 }
 
-impl Seen {
+impl PathSurvey {
     fn new(group: (usize, String)) -> Self {
         Self {
             trace: group.0,
             group,
             path: String::new(),
             events: 0,
-            evidence: Evidence::default(),
+            evidence: UnitEvidence::default(),
             first_ms: 0.0,
             first_data: None,
             handshake: false,
         }
     }
 
-    fn look_at(&mut self, what: &What) {
+    fn note_packet(&mut self, what: &What) {
         let What::Sent(packet) = what else { return };
         match packet.packet_type {
             PacketType::Initial | PacketType::Handshake => self.handshake = true,
@@ -220,7 +220,7 @@ impl Visit for Survey {
     }
 
     fn event(&mut self, trace: usize, _: u64, event: Result<&str, String>) {
-        // What is wrong is told when the chosen connection is read.
+        // What is wrong is reported when the chosen connection is read.
         let _ = event.and_then(|event| self.record(trace, event));
     }
 
@@ -237,7 +237,7 @@ impl Visit for Survey {
             let first = self.seen.len();
             let key = (place, String::new());
             self.groups.insert(key.clone(), Group { first, ..Group::default() });
-            self.seen.push(Seen::new(key));
+            self.seen.push(PathSurvey::new(key));
         }
     }
 }
@@ -251,9 +251,9 @@ fn path_of(parts: &Parts<'_>) -> Option<String> {
     if !parts.path.is_empty() {
         return Some(word(parts.path.trim_matches('"'))).filter(|path| !path.is_empty());
     }
-    // Most data are not looked into.
-    let may_tell = ["\"path", "\"tuple\"", "\"src_ip\"", "\"five_tuple\""];
-    if !may_tell.iter().any(|name| parts.data.contains(name)) {
+    // Most data are not parsed.
+    let fields = ["\"path", "\"tuple\"", "\"src_ip\"", "\"five_tuple\""];
+    if !fields.iter().any(|name| parts.data.contains(name)) {
         return None;
     }
     let data: Value = serde_json::from_str(parts.data).ok()?;
@@ -277,7 +277,7 @@ fn ends(data: &Value) -> Option<String> {
 }
 
 const PATHS: &[&str] = &["path_id", "path", "tuple", "five_tuple"];
-/// Connections of a log that are told apart.
+/// Connections of a log that are kept apart.
 const MOST_CONNECTIONS: usize = 4096;
 /// Packets before the first one of a log that show that it began later: more than a handshake has.
 const MANY: u64 = 100;

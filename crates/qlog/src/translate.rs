@@ -112,7 +112,7 @@ fn flow(data: &Value) -> FlowControl {
     flow
 }
 
-/// A stream's number, and where the data of a frame end on it, if both are told.
+/// A stream's number, and where the data of a frame end on it, if both are logged.
 fn stream(frame: &Value) -> Option<(u64, u64)> {
     let length = count_of(frame, &["length"])
         .or_else(|| count_of(frame.get("raw")?, &["payload_length", "length"]))?;
@@ -140,7 +140,7 @@ fn lost(data: &Value) -> Lost {
     }
 }
 
-/// quiche's own fields among the metrics: what was lost since it told them last. It has no event
+/// quiche's own fields among the metrics: what was lost since it last logged them. It has no event
 /// for a lost packet.
 fn counted(data: &Value) -> Option<Lost> {
     let since = |name: &str| count_of(data.get(name)?, &["delta"]).filter(|count| *count > 0);

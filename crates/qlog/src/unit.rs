@@ -9,7 +9,7 @@ use crate::survey::Units;
 
 /// What a log's first events show of the unit of its RTTs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Evidence {
+pub(crate) struct UnitEvidence {
     /// When packets left whose ACK may come, milliseconds.
     sent: HashMap<(PacketType, u64), f64>,
     first_sent_ms: Option<f64>,
@@ -23,7 +23,7 @@ pub(crate) struct Evidence {
     last_ms: f64,
 }
 
-impl Evidence {
+impl UnitEvidence {
     /// Whether enough was seen, so that events need not be read for it any more.
     pub(crate) fn is_enough(&self) -> bool {
         self.events >= ENOUGH
@@ -46,8 +46,8 @@ impl Evidence {
                 }
                 // The newest packet that is acknowledged gives the sample (RFC 9002, section 5.1).
                 let newest = packet.acked.iter().map(|(_, last)| *last).max();
-                let left = newest.and_then(|last| self.sent.get(&(packet.packet_type, last)));
-                if let Some(delay) = left.map(|left_ms| at_ms - left_ms).filter(|it| *it > 0.0) {
+                let sent = newest.and_then(|last| self.sent.get(&(packet.packet_type, last)));
+                if let Some(delay) = sent.map(|sent_ms| at_ms - sent_ms).filter(|it| *it > 0.0) {
                     self.delay_ms = Some(self.delay_ms.map_or(delay, |least| least.min(delay)));
                 }
             }
@@ -62,29 +62,30 @@ impl Evidence {
         }
     }
 
-    /// Takes the time of an event that is not looked at.
+    /// Takes the time of an event that is not read.
     pub(crate) fn until(&mut self, at_ms: f64) {
         self.last_ms = self.last_ms.max(at_ms);
     }
 
-    /// The units of a trace: what its head tells or is assumed, unless the log's own events
-    /// contradict it and another unit fits.
+    /// The units of a trace: those of its head or else the usual ones, unless the log's own events
+    /// contradict them and others fit.
     pub(crate) fn units(&self, head: &Head, first_ms: f64) -> Units {
         let assumed = Units { time: 1.0, rtt_to_ms: head.rtt_to_ms };
         let Some(rtt) = self.least_rtt else { return assumed };
-        let apart = |measured: f64, unit: f64| (rtt * unit / measured).log10().abs();
+        let distance = |measured: f64, unit: f64| (rtt * unit / measured).log10().abs();
         if let Some(delay) = self.delay_ms {
-            if apart(delay, assumed.rtt_to_ms) <= FAR {
+            if distance(delay, assumed.rtt_to_ms) <= FAR {
                 return assumed;
             }
-            let nearest =
-                UNITS.into_iter().min_by(|a, b| apart(delay, *a).total_cmp(&apart(delay, *b)));
+            let nearest = UNITS
+                .into_iter()
+                .min_by(|a, b| distance(delay, *a).total_cmp(&distance(delay, *b)));
             let rtt_to_ms = nearest.unwrap_or(assumed.rtt_to_ms);
             // Either the RTTs are in another unit, or the times: the RTT of a path decides.
             let times = UNITS
                 .into_iter()
                 .filter(|unit| *unit != 1.0)
-                .find(|unit| apart(delay * unit, assumed.rtt_to_ms) <= FAR && !head.has_unit);
+                .find(|unit| distance(delay * unit, assumed.rtt_to_ms) <= FAR && !head.has_unit);
             return match times {
                 Some(time)
                     if !OF_A_PATH.contains(&(rtt * rtt_to_ms))
@@ -95,18 +96,18 @@ impl Evidence {
                 _ => Units { rtt_to_ms, ..assumed },
             };
         }
-        let lasts_ms = self.last_ms - first_ms;
+        let duration_ms = self.last_ms - first_ms;
         let answer = self.first_answer_ms.zip(self.first_sent_ms).map(|(back, left)| back - left);
         let answer = answer.filter(|answer| *answer > 0.0);
-        let told_ms = rtt * assumed.rtt_to_ms;
-        let doubtful = !OF_A_PATH.contains(&told_ms)
-            && answer.is_some_and(|answer| apart(answer, assumed.rtt_to_ms) > FAR);
-        if lasts_ms <= 0.0 || (told_ms <= lasts_ms && !doubtful) {
+        let assumed_ms = rtt * assumed.rtt_to_ms;
+        let doubtful = !OF_A_PATH.contains(&assumed_ms)
+            && answer.is_some_and(|answer| distance(answer, assumed.rtt_to_ms) > FAR);
+        if duration_ms <= 0.0 || (assumed_ms <= duration_ms && !doubtful) {
             return assumed;
         }
-        let answer = answer.unwrap_or(lasts_ms);
-        let fitting = UNITS.into_iter().filter(|unit| rtt * unit <= lasts_ms);
-        let nearest = fitting.min_by(|a, b| apart(answer, *a).total_cmp(&apart(answer, *b)));
+        let answer = answer.unwrap_or(duration_ms);
+        let fitting = UNITS.into_iter().filter(|unit| rtt * unit <= duration_ms);
+        let nearest = fitting.min_by(|a, b| distance(answer, *a).total_cmp(&distance(answer, *b)));
         Units { rtt_to_ms: nearest.unwrap_or(assumed.rtt_to_ms), ..assumed }
     }
 }
@@ -126,9 +127,9 @@ mod tests {
     use crate::event::{Metrics, Packet};
     use crate::head::Members;
 
-    /// A log of one round trip of 40 ms, with an RTT as it is told; `named` ACKs name packets.
-    fn seen(rtt: f64, named: bool) -> Evidence {
-        let mut evidence = Evidence::default();
+    /// A log of one round trip of 40 ms, with the RTT that it records; `named` ACKs name packets.
+    fn seen(rtt: f64, named: bool) -> UnitEvidence {
+        let mut evidence = UnitEvidence::default();
         let packet = Packet { number: Some(3), ..Packet::default() };
         evidence.take(0.0, &What::Sent(packet));
         let acked = if named { vec![(0, 3)] } else { Vec::new() };
@@ -140,7 +141,7 @@ mod tests {
     }
 
     /// The factor of the times, and milliseconds per unit of the RTTs, where so many are assumed.
-    fn units(evidence: &Evidence, assumed: f64) -> (f64, f64) {
+    fn units(evidence: &UnitEvidence, assumed: f64) -> (f64, f64) {
         let nothing = Members::default();
         let mut head = Head::new(&nothing, &nothing);
         head.rtt_to_ms = assumed;
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn times_in_another_unit_are_known_by_an_rtt_that_no_path_has() {
-        let mut microseconds = Evidence::default();
+        let mut microseconds = UnitEvidence::default();
         let packet = Packet { number: Some(3), ..Packet::default() };
         microseconds.take(0.0, &What::Sent(packet));
         let answer = Packet { acked: vec![(0, 3)], ..Packet::default() };

@@ -215,7 +215,7 @@ fn a_record_cut_short_is_left_out_and_named() {
 }
 
 #[test]
-fn what_is_no_qlog_is_told_with_what_it_is() {
+fn what_is_no_qlog_is_refused_with_what_it_is() {
     assert!(message(b"").starts_with("a.sqlog: the file is empty; accepted: qlog as JSON"));
     assert!(message(b"time_s,cwnd\n").contains("begins with t"));
     assert!(message(b"{\"schema\":1}").contains("an object with `schema`"));
@@ -226,7 +226,7 @@ fn what_is_no_qlog_is_told_with_what_it_is() {
     assert!(message(b"\x1e").contains("record 1: no record"));
 }
 
-/// Records of a transfer: packets of a number each, with what is told of them.
+/// Records of a transfer: packets of a number each, with the given fields.
 fn transfer(header: &str, events: &[String]) -> Vec<u8> {
     let all = std::iter::once(header.to_owned()).chain(events.iter().cloned());
     all.map(|line| format!("{}\n", line.replace('\n', " "))).collect::<String>().into_bytes()
@@ -343,9 +343,10 @@ fn what_a_log_does_not_tell_is_not_zero() {
     let nameless = r#"{"time":1,"name":"quic:packet_sent","data":{"packet_number":1}}"#.to_owned();
     let summary = read(&transfer(HEADER, &[nameless])).connection.summary;
     assert_eq!((summary.packets_sent, summary.bytes_sent), (Some(1), None), "no length");
-    let beside = r#"{"time":1,"name":"quic:packet_sent","data":{"packet_number":1,"length":1200}}"#;
+    let without_header =
+        r#"{"time":1,"name":"quic:packet_sent","data":{"packet_number":1,"length":1200}}"#;
     let lost = r#"{"time":2,"name":"recovery:packet_lost","data":{"packet_number":1}}"#;
-    let all = [beside.to_owned(), lost.to_owned()];
+    let all = [without_header.to_owned(), lost.to_owned()];
     let summary = read(&transfer(HEADER, &all)).connection.summary;
     assert_eq!((summary.bytes_sent, summary.bytes_lost), (Some(1200), Some(1200)));
 }
@@ -361,8 +362,8 @@ fn pauses_are_the_application_s() {
         }
         all.push(acked(begin + 50.0, u64::from(burst * 20 + 19)));
         // The last ACK is not followed by what was in flight then.
-        let told = r#""congestion_window":50000,"bytes_in_flight":9000,"smoothed_rtt":30"#;
-        all.push(metrics(begin + 50.0, told));
+        let data = r#""congestion_window":50000,"bytes_in_flight":9000,"smoothed_rtt":30"#;
+        all.push(metrics(begin + 50.0, data));
     }
     let connection = read(&transfer(HEADER, &all)).connection;
     let of: Vec<_> = connection.limits.intervals().iter().map(|it| (it.by, it.to_s)).collect();
@@ -396,14 +397,14 @@ fn a_receiver_that_allows_no_more_is_the_limit() {
             let number = u64::from(round) * 10 + packet;
             all.push(data(at + packet as f64 / 10.0, number, number * 1200));
         }
-        let told = r#""congestion_window":60000,"bytes_in_flight":12000,"smoothed_rtt":100"#;
-        all.push(metrics(at + 2.0, told));
+        let data = r#""congestion_window":60000,"bytes_in_flight":12000,"smoothed_rtt":100"#;
+        all.push(metrics(at + 2.0, data));
         all.push(more(at + 100.0, u64::from(round + 2) * 12_000));
     }
     let connection = read(&transfer(HEADER, &all)).connection;
     let held = connection.limits.held_s(Limit::Receiver, 0.0, 1.0);
     assert!(held > 0.95, "{held}: {:?}", connection.limits);
-    // The same by frames alone, of a log that tells no offsets.
+    // The same by frames alone, in a log without offsets.
     let blocked = |at: f64| {
         format!(
             r#"{{"time":{at},"name":"transport:packet_sent","data":{{"frames":[{{"frame_type":

@@ -1,4 +1,4 @@
-//! How the end of start-up is found in logs that tell it in different ways.
+//! How the end of start-up is found in logs that record it in different ways.
 
 use firstflight_qlog::{Connection, Event, Evidence, Exit, Lost, Metrics, Packet, State, What};
 
@@ -33,7 +33,7 @@ fn exit(events: &[Event]) -> Option<Exit> {
     Connection::new(events.to_vec()).summary.exit
 }
 
-fn told(events: &[Event]) -> (f64, Option<String>, Evidence, Option<u64>, u64) {
+fn exit_of(events: &[Event]) -> (f64, Option<String>, Evidence, Option<u64>, u64) {
     let exit = exit(events).expect("start-up ended");
     (exit.time_s, exit.reason, exit.evidence, exit.cwnd_bytes, exit.packets_lost.unwrap_or(0))
 }
@@ -51,26 +51,26 @@ fn a_window_that_only_grows_is_start_up_to_the_end() {
 #[test]
 fn a_cut_near_a_loss_ends_it_with_the_window_before_the_cut() {
     let events = [cwnd(0.0, 10), cwnd(100.0, 40), loss(110.0), loss(110.0), cwnd(110.2, 20)];
-    assert_eq!(told(&events), (0.1102, why("loss"), Evidence::Cut, Some(40), 2));
+    assert_eq!(exit_of(&events), (0.1102, why("loss"), Evidence::Cut, Some(40), 2));
 }
 
 #[test]
 fn a_cut_within_an_rtt_of_its_loss_is_near_and_no_later_one() {
-    let told = cwnd(100.0, 40);
+    let window = cwnd(100.0, 40);
     let cut_after = |ms: f64| {
-        exit(&[told.clone(), loss(100.0), cwnd(100.0 + ms - 0.1, 40), cwnd(100.0 + ms, 20)])
+        exit(&[window.clone(), loss(100.0), cwnd(100.0 + ms - 0.1, 40), cwnd(100.0 + ms, 20)])
     };
     assert!(cut_after(50.0).is_some() && cut_after(50.5).is_none());
 }
 
 #[test]
-fn a_window_that_is_told_seldom_was_cut_when_the_packet_was_lost() {
+fn a_window_that_is_logged_rarely_was_cut_when_the_packet_was_lost() {
     // Cut at some time in 300 ms, in which a packet was lost.
     let events = [cwnd(0.0, 40), loss(100.0), cwnd(300.0, 20)];
-    assert_eq!(told(&events), (0.3, why("loss"), Evidence::Cut, Some(40), 1));
-    // The loss is told after the cut, within an RTT or as seldom as the window.
+    assert_eq!(exit_of(&events), (0.3, why("loss"), Evidence::Cut, Some(40), 1));
+    // The loss is recorded after the cut, within an RTT or as seldom as the window.
     let events = [cwnd(0.0, 40), cwnd(100.0, 20), loss(140.0)];
-    assert_eq!(told(&events), (0.1, why("loss"), Evidence::Cut, Some(40), 1));
+    assert_eq!(exit_of(&events), (0.1, why("loss"), Evidence::Cut, Some(40), 1));
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn a_smaller_window_without_a_loss_is_no_end() {
 #[test]
 fn reaching_the_threshold_ends_it_and_a_loss_explains_it() {
     let events = [threshold(0.0, 10, 32), cwnd(50.0, 20), cwnd(100.0, 40)];
-    assert_eq!(told(&events), (0.1, why("ssthresh"), Evidence::Threshold, Some(40), 0));
+    assert_eq!(exit_of(&events), (0.1, why("ssthresh"), Evidence::Threshold, Some(40), 0));
     let events = [cwnd(0.0, 40), loss(60.0), threshold(60.0, 20, 20)];
-    assert_eq!(told(&events), (0.06, why("loss"), Evidence::Threshold, Some(40), 1));
+    assert_eq!(exit_of(&events), (0.06, why("loss"), Evidence::Threshold, Some(40), 1));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn states_decide_where_there_are_states() {
         cwnd(100.0, 80),
         state(200.0, Some("slow_start"), "congestion_avoidance"),
     ];
-    assert_eq!(told(&events), (0.2, None, Evidence::State, Some(80), 0));
+    assert_eq!(exit_of(&events), (0.2, None, Evidence::State, Some(80), 0));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn hystart_and_application_limits_are_not_the_end() {
         loss(5.0),
         state(5.0, Some("application_limited"), "recovery"),
     ];
-    assert_eq!(told(&events), (0.005, why("loss"), Evidence::State, Some(10), 1));
+    assert_eq!(exit_of(&events), (0.005, why("loss"), Evidence::State, Some(10), 1));
 }
 
 #[test]
@@ -145,19 +145,19 @@ fn the_log_s_own_reason_is_taken() {
         trigger: Some("ECN".into()),
     };
     let events = [Event { at_ms: 3.0, what: What::State(change) }];
-    assert_eq!(told(&events).1, why("ECN"));
+    assert_eq!(exit_of(&events).1, why("ECN"));
 }
 
 #[test]
-fn a_state_told_behind_the_cut_window_ends_it_with_the_window_before() {
+fn a_state_logged_behind_the_cut_window_ends_it_with_the_window_before() {
     let events = [state(0.0, None, "slow_start"), cwnd(10.0, 40), loss(99.0), cwnd(99.0, 20)];
     let after = |ms: f64| [&events[..], &[state(ms, None, "recovery")]].concat();
-    assert_eq!(told(&after(99.0)), (0.099, why("loss"), Evidence::State, Some(40), 1));
-    assert_eq!(told(&after(140.0)).3, Some(20), "that cut was another matter");
+    assert_eq!(exit_of(&after(99.0)), (0.099, why("loss"), Evidence::State, Some(40), 1));
+    assert_eq!(exit_of(&after(140.0)).3, Some(20), "that cut was another matter");
 }
 
 #[test]
 fn bbr_s_start_up_is_one_with_its_name_in_front_too() {
     let events = [state(0.0, None, "bbr_startup"), cwnd(10.0, 40), state(90.0, None, "bbr_drain")];
-    assert_eq!(told(&events), (0.09, None, Evidence::State, Some(40), 0));
+    assert_eq!(exit_of(&events), (0.09, None, Evidence::State, Some(40), 0));
 }

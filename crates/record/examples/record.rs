@@ -1,4 +1,4 @@
-//! Prints what is read of a record, to look at it and to measure: `record FILE [NUMBER]`.
+//! Prints what is read of a record, to inspect it and to measure: `record FILE [NUMBER]`.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -13,7 +13,7 @@ pub enum RecordError {
     Unreadable {
         /// The file as named.
         file: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// There is no room for what came through a pipe, or was packed.
@@ -23,7 +23,7 @@ pub enum RecordError {
         file: String,
         /// The folder for temporary files.
         folder: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The file is something else, or more than is read of its kind.

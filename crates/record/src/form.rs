@@ -70,7 +70,7 @@ fn json(text: &str) -> Result<Form, Other> {
     }
     if text.contains("\"firstflight/connection@") {
         return other(
-            "connections that kernel watch told, whose lines have no curve to draw",
+            "connections that kernel watch recorded, whose lines have no curve to draw",
             "firstflight show FILE for a table, firstflight kernel what-if FILE, or a capture of \
              one connection",
         );

@@ -77,13 +77,12 @@ struct Test {
 struct Stream {
     socket: i64,
     title: String,
-    /// How much later the next interval is than its own time says: that begins again after those
-    /// that were to be omitted.
-    later_s: f64,
+    /// Seconds to add to the times of the next interval: they begin again after omitted intervals.
+    offset_s: f64,
     rows: Vec<StreamInterval>,
 }
 
-/// A line of a test that is told as it goes.
+/// A line of `--json-stream`.
 #[derive(Deserialize)]
 struct Line {
     event: String,
@@ -209,9 +208,9 @@ impl<'de> Visitor<'de> for Intervals<'_> {
 impl Stream {
     fn take(&mut self, mut row: StreamInterval) {
         let before_s = self.rows.last().map_or(0.0, |before| before.end);
-        row.end += self.later_s;
+        row.end += self.offset_s;
         if row.end < before_s {
-            self.later_s += before_s;
+            self.offset_s += before_s;
             row.end += before_s;
         }
         if row.end.is_finite() && row.end >= before_s {

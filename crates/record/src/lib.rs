@@ -90,13 +90,13 @@ pub fn open(path: &Path, number: Option<usize>) -> Result<Recorded, RecordError>
 /// What a file may be that is shown: one connection of it, or a recording of a whole host.
 #[derive(Debug)]
 pub enum Opened {
-    /// A connection, packet by packet or look by look.
+    /// A connection, packet by packet or sample by sample.
     Recorded(Box<Recorded>),
     /// The lines of `kernel watch`.
     Watched(Watched),
 }
 
-/// The connections that `kernel watch` has told.
+/// The connections that `kernel watch` has recorded.
 #[derive(Debug)]
 pub struct Watched {
     /// A row each ([`firstflight_results::table::connections`]).
@@ -189,5 +189,5 @@ fn choose<K: Ord>(
     place.ok_or_else(|| RecordError::NoSuchConnection { file: file.to_owned(), asked, all })
 }
 
-/// How much of a file tells what it is, bytes.
+/// How much of a file is read to find out what it is, bytes.
 const FIRST: u64 = 64 << 10;

@@ -10,8 +10,8 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use crate::RecordError;
 use crate::source::{BUFFER, Rewindable, first, keep};
 
-/// What is packed as .gz or .zst, unpacked; `None` if it is not packed. The first bytes tell, not
-/// the name.
+/// What is packed as .gz or .zst, unpacked; `None` if it is not packed. The first bytes
+/// decide, not the name.
 pub(crate) fn unpacked<R: Read + Seek>(
     file: &str,
     source: &mut R,

@@ -20,7 +20,7 @@ pub(crate) struct Rewindable {
 /// Opens what is named; `-` is standard input. What is no regular file, as a pipe, is read once and
 /// whole, so that the readers can begin again.
 ///
-/// Beside it is its name for messages.
+/// Its name for messages comes first.
 pub(crate) fn open(path: &Path) -> Result<(Cow<'_, str>, File), RecordError> {
     let is_stdin = path.as_os_str() == "-";
     let file = if is_stdin { "standard input".into() } else { path.to_string_lossy() };

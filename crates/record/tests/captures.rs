@@ -252,6 +252,6 @@ fn every_connection_is_listed_and_named() {
     assert_eq!(listed.title, "TCP from 198.51.100.5:5202 to 198.51.100.9:50003");
     assert_eq!((listed.bytes, listed.events), (Some(60 * u64::from(MSS)), 2 * 60 + 3));
     assert_eq!(of(Some(3)).unwrap().connection.title, listed.title);
-    let told = of(Some(4)).unwrap_err().to_string();
-    assert_eq!(told, "x.pcap: --connection 4: the file has 3; accepted: 1 to 3");
+    let problem = of(Some(4)).unwrap_err().to_string();
+    assert_eq!(problem, "x.pcap: --connection 4: the file has 3; accepted: 1 to 3");
 }

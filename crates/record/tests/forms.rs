@@ -15,7 +15,7 @@ const QLOG: &str = concat!(
     "\"name\":\"recovery:metrics_updated\",\"data\":{\"congestion_window\":1000}}\n",
 );
 
-fn told(bytes: &[u8]) -> String {
+fn refusal(bytes: &[u8]) -> String {
     read("x", Cursor::new(bytes), None).unwrap_err().to_string()
 }
 
@@ -56,7 +56,7 @@ fn a_pipe_is_read_once_and_whole() {
     let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
-    // More than a pipe holds, and than the first look takes.
+    // More than a pipe holds, and than the first read takes.
     let lines = format!("{SS}{}", "noise\n".repeat(40_000));
     let writer = std::thread::spawn({
         let pipe = pipe.clone();
@@ -70,10 +70,10 @@ fn a_pipe_is_read_once_and_whole() {
 #[test]
 fn what_cannot_be_opened_names_all_that_can() {
     for (path, found) in [("/nonexistent/x", "no such file"), ("/", "this is a directory")] {
-        let told = open(Path::new(path), None).unwrap_err().to_string();
-        assert!(told.starts_with(&format!("{path}: {found}; accepted: a qlog")), "{told}");
+        let refusal = open(Path::new(path), None).unwrap_err().to_string();
+        assert!(refusal.starts_with(&format!("{path}: {found}; accepted: a qlog")), "{refusal}");
         for form in ["pcapng", "ss -tin", "iperf3", ".gz", ".zst"] {
-            assert!(told.contains(form), "{told}");
+            assert!(refusal.contains(form), "{refusal}");
         }
     }
 }
@@ -104,11 +104,11 @@ fn what_is_nearly_a_record_is_refused_by_name_with_the_way_out() {
         (b"\xfd7zXZ\0", "packed with xz", "xz -d"),
         (b"PK\x03\x04", "a zip archive", "unpack it"),
     ] {
-        let told = told(text);
-        assert!(told.starts_with("x: ") && told.contains(name), "{told}");
-        let (_, accepted) = told.split_once("; accepted: ").unwrap();
-        assert!(accepted.contains(way), "{told}");
-        assert_eq!(told.lines().count(), 1, "{told}");
+        let message = refusal(text);
+        assert!(message.starts_with("x: ") && message.contains(name), "{message}");
+        let (_, accepted) = message.split_once("; accepted: ").unwrap();
+        assert!(accepted.contains(way), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
 
@@ -141,13 +141,13 @@ fn foreign_words_are_bounded_and_escaped_in_errors() {
                     assert!(!first.contains('\u{1b}') && first.len() < 400, "{first}");
                 }
                 Err(error) => {
-                    let told = error.to_string();
-                    assert!(!told.contains('\u{1b}') && told.len() < 700, "{told}");
+                    let refusal = error.to_string();
+                    assert!(!refusal.contains('\u{1b}') && refusal.len() < 700, "{refusal}");
                 }
             }
         }
     }
     let failed = format!("{{\"start\":{{\"connected\":[]}},\"error\":\"{}\"}}", "\\u001b[2J");
-    assert!(!told(failed.as_bytes()).contains('\u{1b}'));
-    assert!(!told(format!("{evil} text").as_bytes()).contains('\u{1b}'));
+    assert!(!refusal(failed.as_bytes()).contains('\u{1b}'));
+    assert!(!refusal(format!("{evil} text").as_bytes()).contains('\u{1b}'));
 }

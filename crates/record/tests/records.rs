@@ -76,16 +76,16 @@ fn a_capture_that_breaks_off_is_read_as_far_as_it_goes() {
 
 #[test]
 fn what_is_no_capture_is_refused_with_file_byte_and_reason() {
-    let told = |bytes: &[u8]| read(bytes, None).unwrap_err().to_string();
-    assert!(told(b"\xd4\xc3\xb2\xa1 and rubbish").starts_with("x, byte 0: "));
+    let refusal = |bytes: &[u8]| read(bytes, None).unwrap_err().to_string();
+    assert!(refusal(b"\xd4\xc3\xb2\xa1 and rubbish").starts_with("x, byte 0: "));
     let mut other = bytes("cubic.pcap");
     other[20] = 105;
-    let found = told(&other);
+    let found = refusal(&other);
     assert!(found.starts_with("x, byte 0: link type 105; accepted: Ethernet (1)"), "{found}");
     let mut long = bytes("cubic.pcap");
     // The first packet claims to be of four gigabytes.
     long[32..36].copy_from_slice(&[0xff; 4]);
-    assert!(told(&long).starts_with("x, byte 24: "), "{}", told(&long));
+    assert!(refusal(&long).starts_with("x, byte 24: "), "{}", refusal(&long));
     let number = read(&bytes("cubic.pcap"), Some(3)).unwrap_err().to_string();
     assert_eq!(number, "x: --connection 3: the file has 1; accepted: 1 to 1");
 }

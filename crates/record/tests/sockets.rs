@@ -165,7 +165,7 @@ fn what_an_old_kernel_does_not_tell_is_not_0() {
     assert_eq!((summary.packets_lost, summary.min_rtt_ms), (Some(25), None));
     assert_eq!(summary.exit.as_ref().unwrap().packets_lost, Some(25));
     assert_eq!(found.connection.hidden, None);
-    // Where what is acknowledged is told, and what is in flight, it is known what left.
+    // The bytes sent follow from those acknowledged and those in flight.
     let some = written(|at_s, counters| {
         let counters = counters.replace("bytes_sent:", "x:").replace("data_segs_out:", "y:");
         format!("{}\nESTAB 0 398200 {ENDS}\n{}", 3.0 + at_s, numbers(&counters))
@@ -199,8 +199,8 @@ fn a_record_that_begins_late_has_no_start_up() {
 fn a_record_of_the_receiver_says_nothing_of_the_sender() {
     let receives = written(|at_s, _| {
         let bytes = 1000.0 + at_s * 1e7;
-        let told = format!("cwnd:10 bytes_sent:100 bytes_acked:101 bytes_received:{bytes}");
-        format!("{}\nESTAB 0 0 {ENDS}\n{}", 3.0 + at_s, numbers(&told))
+        let text = format!("cwnd:10 bytes_sent:100 bytes_acked:101 bytes_received:{bytes}");
+        format!("{}\nESTAB 0 0 {ENDS}\n{}", 3.0 + at_s, numbers(&text))
     });
     let hidden = of(&receives).connection.hidden.unwrap();
     assert!(hidden.contains("the end that receives: 7001.0 kB came"), "{hidden}");
@@ -251,7 +251,7 @@ fn a_sender_without_data_is_limited_by_its_application() {
         format!("cwnd:58 bytes_acked:{} unacked:3 busy:{}ms notsent:0", 1 + at * 100, at * 100)
     });
     assert!(held(&few, Limit::Application) > 2.8, "{:?}", few.connection.limits);
-    // Nothing that waits is told, by a version that would tell it.
+    // Nothing waits: a version that reports what waits reports none.
     let flag = sampled(|_| "cwnd:58 unacked:3 app_limited".to_owned());
     assert!(held(&flag, Limit::Application) > 2.8, "{:?}", flag.connection.limits);
     // An old kernel: what is queued beyond what is in flight waits.
@@ -309,7 +309,7 @@ fn what_is_wrong_is_named_with_its_line_and_the_rest_is_read() {
 }
 
 #[test]
-fn what_is_nearly_a_record_is_told_what_it_lacks() {
+fn what_is_nearly_a_record_is_refused_with_what_it_lacks() {
     for (text, lacks) in [
         (format!("{HEADING}ESTAB 0 0 a:1 b:2\n cubic mss:1448 cwnd:10\n"), "no time before"),
         (format!("1.0\n{HEADING}ESTAB 0 0 a:1 b:2\n"), "without -i"),
@@ -319,8 +319,8 @@ fn what_is_nearly_a_record_is_told_what_it_lacks() {
             "the output of netstat",
         ),
     ] {
-        let told = refused(&text);
-        assert!(told.starts_with("ss.txt: ") && told.contains(lacks), "{told}");
-        assert!(told.contains("accepted: the output of `date +%s.%N; ss -tin`"), "{told}");
+        let text = refused(&text);
+        assert!(text.starts_with("ss.txt: ") && text.contains(lacks), "{text}");
+        assert!(text.contains("accepted: the output of `date +%s.%N; ss -tin`"), "{text}");
     }
 }

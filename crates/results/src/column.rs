@@ -21,13 +21,13 @@ pub struct Column {
 /// What a column is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Tells rows apart.
+    /// Identifies a row.
     Key,
     /// What the scenario sets.
     Factor,
     /// What came out.
     Measure,
-    /// Who measured, and in which form it is told.
+    /// Who measured, and in which form.
     Provenance,
 }
 

@@ -1,6 +1,5 @@
 //! A flow of a run: what a transport knows of it, in base units; what results say of it, in the
-//! schema of all transports; and its columns. Whatever carried the flow, the one is made of the
-//! other here.
+//! schema of all transports; and its columns. Results of every transport are made here.
 
 use std::ops::Add;
 
@@ -52,7 +51,7 @@ pub struct FlowOutcome {
     pub gauge_names: Vec<&'static str>,
 }
 
-/// What a sender counts, and results name as it is.
+/// What a sender counts, under the names that results have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Data packets sent, retransmissions included.

@@ -41,8 +41,8 @@ pub use run::{
 pub use series::{FlowSample, Series};
 pub use table::{CsvRows, Table, TableError, Values};
 
-/// A document as indented JSON with a final newline. It goes by way of a value, so that what writes
-/// text is compiled once, and not for each document.
+/// A document as indented JSON with a final newline. It becomes a value first, so that the writer
+/// of the text is compiled once, and not for each document.
 ///
 /// # Errors
 /// What a field refuses to be, such as a number that is not finite; the message names it.

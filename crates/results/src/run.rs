@@ -110,8 +110,8 @@ pub struct RunResult {
     /// (`Complete::utilization` of the scenario).
     #[serde(default, serialize_with = "finite")]
     pub utilization: f64,
-    /// What the run cost the machine; left out where it is not told.
-    #[serde(default, skip_serializing_if = "Cost::is_untold")]
+    /// What the run cost the machine; left out where it is not known.
+    #[serde(default, skip_serializing_if = "Cost::is_none")]
     pub cost: Cost,
     /// Anything the reader must know, such as an unpaced control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,7 +165,7 @@ pub struct LabFigures {
     /// Whether the emulated link was in time. `valid`: 99 % of the packets were late by at most 1 %
     /// of the RTT, no packet by a quarter of it, and a hypervisor took at most 1 % of the
     /// processors' time. `degraded`: 99 % by at most 5 % of the RTT, no packet by a whole RTT, and
-    /// at most 5 % of the time. Otherwise `invalid`. With netem, which does not tell how late it
+    /// at most 5 % of the time. Otherwise `invalid`. With netem, which does not report how late it
     /// was, `unknown` stands for `valid`.
     pub timing: String,
     /// How late the emulated link handed packets on: mean, microseconds.
@@ -236,14 +236,14 @@ pub struct Cost {
     pub wall_s: f64,
     /// Events that the simulator handled.
     pub events: u64,
-    /// Delivered data packets per wall-clock second; 0 where no clock tells the time.
+    /// Delivered data packets per wall-clock second; 0 without a clock.
     #[serde(serialize_with = "finite")]
     pub delivered_packets_per_s: f64,
 }
 
 impl Cost {
-    /// It is of no run.
-    fn is_untold(&self) -> bool {
+    /// Nothing was measured.
+    fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }

@@ -27,8 +27,8 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     Some((low + high) / 2.0)
 }
 
-/// What this share of values is below: between two of them it is straight, so that half of them are
-/// below the median. No value has none.
+/// The quantile at `share`, 0 to 1, with straight lines between neighbouring values. No value has
+/// none.
 pub fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let at = share.clamp(0.0, 1.0) * values.len().saturating_sub(1) as f64;

@@ -2,7 +2,7 @@
 
 use firstflight_qlog::Limit;
 
-use super::limits::{Held, kb};
+use super::limits::{LimitIntervals, kb};
 
 /// Rounds, and how much was in flight in each.
 ///
@@ -67,9 +67,15 @@ struct Flat {
 
 impl Rounds {
     /// Data leave, so that so much is in flight.
-    pub(crate) fn sent(&mut self, at_ns: u64, flight: u64, path: Path, held: &mut Held) {
+    pub(crate) fn sent(
+        &mut self,
+        at_ns: u64,
+        flight: u64,
+        path: Path,
+        limits: &mut LimitIntervals,
+    ) {
         for (round, at_ns) in std::mem::take(&mut self.ended) {
-            self.over(round, at_ns, path, held);
+            self.over(round, at_ns, path, limits);
         }
         if self.round.most == 0 {
             self.round.begin_ns = at_ns;
@@ -78,9 +84,9 @@ impl Rounds {
     }
 
     /// The application had paused: the rounds before have as much as it had.
-    pub(crate) fn paused(&mut self, path: Path, held: &mut Held) {
+    pub(crate) fn paused(&mut self, path: Path, limits: &mut LimitIntervals) {
         self.ended.clear();
-        self.end_flat(path, held);
+        self.end_flat(path, limits);
     }
 
     /// A packet was sent again.
@@ -95,7 +101,7 @@ impl Rounds {
         self.round.full_window = true;
     }
 
-    /// What an ACK tells: an RTT, and a window.
+    /// Takes the RTT and the window of an ACK.
     pub(crate) fn take_sample(&mut self, rtt_ns: Option<u64>, window: Option<u64>) {
         let round = &mut self.round;
         round.rtt_ns = round.rtt_ns.into_iter().chain(rtt_ns).min();
@@ -110,8 +116,8 @@ impl Rounds {
         }
     }
 
-    fn over(&mut self, round: Round, at_ns: u64, path: Path, held: &mut Held) {
-        self.is_flat(&round, at_ns, path, held);
+    fn over(&mut self, round: Round, at_ns: u64, path: Path, limits: &mut LimitIntervals) {
+        self.is_flat(&round, at_ns, path, limits);
         if round.most == 0 || round.full_window {
             return;
         }
@@ -127,9 +133,9 @@ impl Rounds {
     }
 
     /// Adds a round to the flat run, or begins another one.
-    fn is_flat(&mut self, round: &Round, at_ns: u64, path: Path, held: &mut Held) {
+    fn is_flat(&mut self, round: &Round, at_ns: u64, path: Path, limits: &mut LimitIntervals) {
         let rtt_ns = round.rtt_ns.filter(|_| !round.lossy && !round.full_window && round.most > 0);
-        let Some(rtt_ns) = rtt_ns else { return self.end_flat(path, held) };
+        let Some(rtt_ns) = rtt_ns else { return self.end_flat(path, limits) };
         if let Some(flat) = &mut self.flat {
             let (least, most) = (flat.least.min(round.most), flat.most.max(round.most));
             if most - least <= 2 * path.segment {
@@ -139,7 +145,7 @@ impl Rounds {
                 flat.window = flat.window.max(round.window);
                 return;
             }
-            self.end_flat(path, held);
+            self.end_flat(path, limits);
         }
         let (least, most, window) = (round.most, round.most, round.window);
         let (from_ns, to_ns) = (round.begin_ns, at_ns);
@@ -148,7 +154,7 @@ impl Rounds {
 
     /// Ends the flat run. If it was long, and no queue had formed, something other than the path
     /// and the congestion window kept the sender there.
-    pub(crate) fn end_flat(&mut self, path: Path, held: &mut Held) {
+    pub(crate) fn end_flat(&mut self, path: Path, limits: &mut LimitIntervals) {
         let Some(flat) = self.flat.take() else { return };
         let near_ns = path.least_rtt_ns + path.least_rtt_ns / 10 + JITTER_NS;
         if flat.rounds < FLAT || flat.rtt_ns > near_ns {
@@ -168,7 +174,7 @@ impl Rounds {
             (Limit::SendBuffer, "so that the sender's buffer, or the application, held no more")
         };
         let why = format!("{begin}; the receiver offered {}, {end}", kb(window));
-        held.flat(by, flat.from_ns, flat.to_ns, why);
+        limits.flat(by, flat.from_ns, flat.to_ns, why);
     }
 }
 
@@ -191,7 +197,7 @@ const FLAT: u32 = 10;
 /// Segments of the first window (RFC 6928). No start-up ends below it without a loss: less in
 /// flight is what there was to send.
 const FIRST_WINDOW: u64 = 10;
-/// What an RTT may vary without a queue, nanoseconds, beside a tenth of it.
+/// What an RTT may vary without a queue, nanoseconds, besides a tenth of it.
 pub(crate) const JITTER_NS: u64 = 100_000;
 
 #[cfg(test)]
@@ -201,18 +207,18 @@ mod tests {
     const PATH: Path = Path { least_rtt_ns: 1_000_000, segment: 1 };
 
     /// One round after the other, each with so much in flight, an RTT and an offered window.
-    fn after(flights: &[u64], rtt_ns: u64, window: Option<u64>) -> (Option<End>, Held) {
-        let (mut rounds, mut held) = (Rounds::default(), Held::default());
+    fn after(flights: &[u64], rtt_ns: u64, window: Option<u64>) -> (Option<End>, LimitIntervals) {
+        let (mut rounds, mut limits) = (Rounds::default(), LimitIntervals::default());
         let mut sent = 0;
         for (now, flight) in (0..).zip(flights) {
             sent += flight;
-            rounds.sent(now, *flight, PATH, &mut held);
+            rounds.sent(now, *flight, PATH, &mut limits);
             rounds.take_sample(Some(rtt_ns), window);
             rounds.acked(now + 1, sent, sent);
         }
-        rounds.sent(99, 0, PATH, &mut held);
-        rounds.end_flat(PATH, &mut held);
-        (rounds.end, held)
+        rounds.sent(99, 0, PATH, &mut limits);
+        rounds.end_flat(PATH, &mut limits);
+        (rounds.end, limits)
     }
 
     #[test]
@@ -229,20 +235,20 @@ mod tests {
         for (window, by) in
             [(Some(1000), Some(Limit::SendBuffer)), (Some(60), Some(Limit::Receiver)), (None, None)]
         {
-            let (end, held) = after(&flights, 1_050_000, window);
+            let (end, limits) = after(&flights, 1_050_000, window);
             assert_eq!(end, None, "{window:?}");
-            let limits = held.finish();
+            let limits = limits.finish();
             assert_eq!(limits.intervals().first().map(|it| it.by), by, "{window:?}");
         }
-        let (end, held) = after(&flights, 1_300_000, Some(1000));
+        let (end, limits) = after(&flights, 1_300_000, Some(1000));
         assert_eq!(end.map(|end| end.at_ns), Some(3), "a queue: the path is full");
-        assert!(held.finish().intervals().is_empty());
+        assert!(limits.finish().intervals().is_empty());
     }
 
     #[test]
     fn what_is_sent_again_ends_it_with_the_most_until_then() {
         let mut rounds = Rounds::default();
-        rounds.sent(1, 70, PATH, &mut Held::default());
+        rounds.sent(1, 70, PATH, &mut LimitIntervals::default());
         rounds.lost(9);
         rounds.lost(12);
         assert_eq!(rounds.end, Some(End { at_ns: 9, reason: "loss", flight: 70 }));

@@ -34,7 +34,7 @@ pub(crate) struct Flows {
     over: Vec<TcpConnection>,
     begun: u64,
     left_out: u64,
-    /// Most connections carry data, so that looking for others again and again is in vain.
+    /// Most connections carry data, so that another search for empty ones would find few.
     crowded: bool,
 }
 
@@ -87,13 +87,13 @@ impl TcpConnection {
     }
 
     /// The ends in the direction of the data.
-    pub(crate) fn there(&self) -> AddressPair {
+    pub(crate) fn data_direction(&self) -> AddressPair {
         if self.sender() == 0 { self.ends } else { self.ends.back() }
     }
 
     /// As `TCP from 198.51.100.6:443 to 198.51.100.9:50002`.
     pub(crate) fn title(&self) -> String {
-        let AddressPair { from, to } = self.there();
+        let AddressPair { from, to } = self.data_direction();
         let protocol = if self.udp { "UDP" } else { "TCP" };
         format!("{protocol} from {}:{} to {}:{}", from.0, from.1, to.0, to.1)
     }
@@ -132,7 +132,7 @@ impl Flows {
         }
     }
 
-    /// Packets of connections beyond those that are told apart.
+    /// Packets of connections beyond those that are kept apart.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -173,7 +173,7 @@ impl Flows {
     }
 }
 
-/// Connections of a file that are told apart.
+/// Connections of a file that are kept apart.
 const MOST: usize = 100_000;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use firstflight_qlog::{Limit, Limits};
 
 /// The intervals of each limit.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct LimitIntervals {
     receiver: Limits,
     application: Limits,
     /// Rounds with one and the same amount in flight: the send buffer, or a window that Linux does
@@ -32,7 +32,7 @@ struct FullWindow {
     windows: (u64, u64),
 }
 
-impl Held {
+impl LimitIntervals {
     /// The receiver's window of so many bytes had no room for a segment.
     pub(crate) fn by_window(&mut self, from_ns: u64, to_ns: u64, window: u64, gap_ns: u64) {
         if let Some(full) = &mut self.full_window {

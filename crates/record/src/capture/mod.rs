@@ -42,7 +42,7 @@ pub(crate) fn read<R: Read + Seek + Send>(
     }
     let id = chosen.id;
     let mut direction = Direction::new(chosen);
-    // The same packets are told apart in the same way.
+    // The same packets are assigned to connections in the same way.
     flows = Flows::default();
     blocks(file, source, |at_ns, packet| {
         if flows.take(at_ns, packet) == Some(id) {
@@ -53,7 +53,7 @@ pub(crate) fn read<R: Read + Seek + Send>(
     Ok(Recorded { truncated: ended.truncated, skipped: ended.skipped, ..recorded })
 }
 
-/// Hands every packet of the file on.
+/// Passes every packet of the file to `take`.
 fn blocks<R: Read + Seek + Send>(
     file: &str,
     source: &mut R,

@@ -17,7 +17,7 @@ pub(crate) struct Handshake {
 
 /// How long a packet from the point of the capture to an end and its answer back took.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Loops {
+pub(crate) struct HandshakeTimes {
     pub(crate) sender_ns: u64,
     pub(crate) receiver_ns: u64,
     /// The sender of the data opened the connection.
@@ -75,7 +75,7 @@ impl Handshake {
 
     /// How long the two parts of the handshake took; `None` if one of its three packets is missing.
     /// Where a SYN was repeated it is the least that they can have taken.
-    pub(crate) fn loops(&self, sender: usize) -> Option<Loops> {
+    pub(crate) fn times(&self, sender: usize) -> Option<HandshakeTimes> {
         let ((opening, _, syn_ns), (_, first_ns, last_ns)) = (self.syn?, self.answer?);
         let to_opened_ns = first_ns.saturating_sub(syn_ns);
         let to_opening_ns = self.ack_ns?.saturating_sub(last_ns);
@@ -85,7 +85,7 @@ impl Handshake {
         } else {
             (to_opened_ns, to_opening_ns)
         };
-        Some(Loops { sender_ns, receiver_ns, sender_opened })
+        Some(HandshakeTimes { sender_ns, receiver_ns, sender_opened })
     }
 
     /// By how many bits an end shifts the windows that it offers; `None` if that is not known. Both
@@ -99,7 +99,7 @@ impl Handshake {
         }
     }
 
-    /// The payload of a full segment; `None` if no SYN tells the largest segment.
+    /// The payload of a full segment; `None` if no SYN has the largest segment.
     pub(crate) fn full(&self) -> Option<u64> {
         let options = || self.options.iter().filter_map(|options| (*options)?);
         let largest = options().filter_map(|options| options.mss).min()?;
@@ -109,7 +109,7 @@ impl Handshake {
     }
 }
 
-impl Loops {
+impl HandshakeTimes {
     /// The RTT of the whole path.
     pub(crate) fn rtt_ns(self) -> u64 {
         self.sender_ns + self.receiver_ns
@@ -191,10 +191,10 @@ mod tests {
             ([0, 9, 100], 1, Place::Sender),
             ([0, 40, 100], 0, Place::Between),
         ] {
-            let loops = handshake(at_ms).loops(sender).unwrap();
+            let loops = handshake(at_ms).times(sender).unwrap();
             assert_eq!((loops.place(), loops.rtt_ns()), (place, 100 * MS), "{at_ms:?} {sender}");
         }
-        let words = handshake([0, 100, 100]).loops(1).unwrap().words();
+        let words = handshake([0, 100, 100]).times(1).unwrap().words();
         assert!(words.starts_with("at the receiver: SYN to SYN-ACK took 100.00 ms"), "{words}");
     }
 
@@ -205,7 +205,7 @@ mod tests {
         all.take(1000 * MS, 0, &tcp(true, false, None));
         all.take(1100 * MS, 1, &tcp(true, true, None));
         all.take(1101 * MS, 0, &tcp(false, true, None));
-        let loops = all.loops(0).unwrap();
+        let loops = all.times(0).unwrap();
         assert_eq!((loops.receiver_ns, loops.sender_ns), (100 * MS, MS));
     }
 

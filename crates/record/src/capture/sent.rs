@@ -13,7 +13,7 @@ pub(crate) struct Sent {
     /// Bytes below `until` that the capture does not have.
     holes: Vec<(u64, u64)>,
     /// An ACK of a segment that ends in here may be of one that was sent again, or may have waited
-    /// for one: it tells no RTT (Karn's rule).
+    /// for one: it gives no RTT (Karn's rule).
     unclear: Option<(u64, u64)>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Segment {
 
 impl Sent {
     /// What a segment with these bytes is, before it is taken.
-    pub(crate) fn look(&self, start: u64, end: u64) -> Segment {
+    pub(crate) fn classify(&self, start: u64, end: u64) -> Segment {
         let until = end.min(self.until);
         let known = until.saturating_sub(start);
         let missing: u64 = self
@@ -74,7 +74,7 @@ impl Sent {
     }
 
     /// Takes an ACK of all below a place. Returns when the newest segment was sent that it
-    /// acknowledges, if that tells an RTT.
+    /// acknowledges, if that gives an RTT.
     pub(crate) fn ack(&mut self, acked: u64) -> Option<u64> {
         self.acked = acked;
         let mut newest = None;
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn take(sent: &mut Sent, start: u64, end: u64, at_ns: u64) -> u64 {
-        let segment = sent.look(start, end);
+        let segment = sent.classify(start, end);
         sent.take(start, end, at_ns, segment);
         segment.again
     }

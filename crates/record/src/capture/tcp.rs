@@ -4,9 +4,9 @@ use firstflight_qlog::{Event, Evidence, Exit, Lost, Metrics, Watch, What};
 
 use super::flight::{JITTER_NS, Path, Rounds};
 use super::flows::TcpConnection;
-use super::limits::Held;
+use super::limits::LimitIntervals;
 use super::packet::{AddressPair, Packet, Tcp};
-use super::place::{Loops, Place};
+use super::place::{HandshakeTimes, Place};
 use super::sent::Sent;
 use crate::Recorded;
 
@@ -14,12 +14,12 @@ use crate::Recorded;
 pub(crate) struct Direction {
     flow: TcpConnection,
     ends: AddressPair,
-    /// Why the capture cannot show start-up; then only what passed is told.
+    /// Why the capture cannot show start-up; then only bytes are counted.
     hidden: Option<String>,
-    loops: Option<Loops>,
+    handshake_times: Option<HandshakeTimes>,
     /// By how many bits the receiver shifts the windows that it offers.
     scale: Option<u8>,
-    /// The payload of a full segment, if the handshake tells it.
+    /// The payload of a full segment, if the handshake has it.
     full: Option<u64>,
     watch: Watch,
     /// The first packet's time; later times count from it.
@@ -38,7 +38,7 @@ pub(crate) struct Direction {
     /// Smoothed and smallest RTT, nanoseconds.
     rtt_ns: Option<(u64, u64)>,
     rounds: Rounds,
-    held: Held,
+    limits: LimitIntervals,
     /// Packets of data on the wire: cards and kernels hand several over as one.
     packets: u64,
 }
@@ -46,11 +46,11 @@ pub(crate) struct Direction {
 impl Direction {
     pub(crate) fn new(flow: TcpConnection) -> Self {
         let sender = flow.sender();
-        let loops = flow.handshake.loops(sender);
+        let handshake_times = flow.handshake.times(sender);
         Self {
-            ends: flow.there(),
-            hidden: hidden(&flow, loops),
-            loops,
+            ends: flow.data_direction(),
+            hidden: hidden(&flow, handshake_times),
+            handshake_times,
             scale: flow.handshake.scale(1 - sender),
             full: flow.handshake.full(),
             flow,
@@ -64,7 +64,7 @@ impl Direction {
             idle_ns: None,
             rtt_ns: None,
             rounds: Rounds::default(),
-            held: Held::default(),
+            limits: LimitIntervals::default(),
             packets: 0,
         }
     }
@@ -73,19 +73,22 @@ impl Direction {
     pub(crate) fn take(&mut self, at_ns: u64, packet: &Packet) {
         let first_ns = *self.first_ns.get_or_insert(at_ns);
         self.now_ns = self.now_ns.max(at_ns.saturating_sub(first_ns));
-        let there = packet.ends == self.ends;
+        let is_forward = packet.ends == self.ends;
         match packet.tcp {
-            Some(tcp) if there && self.hidden.is_none() => self.data(&tcp, packet.payload),
-            Some(tcp) if self.hidden.is_none() => self.answer(&tcp),
-            Some(tcp) if there && packet.payload > 0 && !tcp.syn => self.passed(packet.payload),
-            None if there => self.passed(packet.payload),
+            Some(tcp) if is_forward && self.hidden.is_none() => self.on_data(&tcp, packet.payload),
+            Some(tcp) if self.hidden.is_none() => self.on_ack(&tcp),
+            Some(tcp) if is_forward && packet.payload > 0 && !tcp.syn => {
+                self.passed(packet.payload)
+            }
+            None if is_forward => self.passed(packet.payload),
             _ => {}
         }
     }
 
     /// Bytes passed, and nothing more is known of them.
     fn passed(&mut self, payload: u64) {
-        let rtt_ms = self.loops.map(|loops| loops.rtt_ns() as f64 / 1e6);
+        let rtt_ms =
+            self.handshake_times.map(|handshake_times| handshake_times.rtt_ns() as f64 / 1e6);
         if self.packets == 0 && rtt_ms.is_some() {
             self.push(What::Metrics(Metrics { min_rtt_ms: rtt_ms, ..Metrics::default() }));
         }
@@ -97,7 +100,7 @@ impl Direction {
         self.push(What::Sent(sized(payload)));
     }
 
-    fn data(&mut self, tcp: &Tcp, payload: u64) {
+    fn on_data(&mut self, tcp: &Tcp, payload: u64) {
         if tcp.syn {
             self.first_byte = Some(tcp.sequence.wrapping_add(1));
             return;
@@ -112,7 +115,7 @@ impl Direction {
         if payload == 1 && end <= self.sent.acked {
             return;
         }
-        let segment = self.sent.look(start, end);
+        let segment = self.sent.classify(start, end);
         if segment.again > 0 {
             // No sender knows of a loss within an RTT (RFC 6298, RFC 8985): where a capture has
             // the packets of several interfaces, it has each packet more than once.
@@ -129,8 +132,8 @@ impl Direction {
         self.sent.take(start, end, self.now_ns, segment);
         self.leave(payload);
         let (flight, path) = (self.sent.flight(), self.path());
-        self.rounds.sent(self.now_ns, flight, path, &mut self.held);
-        self.look_at_window();
+        self.rounds.sent(self.now_ns, flight, path, &mut self.limits);
+        self.check_window();
         self.metrics(Metrics::default());
     }
 
@@ -143,15 +146,15 @@ impl Direction {
         if self.now_ns - since_ns <= path.least_rtt_ns / 2 + JITTER_NS {
             return;
         }
-        self.rounds.paused(path, &mut self.held);
+        self.rounds.paused(path, &mut self.limits);
         // A window without room is the receiver's doing.
         if self.full_window_ns.is_none() {
             let gap_ns = self.rtt_ns.map_or(path.least_rtt_ns, |(smoothed, _)| smoothed);
-            self.held.by_application(since_ns, self.now_ns, gap_ns);
+            self.limits.by_application(since_ns, self.now_ns, gap_ns);
         }
     }
 
-    fn answer(&mut self, tcp: &Tcp) {
+    fn on_ack(&mut self, tcp: &Tcp) {
         if let (Some(ack), true) = (tcp.ack, tcp.syn) {
             self.first_byte.get_or_insert(ack);
         }
@@ -162,7 +165,7 @@ impl Direction {
         if acked < self.sent.acked {
             return;
         }
-        self.offer(acked, tcp.window);
+        self.update_window(acked, tcp.window);
         if acked == self.sent.acked {
             return;
         }
@@ -177,21 +180,21 @@ impl Direction {
         }
     }
 
-    /// The receiver offers a window behind what it acknowledges.
-    fn offer(&mut self, acked: u64, window: u16) {
+    /// Takes the window that the receiver offers behind what it acknowledges.
+    fn update_window(&mut self, acked: u64, window: u16) {
         let Some(scale) = self.scale else { return };
         let window = u64::from(window) << scale;
         self.window = Some((acked + window, window));
-        self.look_at_window();
+        self.check_window();
     }
 
-    /// Sees whether the receiver's window has room for a segment, and ends the time without.
-    fn look_at_window(&mut self) {
+    /// Checks whether the receiver's window has room for a segment, and ends the time without.
+    fn check_window(&mut self) {
         let Some((edge, window)) = self.window else { return };
         let full_window = edge.saturating_sub(self.sent.until) < self.full(USUAL_MSS);
         if let Some(since_ns) = self.full_window_ns.take() {
             let gap_ns = self.rtt_ns.map_or(0, |(smoothed, _)| smoothed);
-            self.held.by_window(since_ns, self.now_ns, window, gap_ns);
+            self.limits.by_window(since_ns, self.now_ns, window, gap_ns);
         }
         if full_window {
             self.rounds.full_window();
@@ -222,7 +225,7 @@ impl Direction {
 
     /// What is known of the path; before the first ACK the handshake's RTT.
     fn path(&self) -> Path {
-        let handshake_ns = || self.loops.map_or(0, Loops::rtt_ns);
+        let handshake_ns = || self.handshake_times.map_or(0, HandshakeTimes::rtt_ns);
         let least_rtt_ns = self.rtt_ns.map_or_else(handshake_ns, |(_, least)| least);
         Path { least_rtt_ns, segment: self.full(USUAL_MSS) }
     }
@@ -237,10 +240,10 @@ impl Direction {
     fn place(&mut self, sequence: u32, near: u64) -> Option<u64> {
         let first = *self.first_byte.get_or_insert(sequence);
         #[expect(clippy::cast_possible_truncation, reason = "numbers wrap")]
-        let there = first.wrapping_add(near as u32);
+        let nearest = first.wrapping_add(near as u32);
         #[expect(clippy::cast_possible_wrap, reason = "a distance in either direction")]
-        let apart = sequence.wrapping_sub(there) as i32;
-        near.checked_add_signed(i64::from(apart))
+        let distance = sequence.wrapping_sub(nearest) as i32;
+        near.checked_add_signed(i64::from(distance))
     }
 
     fn push(&mut self, what: What) {
@@ -248,13 +251,13 @@ impl Direction {
     }
 
     pub(crate) fn recorded(mut self) -> Recorded {
-        self.look_at_window();
+        self.check_window();
         let path = self.path();
-        self.rounds.end_flat(path, &mut self.held);
-        *self.watch.limits() = self.held.finish();
+        self.rounds.end_flat(path, &mut self.limits);
+        *self.watch.limits() = self.limits.finish();
         let mut connection = self.watch.finish();
         connection.title = self.flow.title();
-        let place = self.loops.map(Loops::place);
+        let place = self.handshake_times.map(HandshakeTimes::place);
         connection.vantage = place.map_or("", Place::name).to_owned();
         let summary = &mut connection.summary;
         summary.duration_s = self.now_ns as f64 / 1e9;
@@ -276,14 +279,14 @@ impl Direction {
             connection,
             mss: self.full,
             udp: self.flow.udp,
-            taken: self.loops.map(Loops::words),
+            taken: self.handshake_times.map(HandshakeTimes::words),
             ..Recorded::default()
         }
     }
 }
 
 /// Why a capture cannot show the start-up of a connection.
-fn hidden(flow: &TcpConnection, loops: Option<Loops>) -> Option<String> {
+fn hidden(flow: &TcpConnection, handshake_times: Option<HandshakeTimes>) -> Option<String> {
     if flow.udp {
         let only = "the packets are UDP's: bytes over time can be seen of them, and no window, RTT \
                     or loss; the qlog of a QUIC stack has these";
@@ -310,17 +313,17 @@ fn hidden(flow: &TcpConnection, loops: Option<Loops>) -> Option<String> {
         });
         return Some(format!("{begin}{flight}"));
     }
-    match loops {
+    match handshake_times {
         None => Some(
             "the capture lacks a part of the handshake, so that it does not show where it was \
              taken: what is in flight can be seen at the sender only"
                 .to_owned(),
         ),
-        Some(loops) if loops.place() == Place::Sender => None,
-        Some(loops) => Some(format!(
+        Some(handshake_times) if handshake_times.place() == Place::Sender => None,
+        Some(handshake_times) => Some(format!(
             "the capture was taken {}; what is in flight and its RTT can be seen at the sender \
              only",
-            loops.words()
+            handshake_times.words()
         )),
     }
 }

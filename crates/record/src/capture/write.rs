@@ -27,7 +27,7 @@ pub struct Segment {
     pub ack: Option<u32>,
     /// The window that it offers, bytes.
     pub window: u64,
-    /// It is a SYN, which says of the segments to come how large they are and whether ACKs tell
+    /// It is a SYN, which says of the segments to come how large they are and whether ACKs have
     /// what arrived out of order.
     pub syn: Option<(u16, bool)>,
     /// Bytes of payload.

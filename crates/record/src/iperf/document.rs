@@ -17,7 +17,7 @@ pub struct Document {
     pub end: End,
 }
 
-/// The begin of a test, or what is said of it as an event.
+/// The begin of a test, or the data of its event.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Start {
@@ -53,7 +53,8 @@ pub struct Interval {
     pub streams: Vec<StreamInterval>,
 }
 
-/// A stream in an interval. Where the system does not tell of TCP, only its end and bytes are here.
+/// A stream in an interval. Where the system has no figures of TCP, only its end and bytes are
+/// here.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct StreamInterval {

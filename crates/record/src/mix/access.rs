@@ -1,4 +1,4 @@
-//! An access log: a request a line, with its size and what else its server tells.
+//! An access log: a request a line, with its size and what else its server logs.
 //!
 //! JSON and CSV have the keys `bytes`, `duration_s`, `rtt_s` or `rtt_us`, `rate_bps` and `control`;
 //! only `bytes` must be there. The combined format of web servers has the size behind the status.
@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Found, Rate, Transfer, carried};
+use super::{Parsed, Rate, Transfer, carried};
 
 /// The form of a log.
 pub(super) enum Form {
@@ -17,7 +17,7 @@ pub(super) enum Form {
     Combined,
 }
 
-/// What a line may tell; numbers may be written as texts, and `-` or nothing is none.
+/// The keys of a line; numbers may be written as texts, and `-` or nothing is none.
 #[derive(Default, Deserialize)]
 struct Line {
     bytes: Option<Value>,
@@ -52,7 +52,7 @@ impl Form {
     }
 
     /// The transfer of a line.
-    pub(super) fn transfer(&mut self, number: u64, line: &str) -> Found {
+    pub(super) fn transfer(&mut self, number: u64, line: &str) -> Parsed {
         if line.is_empty() {
             return Ok(None);
         }
@@ -119,7 +119,7 @@ fn combined(line: &str) -> Option<u64> {
 }
 
 impl Line {
-    fn transfer(self) -> Found {
+    fn transfer(self) -> Parsed {
         let bytes = number("bytes", self.bytes.as_ref())?;
         let bytes = bytes.ok_or("no bytes; accepted: the size of the transfer")?;
         let duration_s = number("duration_s", self.duration_s.as_ref())?;

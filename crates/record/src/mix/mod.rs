@@ -4,9 +4,9 @@
 //! [`open`] finds out what a file is:
 //!
 //! - the lines of `firstflight kernel watch --json`, a connection each;
-//! - the output of `ss -tin`, once or again and again: what each socket said last;
+//! - the output of `ss -tin`, once or again and again: the last sample of each socket;
 //! - an access log, a request a line: JSON objects, CSV with a heading, or the combined format of
-//!   web servers, which tells sizes alone;
+//!   web servers, which has sizes alone;
 //! - any other record that [`open`](crate::open) reads, connection by connection.
 
 mod access;
@@ -36,7 +36,7 @@ pub struct Mix {
     pub skipped: Skipped,
 }
 
-/// One transfer, as far as it is told.
+/// One transfer, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transfer {
     /// Payload.
@@ -69,7 +69,7 @@ pub struct Rate {
 /// Reads the transfers of a file; `-` is standard input.
 ///
 /// # Errors
-/// As [`crate::open`], and a file that tells of no transfer.
+/// As [`crate::open`], and a file without a transfer.
 pub fn open(path: &Path) -> Result<Mix, RecordError> {
     let (file, source) = source::open(path)?;
     read(&file, source)
@@ -102,7 +102,7 @@ fn of<R: Read + Seek + Send>(file: &str, mut source: R) -> Result<Mix, RecordErr
         let name = form.name();
         return by_lines(file, &mut source, name, &mut |number, line| form.transfer(number, line));
     }
-    if text.lines().take(SOME).any(sockets::begins) {
+    if text.lines().take(LINES).any(sockets::begins) {
         return of_sockets(file, &mut source);
     }
     of_records(file, source)
@@ -139,16 +139,16 @@ pub(crate) fn watched_table<R: Read + Seek>(
     Ok(Some(Watched { table, skipped: mix.skipped }))
 }
 
-/// What a line tells: nothing, a connection without data, or a transfer; an error says what is
+/// What a line holds: nothing, a connection without data, or a transfer; an error says what is
 /// wrong with it.
-type Found = Result<Option<Transfer>, String>;
+type Parsed = Result<Option<Transfer>, String>;
 
 /// Reads a transfer a line.
 fn by_lines<R: Read>(
     file: &str,
     source: &mut R,
     form: &'static str,
-    take: &mut dyn FnMut(u64, &str) -> Found,
+    take: &mut dyn FnMut(u64, &str) -> Parsed,
 ) -> Result<Mix, RecordError> {
     let unreadable = RecordError::unreadable(file);
     let mut mix = Mix { form, ..Mix::default() };
@@ -170,7 +170,7 @@ fn by_lines<R: Read>(
     Ok(mix)
 }
 
-/// What each socket said last.
+/// The last sample of each socket.
 fn of_sockets<R: Read + Seek>(file: &str, source: &mut R) -> Result<Mix, RecordError> {
     let mut mix = Mix { form: "the output of ss", ..Mix::default() };
     let (last, skipped) = sockets::last(file, source)?;
@@ -188,7 +188,7 @@ fn of_sample(control: String, sample: &Sample) -> Transfer {
     let left = sample.ssthresh.is_some();
     let busy = sample.busy_ms.unwrap_or(0) / 2;
     let held = [sample.by_window_ms, sample.by_buffer_ms];
-    let shown = Shown {
+    let shown = PathEvidence {
         delivered_bps: sample.delivered_bps,
         longest_window_bytes: sample.cwnd.saturating_mul(sample.mss),
         min_rtt_s,
@@ -213,7 +213,7 @@ fn of_records<R: Read + Seek + Send>(file: &str, mut source: R) -> Result<Mix, R
     let mut all = 1;
     let mut number = 1;
     while number <= all.min(MOST_RECORDED) {
-        let one = recorded(file, &mut source, Some(number)).map_err(with_ours)?;
+        let one = recorded(file, &mut source, Some(number)).map_err(with_own_forms)?;
         (mix.form, all) = (one.form.name(), one.all.len());
         mix.add(file, number as u64, of_record(&one));
         number += 1;
@@ -226,8 +226,8 @@ fn of_records<R: Read + Seek + Send>(file: &str, mut source: R) -> Result<Mix, R
     Ok(mix)
 }
 
-/// What is accepted here beside records of one connection.
-fn with_ours(error: RecordError) -> RecordError {
+/// What is accepted here besides records of one connection.
+fn with_own_forms(error: RecordError) -> RecordError {
     match error {
         RecordError::Refused { file, found, accepted } => {
             let accepted = format!("{OURS}; {accepted}");
@@ -243,7 +243,7 @@ fn of_record(one: &Recorded) -> Transfer {
     let rtt_s = summary.min_rtt_ms.map(|ms| ms / 1e3).filter(|rtt| *rtt > 0.0);
     let left = summary.exit.is_some();
     let again = summary.bytes_lost.unwrap_or(0);
-    let shown = Shown {
+    let shown = PathEvidence {
         delivered_bps: carried(bytes, summary.duration_s),
         longest_window_bytes: summary.peak_cwnd_bytes.or(summary.peak_in_flight_bytes).unwrap_or(0),
         min_rtt_s: rtt_s.unwrap_or(0.0),
@@ -285,7 +285,7 @@ impl Mix {
 
 /// What a connection's windows and times show of its path.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shown {
+struct PathEvidence {
     /// The delivery rate, bits per second, at some time.
     delivered_bps: Option<f64>,
     longest_window_bytes: u64,
@@ -294,7 +294,7 @@ struct Shown {
     left: bool,
 }
 
-impl Shown {
+impl PathEvidence {
     /// What left slow start has filled the path: its longest window was in the path and its queue.
     /// What did not leave it has doubled its window with each RTT, so that at least half of the
     /// longest was delivered in one.
@@ -323,8 +323,8 @@ fn carried(bytes: u64, seconds: f64) -> Option<f64> {
 const WATCHED: [&str; 2] = ["\"firstflight/connection@", "\"firstflight/watch@"];
 const OURS: &str = "the lines of kernel watch --json, an access log of JSON lines or CSV with \
     `bytes`, or in the combined format";
-/// Lines that are looked at.
-const SOME: usize = 500;
+/// Lines that are searched.
+const LINES: usize = 500;
 /// What the kernel counts as acknowledged without any data: SYN and FIN.
 const HANDSHAKE: u64 = 2;
 /// Transfers that are kept.

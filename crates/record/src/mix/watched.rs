@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Found, Shown, Transfer};
+use super::{Parsed, PathEvidence, Transfer};
 
 /// The keys that matter; `crates/cli/src/kernel/watch.rs` writes them.
 #[derive(Deserialize)]
@@ -26,14 +26,14 @@ pub(super) fn is_none(line: &str) -> bool {
 }
 
 /// The connection of a line; a summary has none.
-pub(super) fn transfer(line: &str) -> Found {
+pub(super) fn transfer(line: &str) -> Parsed {
     if is_none(line) {
         return Ok(None);
     }
     let line: Line = serde_json::from_str(line)
         .map_err(|error| format!("{error}; accepted: a line of kernel watch --json"))?;
     let left = line.slow_start_ended;
-    let shown = Shown {
+    let shown = PathEvidence {
         delivered_bps: line.end_rate_bps,
         longest_window_bytes: line.longest_cwnd_packets.saturating_mul(line.mss_bytes),
         min_rtt_s: line.min_rtt_s,

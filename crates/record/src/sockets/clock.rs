@@ -3,7 +3,7 @@
 /// A time as a file writes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stamp {
-    /// A number; its unit the whole record tells.
+    /// A number, whose unit follows from the whole record.
     Number(f64),
     /// Seconds since 1970, by a calendar.
     Calendar(f64),
@@ -31,7 +31,7 @@ pub(crate) struct UnitSearch {
     largest: f64,
     least_gap: Option<f64>,
     /// How much the numbers grew between samples of a socket, the least that passed meanwhile by
-    /// its counters, and how often that was told.
+    /// its counters, and how many pairs of samples there were.
     grown: f64,
     passed_ms: f64,
     pairs: f64,
@@ -292,12 +292,12 @@ const LAST_SECOND: f64 = 1e11;
 /// The least share of what passed by the counters that the times must have: `ss` runs a little
 /// after the time was taken, and not always equally long.
 const LEAST_OVER: f64 = 0.9;
-/// Counters tell of the unit if by them so much has passed between two samples: each counts whole
+/// Counters decide the unit if by them so much has passed between two samples: each counts whole
 /// milliseconds, and begins again with each packet.
 const SURE_MS: f64 = 5.0;
 const DAY_S: f64 = 86_400.0;
 const HALF_DAY_S: f64 = 43_200.0;
-/// Where a year is not told; a leap year.
+/// Where no year is given; a leap year.
 const SOME_YEAR: u32 = 2024;
 /// Days from 1 March of the year 0, less one, to 1970.
 const TO_1970: i64 = 719_469;

@@ -50,7 +50,7 @@ pub(crate) fn is_numbers(line: &str) -> bool {
     line.contains(" cwnd:") || line.starts_with("cwnd:")
 }
 
-/// What the kernel said at one time. What is 0 `ss` leaves out, and so does an old one what it does
+/// The kernel's figures at one time. What is 0 `ss` leaves out, and so does an old one what it does
 /// not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sample {
@@ -162,7 +162,7 @@ impl Sample {
     }
 }
 
-/// Bytes that a connection has sent, and that were acknowledged, as far as they are told.
+/// Bytes that a connection has sent, and that were acknowledged, as far as `ss` prints them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum {
     sent: Option<u64>,

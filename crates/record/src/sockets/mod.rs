@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The file is read twice: for its sockets, the unit of its times and what this version of `ss`
-//! tells, and for the samples of the socket that is chosen.
+//! prints, and for the samples of the socket that is chosen.
 
 mod clock;
 mod line;
@@ -65,7 +65,7 @@ pub(crate) fn read<R: Read + Seek>(
             samples.take(now_s, sample.numbers);
         }
     })?;
-    let listed = |socket: &Seen| Listed {
+    let listed = |socket: &SocketSurvey| Listed {
         title: socket.title(),
         events: socket.samples,
         bytes: socket.last.sent.or(socket.last.acked),
@@ -84,7 +84,7 @@ pub(crate) fn read<R: Read + Seek>(
     })
 }
 
-/// What each connection said last, and by which algorithm, in the order of first samples; no time
+/// The last sample of each connection, and its algorithm, in the order of first samples; no time
 /// has to stand before them.
 pub(crate) fn last<R: Read + Seek>(
     file: &str,
@@ -99,7 +99,7 @@ pub(crate) fn last<R: Read + Seek>(
 }
 
 /// A sample while the lines pass.
-struct Found<'a> {
+struct FoundSample<'a> {
     line: u64,
     stamp: Stamp,
     /// The connection, in the order of first samples, and its ends.
@@ -109,7 +109,7 @@ struct Found<'a> {
     numbers: Sample,
 }
 
-/// The lines of a file, which tell of one socket after the other.
+/// The lines of a file, one socket after the other.
 #[derive(Default)]
 struct Reading {
     newest: Option<Stamp>,
@@ -133,7 +133,7 @@ impl Reading {
         &mut self,
         file: &str,
         source: &mut R,
-        mut take: impl FnMut(Found<'_>),
+        mut take: impl FnMut(FoundSample<'_>),
     ) -> Result<(), RecordError> {
         let unreadable = RecordError::unreadable(file);
         source.rewind().map_err(unreadable)?;
@@ -158,7 +158,7 @@ impl Reading {
         &mut self,
         number: u64,
         line: &str,
-        take: &mut impl FnMut(Found<'_>),
+        take: &mut impl FnMut(FoundSample<'_>),
     ) -> Result<(), String> {
         let mut line = line;
         if socket(line).is_none()
@@ -204,7 +204,7 @@ impl Reading {
         &mut self,
         line: u64,
         text: &str,
-        take: &mut impl FnMut(Found<'_>),
+        take: &mut impl FnMut(FoundSample<'_>),
     ) -> Result<(), String> {
         if self.socket.is_empty() {
             return Err(format!("numbers before any socket; {ACCEPTED}"));
@@ -233,7 +233,7 @@ impl Reading {
             }
         };
         let (name, algorithm) = (&*self.socket, algorithm(text));
-        take(Found { line, stamp, place, name, algorithm, numbers });
+        take(FoundSample { line, stamp, place, name, algorithm, numbers });
         Ok(())
     }
 }
@@ -251,12 +251,12 @@ pub(crate) fn next(lines: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<O
 /// The sockets of a file, and the unit of its times.
 #[derive(Default)]
 struct Survey {
-    sockets: Vec<Seen>,
+    sockets: Vec<SocketSurvey>,
     unit: UnitSearch,
 }
 
 /// A socket while the file is read for the first time.
-struct Seen {
+struct SocketSurvey {
     name: String,
     algorithm: String,
     samples: u64,
@@ -266,12 +266,12 @@ struct Seen {
 }
 
 impl Survey {
-    fn take(&mut self, found: &Found<'_>) {
+    fn take(&mut self, found: &FoundSample<'_>) {
         if let Stamp::Number(now) = found.stamp {
             self.unit.number(now);
         }
         let Some(seen) = self.sockets.get_mut(found.place) else {
-            self.sockets.push(Seen {
+            self.sockets.push(SocketSurvey {
                 name: found.name.to_owned(),
                 algorithm: found.algorithm.to_owned(),
                 samples: 1,
@@ -292,7 +292,7 @@ impl Survey {
         (seen.last, seen.last_at) = (found.numbers, found.stamp);
     }
 
-    /// What is no record of a sender is refused, and told what it lacks.
+    /// Refuses what is no record of a sender, with what it lacks.
     fn check(&self, file: &str, reading: &Reading) -> Result<(), RecordError> {
         if !self.sockets.is_empty() {
             return Ok(());
@@ -310,7 +310,7 @@ impl Survey {
     }
 }
 
-impl Seen {
+impl SocketSurvey {
     fn title(&self) -> String {
         word(format!("{} {}", self.algorithm, self.name).trim())
     }
@@ -326,5 +326,5 @@ const ACCEPTED: &str = "accepted: the output of `date +%s.%N; ss -tin` again and
 pub(crate) const LONGEST: u64 = 64 << 10;
 /// Bytes at a time.
 const BUFFER: usize = 256 << 10;
-/// Sockets that are told apart.
+/// Sockets that are kept apart.
 const MOST: usize = 100_000;

@@ -11,7 +11,7 @@ pub(crate) struct Counters {
     acked: bool,
     segments: bool,
     received: bool,
-    /// It grows: what stands still while data pass tells nothing.
+    /// It grows: one that stands still while data pass is not used.
     busy: bool,
     not_sent: bool,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Samples {
 }
 
 impl Counters {
-    /// What a sample tells too, behind one before it.
+    /// With the counters that a sample has, which follows `before`.
     pub(crate) fn with(self, before: &Sample, sample: &Sample) -> Self {
         Self {
             sent: self.sent || sample.sent.is_some(),
@@ -39,7 +39,7 @@ impl Counters {
             segments: self.segments || sample.segments.is_some(),
             received: self.received || sample.received.is_some(),
             busy: self.busy || sample.busy_ms.unwrap_or(0) > before.busy_ms.unwrap_or(0),
-            // What tells the other two tells this one too: it is older.
+            // A kernel that has either of the other two has this one too: it is older.
             not_sent: self.not_sent
                 || sample.not_sent.is_some()
                 || sample.busy_ms.is_some()
@@ -80,7 +80,7 @@ impl Samples {
     pub(crate) fn take(&mut self, now_s: f64, sample: Sample) {
         let Some(last) = self.last else {
             (self.first_s, self.now_s) = (now_s, now_s);
-            self.hidden = self.late(&sample);
+            self.hidden = self.hidden_begin(&sample);
             // What was sent before a record that begins late was not sent at its begin.
             let base = if self.hidden.is_some() { sample } else { Sample::default() };
             self.base = Some(base);
@@ -123,7 +123,7 @@ impl Samples {
 
     /// Why start-up is not in a record that begins with this sample, if it is not: more was
     /// acknowledged than the first window can have had.
-    fn late(&self, first: &Sample) -> Option<String> {
+    fn hidden_begin(&self, first: &Sample) -> Option<String> {
         let window = FIRST_WINDOW.saturating_mul(first.mss);
         let begins = |bytes: u64| {
             format!("the record begins {:.1} kB into the connection", bytes as f64 / 1e3)
@@ -164,8 +164,8 @@ impl Samples {
             true => elapsed_ms - counted(now.busy_ms, before.busy_ms) - GRAIN_MS,
             false => 0.0,
         };
-        let waits = self.waits(before) && self.waits(now);
-        let rest = if waits { elapsed_ms - by_window - by_buffer } else { idle };
+        let has_nothing_to_send = self.has_nothing_to_send(before) && self.has_nothing_to_send(now);
+        let rest = if has_nothing_to_send { elapsed_ms - by_window - by_buffer } else { idle };
         // Of kernels before 4.10, which do not count the time.
         let full = |sample: &Sample| {
             let flight = sample.unacked.saturating_add(1).saturating_mul(sample.mss);
@@ -198,7 +198,7 @@ impl Samples {
     }
 
     /// Whether a sender has nothing to send and could: nothing waits, and the window has room.
-    fn waits(&self, sample: &Sample) -> bool {
+    fn has_nothing_to_send(&self, sample: &Sample) -> bool {
         let flight = sample.unacked.saturating_mul(sample.mss);
         let waiting = match self.counters.not_sent {
             true => sample.not_sent.unwrap_or(0),
@@ -212,7 +212,7 @@ impl Samples {
         let (Some((by, from_ms, to_ms)), Some(now)) = (self.limited.take(), self.last) else {
             return;
         };
-        // A queue that is empty for a moment limits nobody.
+        // A queue that is empty for a moment is no limit.
         if by == Limit::Application && to_ms - from_ms < now.rtt_ms.unwrap_or(0.0) {
             return;
         }
@@ -278,7 +278,7 @@ impl Samples {
     }
 }
 
-/// By how much a counter has grown, where it is told.
+/// By how much a counter has grown, where it is known.
 fn grown(now: Option<u64>, before: Option<u64>) -> Option<u64> {
     now.map(|now| now.saturating_sub(before.unwrap_or(0)))
 }
@@ -288,7 +288,7 @@ fn acked(sample: &Sample) -> u64 {
     sample.acked.unwrap_or(0).saturating_sub(1)
 }
 
-/// BBR tells its state by the gain of its pacing: 2.77 or 2.89 in Startup, and no other above 2.
+/// The gain of BBR's pacing shows its state: 2.77 or 2.89 in Startup, and no other above 2.
 fn startup(before: Option<f64>, now: Option<f64>) -> Option<State> {
     let starts = |gain: f64| gain > 2.0;
     match (before.map(starts), starts(now?)) {

@@ -1,5 +1,5 @@
-//! The table of the connections of a host that `kernel watch` has told: a row for each line of its
-//! recording, whose keys are the columns.
+//! The table of the connections that `kernel watch` has recorded on a host: a row for each line of
+//! the recording, whose keys are the columns.
 
 use serde_json::Value as Json;
 
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::Values;
 
-    const TOLD: &str = r#"{"schema":"firstflight/connection@1","began_s":1.5,"duration_s":2.0,
+    const CONNECTION: &str = r#"{"schema":"firstflight/connection@1","began_s":1.5,"duration_s":2.0,
         "local":"192.0.2.1:443","remote":"[2001:db8::1]:5000","accepted":true,"control":"cubic",
         "slow_start_end":"loss","slow_start_ended":true,"end_cwnd_packets":294,
         "end_after_s":[0.25,0.296],"end_rate_bps":40000000,"end_srtt_s":0.041,"timeouts":null,
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn a_line_is_a_row_and_its_interval_two_columns() {
         let mut table = Table::empty(columns());
-        push(&mut table, TOLD).unwrap();
-        push(&mut table, &TOLD.replace("[0.25,0.296]", "null")).unwrap();
+        push(&mut table, CONNECTION).unwrap();
+        push(&mut table, &CONNECTION.replace("[0.25,0.296]", "null")).unwrap();
         assert_eq!(table.column("end_not_after_s"), Some(&Values::Number(vec![Some(0.296), None])));
         assert_eq!(table.column("timeouts"), Some(&Values::Count(vec![None; 2])));
         assert_eq!(table.row(0)["remote"], "[2001:db8::1]:5000");
@@ -98,11 +98,11 @@ mod tests {
     fn what_is_no_connection_is_refused_with_key_and_what_is_accepted() {
         let mut table = Table::empty(columns());
         let mut refused = |line: &str| push(&mut table, line).unwrap_err();
-        let negative = TOLD.replace("\"cwnd_packets\":150", "\"cwnd_packets\":-1");
+        let negative = CONNECTION.replace("\"cwnd_packets\":150", "\"cwnd_packets\":-1");
         assert_eq!(refused(&negative), "cwnd_packets is -1; accepted: integer");
-        let nameless = TOLD.replace("\"control\":\"cubic\",", "");
+        let nameless = CONNECTION.replace("\"control\":\"cubic\",", "");
         assert_eq!(refused(&nameless), "control is null; accepted: string");
-        let other = TOLD.replace("connection@1", "connection@2");
+        let other = CONNECTION.replace("connection@1", "connection@2");
         assert!(refused(&other).contains("accepted: \"firstflight/connection@1\""));
         assert!(refused("{").contains("EOF"));
         assert!(table.is_empty());

@@ -46,7 +46,7 @@ pub enum Values {
 /// Why a table cannot be made or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// A measured number that is not finite, which no form can tell from "not measured".
+    /// A measured number that is not finite, which no form can distinguish from "not measured".
     #[error("{column} of flow {flow}, {control}, is {found}; accepted: a finite number")]
     NotFinite {
         /// The column.
@@ -69,7 +69,7 @@ pub enum TableError {
     Write(#[from] io::Error),
 }
 
-/// What the file system said, which the error's own conversion hides: whether a disk is full is
+/// The file system's error, which the error's own conversion hides: whether a disk is full is
 /// read from its kind.
 pub fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {

@@ -22,12 +22,12 @@ pub fn push(table: &mut Table, line: &[u8]) -> Result<(), String> {
 }
 
 const COLUMNS: [Column; 14] = [
-    Column::new(Measure, Number, "after_s", "s", "When it was told, since the trial began"),
+    Column::new(Measure, Number, "after_s", "s", "When it was reported, since the trial began"),
     Column::new(Key, Count, "minute", "min", "In which it began, since the machine was started"),
     Column::new(Key, Text, "local", "", "Address and port of the host of the trial"),
     Column::new(Key, Text, "remote", "", "Address and port of the other"),
     Column::new(Key, Flag, "tried", "", "It was dealt the control that is tried"),
-    Column::new(Key, Text, "control", "", "The kernel's name of its control when it was told"),
+    Column::new(Key, Text, "control", "", "The kernel's name of its control when it was reported"),
     Column::new(Measure, Flag, "refused", "", "The kernel refused the control that was dealt"),
     Column::new(Measure, Number, "time_to_bytes_s", "s", "Until --bytes were acknowledged")
         .or_null(),
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(table.column("time_to_bytes_s"), Some(&Values::Number(vec![None])));
         assert_eq!(table.row(0)["acked_bytes"], 150_000);
         let wrong = line.replace("\"tried\":true", "\"tried\":1");
-        let said = push(&mut table, wrong.as_bytes()).unwrap_err();
-        assert_eq!(said, "tried is 1; accepted: boolean");
+        let problem = push(&mut table, wrong.as_bytes()).unwrap_err();
+        assert_eq!(problem, "tried is 1; accepted: boolean");
     }
 }

@@ -16,8 +16,8 @@ fn is_up_to_date(file: &str, text: &str) {
         fs::write(&path, text).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    let again = "UPDATE_GOLDEN=1 cargo test -p firstflight-results writes it anew";
-    assert_eq!(found, text, "docs/{file} is out of date; {again}");
+    let command = "UPDATE_GOLDEN=1 cargo test -p firstflight-results writes it anew";
+    assert_eq!(found, text, "docs/{file} is out of date; {command}");
 }
 
 #[test]

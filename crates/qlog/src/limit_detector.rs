@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use crate::event::{Event, FlowControl, Metrics, Packet, What};
 use crate::limits::{Limit, Limits};
 
-/// Watches what a sender used of its window and of its receiver's credit.
+/// Finds where a sender used less than its window: it had no credit of its receiver, or no data.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Usage {
+pub(crate) struct LimitDetector {
     limits: Limits,
     cwnd: Option<u64>,
     in_flight: Option<u64>,
@@ -41,7 +41,7 @@ struct Credit {
     blocked_since_ms: Option<f64>,
 }
 
-impl Usage {
+impl LimitDetector {
     /// Takes an event, which is not before any that was taken.
     pub(crate) fn take(&mut self, event: &Event) {
         self.newest_ms = event.at_ms;
@@ -63,7 +63,8 @@ impl Usage {
         }
         let advanced = self.credit.send(&packet.flow);
         let since = self.credit.blocked_since_ms;
-        // Data after a blocked frame: the frame was of another stream, or the credit was not told.
+        // Data after a blocked frame: the frame was of another stream, or the credit was not
+        // logged.
         if let Some(since) = since.filter(|since| advanced && at_ms > *since) {
             self.unblocked(since, at_ms);
         }
@@ -135,7 +136,7 @@ impl Usage {
     /// A start-up at most doubles its window in an RTT, so a sender that fills it has had more than
     /// half of it in flight; RFC 9002 section 7.8 calls less underutilised.
     fn end_round(&mut self, round: Round, at_ms: f64) {
-        // Where data left, something was in flight: a log that says 0 does not tell it.
+        // Where data left, something was in flight: a log that says 0 does not have the flight.
         let flight = round.most_in_flight.filter(|flight| *flight > 0 && round.data);
         let Some(flight) = flight else { return };
         if flight < round.window / 2 && self.credit.blocked_since_ms.is_none() {
@@ -162,7 +163,7 @@ impl Credit {
         let before = self.sent;
         for (stream, end) in &flow.ends {
             if self.ends.len() >= MOST_STREAMS && !self.ends.contains_key(stream) {
-                // A stream that is done is not told apart from one that rests.
+                // A stream that is done looks the same as one that rests.
                 self.ends.clear();
             }
             let known = self.ends.entry(*stream).or_insert(0);
@@ -177,7 +178,7 @@ impl Credit {
     }
 }
 
-/// Whether a packet carries data of the application. Where a log has no frames, its length tells.
+/// Whether a packet carries data of the application: by its length where a log has no frames.
 fn carries_data(packet: &Packet) -> bool {
     match packet.flow.has_frames {
         true => !packet.flow.ends.is_empty() || packet.flow.has_stream,
