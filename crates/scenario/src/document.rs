@@ -14,7 +14,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::error::{Place, ScenarioError};
 use crate::flags::PathFlags;
-use crate::schema::Asked;
+use crate::schema::Probe;
 
 /// A scenario as written, before its values are understood.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct Document {
 pub struct Files(Option<Arc<BTreeMap<PathBuf, Arc<[u8]>>>>);
 
 impl Files {
-    /// These files and no others, by their paths as a scenario's file and the names in it tell.
+    /// These files and no others, by their paths: the scenario's folder and the names in it.
     pub fn in_memory(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> Self {
         let files = files.into_iter().map(|(path, bytes)| (path, bytes.into()));
         Self(Some(Arc::new(files.collect())))
@@ -39,7 +39,7 @@ impl Files {
     /// A file's bytes to be read, and how many they are.
     pub(crate) fn open(&self, path: &Path) -> Result<(Box<dyn Read>, u64), Unread> {
         let Some(files) = &self.0 else {
-            // Too large a file is told with its first line, if that is text.
+            // `Lines` refuses a file that is too large, after the check that it is text.
             let file = firstflight_outside::open(path, u64::MAX)?;
             let bytes = file.get_ref().metadata().map_or(0, |about| about.len());
             return Ok((Box::new(file), bytes));
@@ -68,8 +68,8 @@ pub(crate) enum Raw {
     Other(String),
     List(Vec<Node>),
     Table(BTreeMap<String, Node>),
-    /// A table that is only asked which keys it may have: those that its reader asks for.
-    Asked(Arc<Asked>),
+    /// A table without entries, which notes the keys that its reader asks for.
+    Probe(Arc<Probe>),
 }
 
 impl Document {
@@ -274,7 +274,7 @@ impl Node {
                 let items: Vec<_> = items.iter().map(Self::shown).collect();
                 format!("[{}]", items.join(", "))
             }
-            Raw::Table(_) | Raw::Asked(_) => "a table".to_owned(),
+            Raw::Table(_) | Raw::Probe(_) => "a table".to_owned(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::complete::{Buffer, Complete, Flow, Link, PACKET, QUIC_PACKET, default
 use crate::profile::Recovery;
 use crate::{Loss, Profile, Size, Time};
 
-/// What is said of a group of flows.
+/// Describes a group of flows.
 type Words<'a> = &'a dyn Fn(&Flow) -> String;
 
 impl Complete {
@@ -47,7 +47,7 @@ impl Complete {
         // A transfer ends when it is done.
         let all_end = self.flows.iter().all(|flow| flow.size.is_some());
         let most = if all_end { "at most " } else { "" };
-        let unusual: String = self.unusual(link).iter().map(|said| format!(", {said}")).collect();
+        let unusual: String = self.unusual(link).iter().map(|words| format!(", {words}")).collect();
         format!("{rate}, {rtt}, buffer {buffer}, {most}{duration}{udp}{unusual}")
     }
 
@@ -64,32 +64,33 @@ impl Complete {
         format!("{rtt} ({without} and 4 x {access} of access)")
     }
 
-    /// What else of the path and its flows is not as where nothing is given, each in two words.
+    /// Every other key of the path and its flows that differs from its default, in a few words
+    /// each.
     fn unusual(&self, slowest: &Link) -> Vec<String> {
-        let mut said = Vec::new();
-        let mut say = |differs: bool, words: String| {
+        let mut all = Vec::new();
+        let mut add = |differs: bool, words: String| {
             if differs {
-                said.push(words);
+                all.push(words);
             }
         };
         for link in &self.links {
             let place =
                 if self.links.len() > 1 { format!(" at {}", link.name) } else { String::new() };
-            say(link.loss != Loss::default(), format!("loss {}{place}", link.loss));
-            say(!link.drop.is_empty(), format!("{} chosen drops{place}", link.drop.len()));
+            add(link.loss != Loss::default(), format!("loss {}{place}", link.loss));
+            add(!link.drop.is_empty(), format!("{} chosen drops{place}", link.drop.len()));
             let marks = link.ecn_threshold.unwrap_or_default();
-            say(marks > 0, format!("marks from {marks} packets on{place}"));
+            add(marks > 0, format!("marks from {marks} packets on{place}"));
             if let Some(queue) = &link.queue {
-                say(true, format!("queue {}{place}", queue.written));
+                add(true, format!("queue {}{place}", queue.written));
             }
             for words in link.words() {
-                say(true, format!("{words}{place}"));
+                add(true, format!("{words}{place}"));
             }
         }
         let usual_packet =
             if self.endpoint.profile == Profile::Quic { QUIC_PACKET } else { PACKET };
-        say(self.packet != usual_packet, format!("packets of {}", self.packet));
-        say(self.headers > Size::default(), format!("headers {}", self.headers));
+        add(self.packet != usual_packet, format!("packets of {}", self.packet));
+        add(self.headers > Size::default(), format!("headers {}", self.headers));
         let access = default_access_rate(slowest.rate);
         let ack = self.endpoint.profile.constants().flow.delayed_ack;
         let each: [(bool, Words<'_>); 10] = [
@@ -122,10 +123,10 @@ impl Complete {
             }),
         ];
         for (differs, words) in each {
-            say(differs, self.each(words));
+            add(differs, self.each(words));
         }
-        say(self.seed != 1, format!("seed {}", self.seed));
-        said
+        add(self.seed != 1, format!("seed {}", self.seed));
+        all
     }
 
     fn any(&self, is_so: impl Fn(&Flow) -> bool) -> bool {
@@ -142,10 +143,10 @@ impl Complete {
         }
     }
 
-    /// What `say` answers for the groups of flows, each distinct answer once, joined by `or`.
-    fn each(&self, say: impl Fn(&Flow) -> String) -> String {
+    /// The `words` of the groups of flows, each distinct one once, joined by `or`.
+    fn each(&self, words: impl Fn(&Flow) -> String) -> String {
         let mut known = HashSet::new();
-        let all = self.flows.iter().map(say);
+        let all = self.flows.iter().map(words);
         all.filter(|words| known.insert(words.clone())).collect::<Vec<_>>().join(" or ")
     }
 }
@@ -169,7 +170,7 @@ impl Recovery {
 mod tests {
     use crate::Scenario;
 
-    fn said(text: &str) -> String {
+    fn endpoints(text: &str) -> String {
         Scenario::parse(&format!("controls = ['hoe']\n{text}"), "x.toml")
             .and_then(|scenario| scenario.complete())
             .unwrap()
@@ -177,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_and_what_was_set_alone_are_said() {
-        assert_eq!(said(""), "profile linux: IW 10 packets, no ssthresh, recovery RACK");
+    fn the_profile_and_what_was_set_alone_are_named() {
+        assert_eq!(endpoints(""), "profile linux: IW 10 packets, no ssthresh, recovery RACK");
         assert_eq!(
-            said("profile = 'rfc'"),
+            endpoints("profile = 'rfc'"),
             "profile rfc: IW 1 packet, ssthresh 32 packets, recovery NewReno"
         );
         assert_eq!(
-            said("profile = 'ns2'\nsyn = false\nrto_min = '1s'\niw = '1500B'"),
+            endpoints("profile = 'ns2'\nsyn = false\nrto_min = '1s'\niw = '1500B'"),
             "profile ns2 with its own syn, rto_min: IW 1500B, ssthresh 32 packets, recovery NewReno"
         );
     }
@@ -218,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_differ_are_told_apart() {
+    fn each_value_of_groups_that_differ_is_named() {
         let flows = "[[flow]]\niw = '3pkt'\n[[flow]]\n[[flow]]\nssthresh = '9pkt'";
         assert_eq!(
-            said(flows),
+            endpoints(flows),
             "profile linux: IW 3 packets or 10 packets, no ssthresh or ssthresh 9 packets, \
              recovery RACK"
         );

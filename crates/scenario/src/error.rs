@@ -1,4 +1,4 @@
-//! What can be wrong with a scenario, told so that a newcomer can mend it.
+//! What can be wrong with a scenario, in messages that say how to mend it.
 
 use std::fmt;
 
@@ -76,12 +76,12 @@ pub enum ScenarioError {
 }
 
 impl ScenarioError {
-    /// Names the place where the value of a key really stands, if that is known: a program that set
-    /// it took it from there.
-    pub fn located(mut self, stands: impl Fn(&str) -> Option<Place>) -> Self {
+    /// Replaces the place of a value that a program set by the place from which it took the value,
+    /// if `place_of` knows that.
+    pub fn located(mut self, place_of: impl Fn(&str) -> Option<Place>) -> Self {
         if let Self::UnknownKey { place, .. } | Self::Value { place, .. } = &mut self
             && let Place::Key { line: None, key, .. } = place
-            && let Some(found) = stands(key)
+            && let Some(found) = place_of(key)
         {
             *place = found;
         }

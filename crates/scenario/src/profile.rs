@@ -7,155 +7,178 @@ use firstflight_control::hint;
 
 use crate::keys::{FlowValues, Key, Switches};
 
-/// A named set of the constants in which implementations of TCP and QUIC differ. A scenario can
-/// set each of them by its own key too.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Profile {
-    /// RFC 5681, 6298, 6582 and 3042, with the papers' initial window of one packet, and without a
-    /// SYN exchange.
-    Rfc,
-    /// The stock agents of ns-2.35, which the papers ran.
-    Ns2,
-    /// A current Linux kernel, up to 6.18 unless [`LinuxRelease`] says otherwise. A scenario that
-    /// names no profile has this one.
-    #[default]
-    Linux,
-    /// QUIC's rules (RFC 9000, RFC 9002) with quinn's constants, without quinn.
-    Quic,
+/// Declares an enum whose values are words of files and flags: its doc, its name, what messages
+/// call it, then its values, each with its word.
+macro_rules! words {
+    (
+        $(#[$about:meta])*
+        $name:ident, $what:literal:
+        $($(#[$meaning:meta])* $value:ident = $word:literal,)+
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[$meaning])* #[serde(rename = $word)] $value,)+
+        }
+
+        impl $name {
+            /// What is accepted.
+            pub const NAMES: &'static [&'static str] = &[$($word),+];
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$value),)+
+                    _ => {
+                        let hint = hint(text, Self::NAMES.iter().copied());
+                        let names = Self::NAMES.join(", ");
+                        Err(format!("unknown {}{hint}; accepted: {names}", $what))
+                    }
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$value => $word),+ })
+            }
+        }
+    };
 }
 
-/// Which ns-2 profile `ns2` means. Its constants changed over the years, and a paper ran those of
-/// its time.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-pub enum Ns2Release {
-    /// ns-2.1b6, that of 2000.
-    #[serde(rename = "2.1b6")]
-    V21b6,
-    /// ns-2.26, from before the changes of May 2003.
-    #[serde(rename = "2.26")]
-    V226,
-    /// ns-2.35 of 2011, the last one.
-    #[default]
-    #[serde(rename = "2.35")]
-    V235,
+words! {
+    /// A named set of the constants in which implementations of TCP and QUIC differ. A scenario can
+    /// set each of them by its own key too.
+    #[derive(Default)]
+    Profile, "profile":
+        /// RFC 5681, 6298, 6582 and 3042, with the papers' initial window of one packet, and
+        /// without a SYN exchange.
+        Rfc = "rfc",
+        /// The stock agents of ns-2.35, which the papers ran.
+        Ns2 = "ns2",
+        /// A current Linux kernel, up to 6.18 unless [`LinuxRelease`] says otherwise. A scenario
+        /// that names no profile has this one.
+        #[default]
+        Linux = "linux",
+        /// QUIC's rules (RFC 9000, RFC 9002) with quinn's constants, without quinn.
+        Quic = "quic",
 }
 
-/// How a sender repairs losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Recovery {
-    /// Fast retransmit, then slow start from one segment (Jacobson, SIGCOMM 1988).
-    Tahoe,
-    /// Fast retransmit and fast recovery, over at the first new ACK (RFC 5681 section 3.2).
-    Reno,
-    /// Partial ACKs repair one loss per round trip (RFC 6582).
-    NewReno,
-    /// The pipe algorithm over selective ACKs (RFC 6675).
-    Sack,
-    /// RACK-TLP (RFC 8985) over selective ACKs, with PRR and F-RTO, as Linux has them.
-    Rack,
-    /// Packet numbers that are never used again, and thresholds in packets and time (RFC 9002).
-    Quic,
-    /// The timer alone, and slow start after it: ns-2.35's TCP/Linux with receivers that report
-    /// nothing out of order.
-    #[serde(rename = "ns2-linux")]
-    Ns2Linux,
+words! {
+    /// Which ns-2 profile `ns2` means. Its constants changed over the years, and a paper ran those
+    /// of its time.
+    #[derive(Default)]
+    Ns2Release, "release of ns-2":
+        /// ns-2.1b6, that of 2000.
+        V21b6 = "2.1b6",
+        /// ns-2.26, from before the changes of May 2003.
+        V226 = "2.26",
+        /// ns-2.35 of 2011, the last one.
+        #[default]
+        V235 = "2.35",
 }
 
-/// What carries a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Carrier {
-    /// The simulator's TCP.
-    Tcp,
-    /// quinn's QUIC over the simulator's network.
-    Quic,
+words! {
+    /// How a sender repairs losses.
+    Recovery, "recovery":
+        /// Fast retransmit, then slow start from one segment (Jacobson, SIGCOMM 1988).
+        Tahoe = "tahoe",
+        /// Fast retransmit and fast recovery, over at the first new ACK (RFC 5681 section 3.2).
+        Reno = "reno",
+        /// Partial ACKs repair one loss per round trip (RFC 6582).
+        NewReno = "newreno",
+        /// The pipe algorithm over selective ACKs (RFC 6675).
+        Sack = "sack",
+        /// RACK-TLP (RFC 8985) over selective ACKs, with PRR and F-RTO, as Linux has them.
+        Rack = "rack",
+        /// Packet numbers that are never used again, and thresholds in packets and time (RFC 9002).
+        Quic = "quic",
+        /// The timer alone, and slow start after it: ns-2.35's TCP/Linux with receivers that report
+        /// nothing out of order.
+        Ns2Linux = "ns2-linux",
 }
 
-/// TCP Fast Open (RFC 7413): data that does not wait for the end of the SYN exchange.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum FastOpen {
-    /// Every connection waits for its SYN exchange.
-    #[default]
-    Off,
-    /// The first connection of a source asks for a cookie; its later ones have one.
-    On,
-    /// Every connection has a cookie, the first included.
-    Cookie,
+words! {
+    /// What carries a flow.
+    Carrier, "transport":
+        /// The simulator's TCP.
+        Tcp = "tcp",
+        /// quinn's QUIC over the simulator's network.
+        Quic = "quic",
 }
 
-/// Which retransmission timer senders have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Timer {
-    /// RFC 6298's.
-    Rfc6298,
-    /// Linux's: the smallest RTO is the least of what is added to the smoothed RTT, and the timer
-    /// fires with a tick of 4 ms (`tcp_rtt_estimator`).
-    Linux,
-    /// ns-2's: one packet at a time is timed, in whole ticks of the clock.
-    Ns2,
+words! {
+    /// TCP Fast Open (RFC 7413): data that does not wait for the end of the SYN exchange.
+    #[derive(Default)]
+    FastOpen, "fast open":
+        /// Every connection waits for its SYN exchange.
+        #[default]
+        Off = "off",
+        /// The first connection of a source asks for a cookie; its later ones have one.
+        On = "on",
+        /// Every connection has a cookie, the first included.
+        Cookie = "cookie",
 }
 
-/// Which receiver's rules decide when ACKs leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Receiver {
-    /// RFC 5681's (section 4.2), with the whole window from the SYN on.
-    Rfc5681,
-    /// Linux's: the offered window grows with what comes (`tcp_grow_window`), and how long an ACK
-    /// waits is estimated (`tcp_send_delayed_ack`).
-    Linux,
-    /// ns-2's: the ACK of a packet that comes twice may be delayed too.
-    Ns2,
+words! {
+    /// Which retransmission timer senders have.
+    Timer, "timer":
+        /// RFC 6298's.
+        Rfc6298 = "rfc6298",
+        /// Linux's: the smallest RTO is the least of what is added to the smoothed RTT, and the
+        /// timer fires with a tick of 4 ms (`tcp_rtt_estimator`).
+        Linux = "linux",
+        /// ns-2's: one packet at a time is timed, in whole ticks of the clock.
+        Ns2 = "ns2",
 }
 
-/// Which clock paces a control that sets a pacing rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pacer {
-    /// Every packet leaves when the one before has had its time.
-    Exact,
-    /// TCP's own timer in Linux, without `fq` (`tcp_update_skb_after_send`).
-    Linux,
+words! {
+    /// Which receiver's rules decide when ACKs leave.
+    Receiver, "receiver":
+        /// RFC 5681's (section 4.2), with the whole window from the SYN on.
+        Rfc5681 = "rfc5681",
+        /// Linux's: the offered window grows with what comes (`tcp_grow_window`), and how long an
+        /// ACK waits is estimated (`tcp_send_delayed_ack`).
+        Linux = "linux",
+        /// ns-2's: the ACK of a packet that comes twice may be delayed too.
+        Ns2 = "ns2",
 }
 
-/// Which Linux a receiver of Linux's is, where releases differ.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-pub enum LinuxRelease {
-    /// Up to 6.18.
-    #[default]
-    #[serde(rename = "6.18")]
-    V618,
-    /// 6.19 and later: `tcp_comp_sack_rtt_percent` is 33 and no longer fixed at 5, and
-    /// `tcp_comp_sack_slack_ns` 10 and no longer 100 microseconds.
-    #[serde(rename = "6.19")]
-    V619,
+words! {
+    /// Which clock paces a control that sets a pacing rate.
+    Pacer, "pacer":
+        /// Every packet leaves when the one before has had its time.
+        Exact = "exact",
+        /// TCP's own timer in Linux, without `fq` (`tcp_update_skb_after_send`).
+        Linux = "linux",
 }
 
-/// How receivers tell senders of marks.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum EcnFeedback {
-    /// Every ACK echoes a mark until the sender has reduced its window (RFC 3168).
-    #[default]
-    Rfc3168,
-    /// DCTCP's: ACKs echo runs of marks (RFC 8257 section 3.2).
-    Dctcp,
-    /// ACKs count marks (RFC 9768).
-    AccEcn,
+words! {
+    /// Which Linux a receiver of Linux's is, where releases differ.
+    #[derive(Default)]
+    LinuxRelease, "release of Linux":
+        /// Up to 6.18.
+        #[default]
+        V618 = "6.18",
+        /// 6.19 and later: `tcp_comp_sack_rtt_percent` is 33 and no longer fixed at 5, and
+        /// `tcp_comp_sack_slack_ns` 10 and no longer 100 microseconds.
+        V619 = "6.19",
+}
+
+words! {
+    /// How receivers tell senders of marks.
+    #[derive(Default)]
+    EcnFeedback, "feedback of ECN":
+        /// Every ACK echoes a mark until the sender has reduced its window (RFC 3168).
+        #[default]
+        Rfc3168 = "rfc3168",
+        /// DCTCP's: ACKs echo runs of marks (RFC 8257 section 3.2).
+        Dctcp = "dctcp",
+        /// ACKs count marks (RFC 9768).
+        AccEcn = "accecn",
 }
 
 /// The constants of a profile.
@@ -212,76 +235,6 @@ impl Constants {
         Key::all().map(|key| (key.name, key.value(self))).collect()
     }
 }
-
-/// Names in files and flags for an enum without fields.
-macro_rules! named {
-    ($type:ty, $what:literal, $($name:literal => $value:path),+) => {
-        impl $type {
-            /// What is accepted.
-            pub const NAMES: &'static [&'static str] = &[$($name),+];
-        }
-
-        impl FromStr for $type {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                match text {
-                    $($name => Ok($value),)+
-                    _ => {
-                        let hint = hint(text, Self::NAMES.iter().copied());
-                        let names = Self::NAMES.join(", ");
-                        Err(format!("unknown {}{hint}; accepted: {names}", $what))
-                    }
-                }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $($value => $name),+ })
-            }
-        }
-    };
-}
-
-named!(
-    Profile, "profile",
-    "rfc" => Profile::Rfc, "ns2" => Profile::Ns2, "linux" => Profile::Linux,
-    "quic" => Profile::Quic
-);
-named!(
-    Ns2Release, "release of ns-2",
-    "2.1b6" => Ns2Release::V21b6, "2.26" => Ns2Release::V226, "2.35" => Ns2Release::V235
-);
-named!(
-    LinuxRelease, "release of Linux",
-    "6.18" => LinuxRelease::V618, "6.19" => LinuxRelease::V619
-);
-named!(Carrier, "transport", "tcp" => Carrier::Tcp, "quic" => Carrier::Quic);
-named!(
-    FastOpen, "fast open",
-    "off" => FastOpen::Off, "on" => FastOpen::On, "cookie" => FastOpen::Cookie
-);
-named!(
-    Timer, "timer",
-    "rfc6298" => Timer::Rfc6298, "linux" => Timer::Linux, "ns2" => Timer::Ns2
-);
-named!(
-    Receiver, "receiver",
-    "rfc5681" => Receiver::Rfc5681, "linux" => Receiver::Linux, "ns2" => Receiver::Ns2
-);
-named!(Pacer, "pacer", "exact" => Pacer::Exact, "linux" => Pacer::Linux);
-named!(
-    EcnFeedback, "feedback of ECN",
-    "rfc3168" => EcnFeedback::Rfc3168, "dctcp" => EcnFeedback::Dctcp,
-    "accecn" => EcnFeedback::AccEcn
-);
-named!(
-    Recovery, "recovery",
-    "tahoe" => Recovery::Tahoe, "reno" => Recovery::Reno,
-    "newreno" => Recovery::NewReno, "sack" => Recovery::Sack, "rack" => Recovery::Rack,
-    "quic" => Recovery::Quic, "ns2-linux" => Recovery::Ns2Linux
-);
 
 #[cfg(test)]
 mod tests {

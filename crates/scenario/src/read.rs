@@ -1,4 +1,4 @@
-//! From the tree of a document to typed values, with an error for every key nobody asked for.
+//! From the tree of a document to typed values, with an error for every unknown key.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -37,9 +37,9 @@ impl Node {
     pub(crate) fn fields(&self) -> Result<Fields<'_>, ScenarioError> {
         match &self.raw {
             Raw::Table(entries) => {
-                Ok(Fields { node: self, entries: Some(entries), asked: Vec::new() })
+                Ok(Fields { node: self, entries: Some(entries), known: Vec::new() })
             }
-            Raw::Asked(_) => Ok(Fields { node: self, entries: None, asked: Vec::new() }),
+            Raw::Probe(_) => Ok(Fields { node: self, entries: None, known: Vec::new() }),
             _ => Err(self.error("not a table; accepted: keys with values under a [header]")),
         }
     }
@@ -59,7 +59,7 @@ impl Node {
 pub(crate) struct Fields<'a> {
     node: &'a Node,
     entries: Option<&'a BTreeMap<String, Node>>,
-    asked: Vec<&'static str>,
+    known: Vec<&'static str>,
 }
 
 impl<'a> Fields<'a> {
@@ -96,19 +96,19 @@ impl<'a> Fields<'a> {
         key: &'static str,
         form: impl FnOnce() -> Form,
     ) -> Option<&'a Node> {
-        if let Raw::Asked(asked) = &self.node.raw {
-            asked.note(key, form());
+        if let Raw::Probe(probe) = &self.node.raw {
+            probe.note(key, form());
         }
-        self.asked.push(key);
+        self.known.push(key);
         self.entries?.get(key)
     }
 
     /// Refuses every key that was not asked for.
     pub(crate) fn finish(self) -> Result<(), ScenarioError> {
-        let unknown = |(name, _): &(&String, &Node)| !self.asked.contains(&name.as_str());
+        let unknown = |(name, _): &(&String, &Node)| !self.known.contains(&name.as_str());
         match self.entries.into_iter().flatten().find(unknown) {
             None => Ok(()),
-            Some((name, node)) => Err(unknown_key(node, name, &self.asked)),
+            Some((name, node)) => Err(unknown_key(node, name, &self.known)),
         }
     }
 

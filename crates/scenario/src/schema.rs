@@ -1,6 +1,6 @@
 //! The keys of a scenario file as a JSON Schema, for editors.
 //!
-//! It is made by the readers themselves: each is given a table that notes what is asked of it, so
+//! It is made by the readers themselves: each reads a table that notes which keys it asks for, so
 //! that no list of keys stands here. What a schema cannot say, such as which keys exclude each
 //! other, only `run` checks.
 
@@ -44,9 +44,9 @@ pub(crate) enum Form {
 
 /// A table without values, which notes what its reader asks for.
 #[derive(Debug, Default)]
-pub(crate) struct Asked(Mutex<Vec<(&'static str, Form)>>);
+pub(crate) struct Probe(Mutex<Vec<(&'static str, Form)>>);
 
-impl Asked {
+impl Probe {
     pub(crate) fn note(&self, key: &'static str, form: Form) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((key, form));
     }
@@ -61,12 +61,12 @@ impl Form {
 }
 
 fn keys<T: Read>() -> Vec<(&'static str, Form)> {
-    let asked = Arc::new(Asked::default());
+    let probe = Arc::new(Probe::default());
     let place = Place::Key { file: String::new(), line: None, key: String::new() };
-    // What must be there is missing: all has been asked for before the reader says so.
-    let _ = T::read(&Node { place, raw: Raw::Asked(Arc::clone(&asked)), files: Files::default() });
-    let asked = asked.0.lock().unwrap_or_else(PoisonError::into_inner);
-    asked.clone()
+    // The read fails for lack of values, after it has asked for all keys.
+    let _ = T::read(&Node { place, raw: Raw::Probe(Arc::clone(&probe)), files: Files::default() });
+    let probe = probe.0.lock().unwrap_or_else(PoisonError::into_inner);
+    probe.clone()
 }
 
 /// The keys of a scenario file and the forms of their values (JSON Schema, draft 2020-12).
@@ -87,7 +87,7 @@ pub fn schema() -> Value {
 
 /// A table; `above` is the dotted key at which it stands, `defined` has those it names.
 fn table(above: &str, keys: &[(&str, Form)], defined: &mut Map<String, Value>) -> Value {
-    let described = described();
+    let descriptions = descriptions();
     let mut properties = Map::new();
     for (key, form) in keys {
         let mut value = match (above, *key) {
@@ -95,7 +95,7 @@ fn table(above: &str, keys: &[(&str, Form)], defined: &mut Map<String, Value>) -
             _ => value(key, form, defined),
         };
         let about = [format!("{above}{key}"), (*key).to_owned()];
-        let about = about.iter().find_map(|key| described.get(key.as_str()));
+        let about = about.iter().find_map(|key| descriptions.get(key.as_str()));
         if let (Value::Object(value), Some(about)) = (&mut value, about) {
             value.insert("description".to_owned(), json!(about));
         }
@@ -153,7 +153,7 @@ fn expect() -> Value {
 }
 
 /// What the help and the reference say of keys.
-fn described() -> BTreeMap<&'static str, String> {
+fn descriptions() -> BTreeMap<&'static str, String> {
     let flags = PathFlags::all().iter().map(|flag| (flag.key, flag.help.clone()));
     flags.chain(Key::all().map(|key| (key.name, key.explained()))).collect()
 }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readers_tell_their_keys() {
+    fn the_readers_name_their_keys() {
         let schema = schema();
         let at = |pointer: &str| schema.pointer(pointer).unwrap_or(&Value::Null);
         assert_eq!(at("/additionalProperties"), false);

@@ -1,6 +1,6 @@
-//! Traces: what a link was, recorded by somebody, in a file beside the scenario.
+//! Traces: the rates or delays of a link over time, in a file that the scenario names.
 //!
-//! What form a file has its first line tells, not its name: one number a line, or columns.
+//! The first line of a file decides its form, not its name: one number a line, or columns.
 //!
 //! A file is read line by line, and only what is kept of it is held in memory. A line has at most a
 //! hundred characters and a file at most 256 MiB, so that neither a device nor a data set of
@@ -32,10 +32,10 @@ use lines::{Lines, Problem};
 pub struct Trace<T> {
     /// Its name as written, relative to the scenario's file.
     pub file: String,
-    /// What tells its content from any other: the first half of its SHA-256, in hexadecimal digits.
+    /// Identifies its content: the first half of its SHA-256, in hexadecimal digits.
     pub digest: String,
-    /// What it says.
-    pub said: T,
+    /// What was read of it.
+    pub content: T,
 }
 
 /// The rate of a link over time.
@@ -65,8 +65,8 @@ pub struct Delays {
 /// Delays that were recorded, in nanoseconds, without their times.
 pub type Recorded = Arc<[u64]>;
 
-/// What can be read of a file of lines.
-pub(crate) trait Said: Sized {
+/// What can be read of a file of lines, with the digest of the file.
+pub(crate) trait Content: Sized {
     /// The first line that is no comment, and the lines behind it.
     fn read(first: String, lines: Lines) -> Result<(Self, String), Problem>;
 
@@ -83,7 +83,7 @@ pub(crate) trait Said: Sized {
     }
 }
 
-impl Said for Rates {
+impl Content for Rates {
     fn read(first: String, lines: Lines) -> Result<(Self, String), Problem> {
         match has_columns(&first) {
             true => columns::rates(first, lines),
@@ -92,7 +92,7 @@ impl Said for Rates {
     }
 }
 
-impl Said for Delays {
+impl Content for Delays {
     fn read(first: String, lines: Lines) -> Result<(Self, String), Problem> {
         match has_columns(&first) {
             true => columns::delays(first, lines),
@@ -101,7 +101,7 @@ impl Said for Delays {
     }
 }
 
-impl Said for Recorded {
+impl Content for Recorded {
     fn read(first: String, lines: Lines) -> Result<(Self, String), Problem> {
         series::recorded(first, lines)
     }
@@ -118,7 +118,7 @@ impl Rates {
     /// # Errors
     /// The file and the line at fault, what was found and what is accepted.
     pub fn load(path: &Path) -> Result<Self, String> {
-        <Self as Said>::load(path, &Files::default()).map(|(rates, _)| rates)
+        <Self as Content>::load(path, &Files::default()).map(|(rates, _)| rates)
     }
 
     /// What a link does with them; those without a period of their own begin again after `period`.
@@ -145,11 +145,11 @@ impl<T> Trace<T> {
     /// Reads the file of this name, which stands at a node.
     pub(crate) fn load(name: &str, node: &Node) -> Result<Self, ScenarioError>
     where
-        T: Said,
+        T: Content,
     {
-        let said = T::load(&beside(&node.place, name), &node.files);
-        let (said, digest) = said.map_err(|problem| node.error(problem))?;
-        Ok(Self { file: name.to_owned(), digest, said })
+        let read = T::load(&path_of(&node.place, name), &node.files);
+        let (content, digest) = read.map_err(|problem| node.error(problem))?;
+        Ok(Self { file: name.to_owned(), digest, content })
     }
 
     /// Its name and digest, for results.
@@ -158,7 +158,7 @@ impl<T> Trace<T> {
     }
 }
 
-impl<T: Said> Read for Trace<T> {
+impl<T: Content> Read for Trace<T> {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
         Self::load(&String::read(node)?, node)
     }
@@ -174,8 +174,8 @@ impl<T> Serialize for Trace<T> {
     }
 }
 
-/// A file named where that is written.
-fn beside(place: &Place, name: &str) -> PathBuf {
+/// The path of a file named at `place`, relative to the folder of the file that names it.
+fn path_of(place: &Place, name: &str) -> PathBuf {
     let folder = match place {
         Place::Key { file, .. } => Path::new(file).parent(),
         Place::Flag(_) => None,

@@ -1,4 +1,5 @@
-//! What a link does beside sending packets: how it is read, completed and said, and every refusal.
+//! What a link does besides sending packets: how it is read, completed and named, and every
+//! refusal.
 
 use firstflight_scenario::{Complete, Scenario};
 
@@ -31,10 +32,10 @@ fn what_else_a_link_does_is_read_completed_and_said() {
          \"rates\":[{\"at_ns\":0,\"rate_bps\":8000000},{\"at_ns\":2000000000,\"rate_bps\":0}],\
          \"rates_period_ns\":3000000000}"
     );
-    let said: Vec<String> = complete.links[0].words().collect();
+    let words: Vec<String> = complete.links[0].words().collect();
     let policer = "policer of 10Mbps and 64KB";
     let expected = ["jitter up to 2ms", "WiFi of 7ms", policer, "2 rates in turn"];
-    assert_eq!(said, expected);
+    assert_eq!(words, expected);
     assert!(complete.path().contains("WiFi of 7ms"), "{}", complete.path());
 }
 
@@ -56,7 +57,7 @@ fn delays_jitter_and_the_way_back_are_read_completed_and_said() {
          \"back\":{\"rate_bps\":100000,\"buffer\":{\"bytes\":1250},\"loss_ppb\":10000000,\
          \"jitter_uniform_ns\":[1000000,3000000]}}"
     );
-    let said: Vec<String> = complete.links[0].words().collect();
+    let words: Vec<String> = complete.links[0].words().collect();
     let expected = [
         "normal jitter of 20ms with deviation 5ms",
         "2 delays in turn",
@@ -64,7 +65,7 @@ fn delays_jitter_and_the_way_back_are_read_completed_and_said() {
         "released every 5ms",
         "back at 100kbps with loss 1% with jitter of 1ms to 3ms",
     ];
-    assert_eq!(said, expected);
+    assert_eq!(words, expected);
 }
 
 #[test]

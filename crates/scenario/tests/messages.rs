@@ -16,7 +16,7 @@ fn a_file_is_refused_at_the_line_with_what_was_found_and_what_is_accepted() {
 #[test]
 fn an_unknown_key_lists_every_key_of_its_table() {
     let schema = firstflight_scenario::schema();
-    for (text, said, table) in [
+    for (text, words, table) in [
         ("rtt = \"40ms\"", "1: rtt: unknown key, did you mean `path.rtt`", ""),
         (
             "[path]\nbuffr = \"1bdp\"",
@@ -31,7 +31,7 @@ fn an_unknown_key_lists_every_key_of_its_table() {
     ] {
         let found = Scenario::parse(text, "x.toml").unwrap_err().to_string();
         let (before, accepted) = found.split_once("; accepted: ").unwrap();
-        assert_eq!(before, format!("x.toml:{said}"));
+        assert_eq!(before, format!("x.toml:{words}"));
         let of = if table.is_empty() { &schema } else { &schema["$defs"][table] };
         let keys: BTreeSet<&str> =
             of["properties"].as_object().unwrap().keys().map(String::as_str).collect();

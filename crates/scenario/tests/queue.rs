@@ -1,4 +1,4 @@
-//! A link's queue: how it is read, completed and said, and every refusal.
+//! A link's queue: how it is read, completed and displayed, and every refusal.
 
 use firstflight_link::{CodelRules, Discipline, FqCodelRules, RedRules, TbfRules};
 use firstflight_scenario::{Complete, Scenario, complete};

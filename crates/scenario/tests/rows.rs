@@ -24,8 +24,8 @@ fn hold(file: &str, (begin, end): (&str, &str), expected: &str) {
         let written = format!("{}{expected}{}", &text[..from], &text[until..]);
         std::fs::write(&path, written).unwrap();
         // Not by a macro, whose lines a test that passes does not show.
-        let mut told = std::io::stderr();
-        return writeln!(told, "{file} is written as the rows have it").unwrap();
+        let mut stderr = std::io::stderr();
+        return writeln!(stderr, "{file} is written as the rows have it").unwrap();
     }
     let equal = found.lines().zip(expected.lines()).take_while(|(is, row)| is == row).count();
     let [is, row] = [found, expected].map(|text| text.lines().nth(equal).unwrap_or("nothing more"));
@@ -49,9 +49,9 @@ fn the_reference_has_a_line_for_every_row() {
         let (old, new) = (release.constants(), Profile::Ns2.constants());
         let changed = old.flow.changed(&new.flow).into_iter();
         let changed = changed.chain(old.switches.changed(&new.switches));
-        let said: Vec<String> =
+        let words: Vec<String> =
             changed.map(|(key, value)| format!("`{}` `{value}`", key.name)).collect();
-        format!("- `\"{release}\"`: {}.\n", said.join(", "))
+        format!("- `\"{release}\"`: {}.\n", words.join(", "))
     });
     let expected = format!(
         "\n| key | `linux` | `rfc` | `ns2` | `quic` | meaning | supported by |\n\
@@ -109,7 +109,7 @@ fn the_fuzzer_knows_every_key() {
     hold("crates/fuzz/seeds/scenario.dict", ("# Keys.\n", "# Other words"), &words);
 }
 
-/// The keys that each table of a scenario has beside the rows', as its reader accepts them.
+/// The keys that each table of a scenario has besides the rows', as its reader accepts them.
 fn keys_of_tables() -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     for table in ["", "[path]", "[[link]]", "[[flow]]", "[[udp]]", "[path.back]"] {
@@ -193,9 +193,9 @@ fn a_file_and_a_flag_set_every_row_and_the_results_say_so() {
         let set: Vec<(&str, String)> = by_flag.set().map(|set| (set.key.name, set.text)).collect();
         assert!(set.contains(&(key.name, value)), "{set:?}");
         assert_ne!(complete, usual.complete().unwrap(), "{}", key.name);
-        let said = complete.endpoints();
+        let words = complete.endpoints();
         let is_switch = SWITCHES.iter().any(|switch| switch.name == key.name);
-        assert!(!is_switch || said.contains(key.name), "{}: {said}", key.name);
+        assert!(!is_switch || words.contains(key.name), "{}: {words}", key.name);
     }
 }
 

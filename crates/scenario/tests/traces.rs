@@ -1,4 +1,4 @@
-//! Traces beside a scenario: what is read of them, and what is said of those that are none.
+//! Traces that a scenario names: what is read of them, and the errors of files that are none.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,13 +35,13 @@ fn a_trace_of_opportunities_is_counted_by_its_milliseconds() {
     let complete = scenario.complete().unwrap();
     let elements = &complete.links[0].elements.written;
     let trace = elements.rate_trace.as_ref().unwrap();
-    assert_eq!(trace.said, Rates::Opportunities([(0, 2), (3, 1), (7, 3)].into()));
+    assert_eq!(trace.content, Rates::Opportunities([(0, 2), (3, 1), (7, 3)].into()));
     let shown = serde_json::to_string(&complete.links[0]).unwrap();
     let digest = &trace.digest;
     let named = format!("\"rate_trace\":{{\"file\":\"a.trace\",\"digest\":\"{digest}\"}}}}");
     assert!(shown.ends_with(&named), "{shown}");
     assert_eq!(trace.digest.len(), 32);
-    // Another content has another digest, so that results of the two are told apart.
+    // Another content has another digest, so that results of the two differ.
     let other = with("counted", "rate_trace", "a.trace", b"0\n0\n3\n8\n").unwrap();
     let other = other.complete().unwrap().links[0].elements.written.rate_trace.clone().unwrap();
     assert_ne!(other.digest, trace.digest);
@@ -51,27 +51,27 @@ fn a_trace_of_opportunities_is_counted_by_its_milliseconds() {
 fn delays_columns_and_recorded_jitter_are_read_exactly() {
     let delays = with("exact", "delay_trace", "a.delay", b"25\n25\n35.5\n").unwrap();
     let delays =
-        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().said;
+        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().content;
     assert_eq!(*delays.steps, [(0, 25_000_000), (20_000_000, 35_500_000)]);
     assert_eq!(delays.period_ns, Some(30_000_000));
 
     let columns = b"time_s, rate_mbps, delay_ms\n0,10,25\n1.5,0,25\n2,0.5,30\n";
     let rates = with("exact", "rate_trace", "a.csv", columns).unwrap();
     let rates =
-        rates.complete().unwrap().links[0].elements.written.rate_trace.clone().unwrap().said;
+        rates.complete().unwrap().links[0].elements.written.rate_trace.clone().unwrap().content;
     let steps = [(0, 10_000_000), (1_500_000_000, 0), (2_000_000_000, 500_000)];
     assert_eq!(rates, Rates::Steps { steps: steps.into(), period_ns: None });
     let delays = with("exact", "delay_trace", "a.csv", columns).unwrap();
     let delays =
-        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().said;
+        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().content;
     assert_eq!(delays.steps[2], (2_000_000_000, 30_000_000));
 
     let folder = folder("exact");
     fs::write(folder.join("recorded.txt"), "1\n2.5\n").unwrap();
     fs::write(folder.join("x.toml"), "path = { jitter = 'recorded:recorded.txt' }").unwrap();
     let scenario = Scenario::load(folder.join("x.toml")).unwrap();
-    let said: Vec<String> = scenario.complete().unwrap().links[0].words().collect();
-    assert_eq!(said, ["jitter of recorded.txt"]);
+    let words: Vec<String> = scenario.complete().unwrap().links[0].words().collect();
+    assert_eq!(words, ["jitter of recorded.txt"]);
     assert!(scenario.to_toml().contains("jitter = \"recorded:recorded.txt\""));
 }
 
@@ -87,7 +87,7 @@ fn columns_are_read_with_any_separator_with_or_without_a_heading() {
             .rate_trace
             .clone()
             .unwrap()
-            .said
+            .content
     };
     let steps: [(u64, u64); 3] = [(0, 4_500_000), (500_000_000, 3_200_000), (1_000_000_000, 0)];
     let once = Rates::Steps { steps: steps.into(), period_ns: None };
@@ -110,7 +110,7 @@ fn columns_are_read_with_any_separator_with_or_without_a_heading() {
 
     let delays = with("columns", "delay_trace", "a.delay", b"0s 25ms\n1s 30ms\n").unwrap();
     let delays =
-        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().said;
+        delays.complete().unwrap().links[0].elements.written.delay_trace.clone().unwrap().content;
     assert_eq!(*delays.steps, [(0, 25_000_000), (1_000_000_000, 30_000_000)]);
 }
 

@@ -1,8 +1,8 @@
 //! What links let pass, whatever key limits them: the rate, a schedule or a trace in its place, the
 //! token buckets of a policer and of a shaper.
 //!
-//! A path carries what the link carries that lets the least pass. Where rates change, that is said
-//! of a time: what passes between two instants.
+//! A path carries what its slowest link carries. Where rates change, the capacity is what passes
+//! between two instants.
 
 use std::iter::repeat_n;
 
@@ -158,7 +158,7 @@ impl Line {
         let period = elements.rates_period.map(Time::ns);
         let steps = elements.rates.iter().map(|step| (step.at.ns(), step.rate.bps()));
         match &elements.rate_trace {
-            Some(trace) => Some(Self::of_rates(&trace.said, period)),
+            Some(trace) => Some(Self::of_rates(&trace.content, period)),
             None => (steps.len() > 0).then(|| Self::of_steps(steps, period)),
         }
     }

@@ -121,7 +121,7 @@ impl Completion<'_> {
             let built = Steps::new(steps.collect::<Vec<_>>(), period).and_then(RateSchedule::new);
             return self.scheduled(keys, false, period, built).map(|built| built.map(boxed));
         };
-        let own = match trace.said {
+        let own = match trace.content {
             Rates::Opportunities(_) => true,
             Rates::Steps { period_ns: None, .. } => false,
             Rates::Steps { period_ns: Some(own), .. } => {
@@ -131,7 +131,7 @@ impl Completion<'_> {
             }
         };
         self.one_of(keys, !written.rates.is_empty(), own && period.is_some())?;
-        self.scheduled(keys, true, period, trace.said.element(period))
+        self.scheduled(keys, true, period, trace.content.element(period))
     }
 
     /// The delays over time, if they are written or traced.
@@ -151,9 +151,9 @@ impl Completion<'_> {
         let period = written.delays_period.map(|time| self.time(&key, time, NANOSECOND..=HOUR));
         let mut period = period.transpose()?.map(span);
         if let Some(trace) = &written.delay_trace {
-            let own = trace.said.period_ns.map(Span);
+            let own = trace.content.period_ns.map(Span);
             self.one_of(keys, !steps.is_empty(), own.is_some() && period.is_some())?;
-            steps.extend(trace.said.steps.iter().map(|(at, ns)| (Instant(*at), Span(*ns))));
+            steps.extend(trace.content.steps.iter().map(|(at, ns)| (Instant(*at), Span(*ns))));
             period = own.or(period);
         }
         let built = Steps::new(steps, period).map(DelaySchedule::new);
@@ -218,7 +218,7 @@ impl Completion<'_> {
                 until: time(*until, NANOSECOND)?.0,
             }),
             scenario::Jitter::Recorded(trace) => {
-                Jitter::Recorded(trace.said.iter().copied().map(Span).collect())
+                Jitter::Recorded(trace.content.iter().copied().map(Span).collect())
             }
             scenario::Jitter::Normal(mean, deviation) => Jitter::Normal {
                 mean: time(*mean, Time::ZERO)?,

@@ -202,11 +202,11 @@ impl Completion<'_> {
         (set, values): (&FlowKeys, &FlowValues),
     ) -> Result<(), ScenarioError> {
         self.window(key, "iw", flow.own.iw, set.iw)?;
-        let offered = |window| if let Threshold::At(window) = window { Some(window) } else { None };
-        let own_offer = flow.own.receiver_window.and_then(offered);
-        self.window(key, "receiver_window", own_offer, offered(values.receiver_window))?;
-        let own_buffer = flow.own.send_buffer.and_then(offered);
-        self.window(key, "send_buffer", own_buffer, offered(values.send_buffer))?;
+        let limit = |window| if let Threshold::At(window) = window { Some(window) } else { None };
+        let own_window = flow.own.receiver_window.and_then(limit);
+        self.window(key, "receiver_window", own_window, limit(values.receiver_window))?;
+        let own_buffer = flow.own.send_buffer.and_then(limit);
+        self.window(key, "send_buffer", own_buffer, limit(values.send_buffer))?;
         if values.acks_per_rtt > 0 && set.delayed_ack.is_some() {
             let own = flow.own.acks_per_rtt.map_or(String::new(), |_| format!("{key}."));
             let problem = "ACKs come by packets or by time; accepted: delayed_ack or acks_per_rtt";
@@ -218,7 +218,7 @@ impl Completion<'_> {
     /// QUIC's recovery knows one connection and whole ACKs.
     fn of_quic(&self, key: &str, flow: &FlowGroup, split_acks: u64) -> Result<(), ScenarioError> {
         if flow.files.is_some() {
-            // What is late of a connection that is over would meet the next one's numbers.
+            // Late packets of one connection would be taken for packets of the next.
             let problem = "found files with QUIC's recovery; accepted: one connection, with size";
             return Err(self.error(&format!("{key}.files"), problem));
         }
@@ -338,8 +338,8 @@ impl Completion<'_> {
         Ok((from, until))
     }
 
-    /// What data crosses that goes the other way over this path: the one link that has more of it
-    /// than a delay.
+    /// The links of data that goes the other way over this path: the reverse direction of the one
+    /// link on which that is more than a delay.
     fn reversed(
         &self,
         key: &str,

@@ -38,7 +38,7 @@ impl Completion<'_> {
         Err(self.error(key, format!("out of range; accepted: {least}B to {MOST_PACKET}B")))
     }
 
-    /// A window in bytes must hold a packet, and none is larger than any path; `own` tells whether
+    /// A window in bytes must hold a packet, and none is larger than any path; `own`: whether
     /// the flow or the scenario set it.
     pub(super) fn window(
         &self,
@@ -86,8 +86,8 @@ impl Completion<'_> {
 }
 
 pub(super) const NANOSECOND: Time = Time::from_ns(1);
-/// What comes again and again while nothing is sent comes no more often than this, since one such
-/// line of a file would cost hours. A slot of 5G lasts 125 us (3GPP TS 38.211, 120 kHz), the finest
+/// The shortest time between repetitions that go on while nothing is sent: one line of a file with
+/// a shorter time would cost hours. A slot of 5G lasts 125 us (3GPP TS 38.211, 120 kHz), the finest
 /// retransmission timers proposed are of 200 us (Vasudevan and others, SIGCOMM 2009).
 pub(super) const SHORTEST: Time = Time::from_ns(100_000);
 pub(super) const HOUR: Time = Time::from_ms(3_600_000);

@@ -91,7 +91,7 @@ impl Back {
         if self.loss != Loss::default() {
             words += &format!(" with loss {}", self.loss);
         }
-        self.elements.written.words(None).for_each(|said| words += &format!(" with {said}"));
+        self.elements.written.words(None).for_each(|more| words += &format!(" with {more}"));
         words
     }
 }

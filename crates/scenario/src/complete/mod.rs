@@ -163,7 +163,7 @@ impl Scenario {
     }
 }
 
-/// The scenario beside the values that everything else depends on.
+/// The scenario, and the values that everything else depends on.
 struct Completion<'a> {
     scenario: &'a Scenario,
     constants: &'static Constants,

@@ -26,7 +26,7 @@ pub struct Key {
     pub doc: &'static str,
     /// The form of its values.
     pub kind: Kind,
-    /// What has an effect that depends on it.
+    /// Which flows it has an effect on.
     pub support: Support,
     /// Its value in a profile, as text.
     pub(crate) value: fn(&Constants) -> String,

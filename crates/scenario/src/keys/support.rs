@@ -63,7 +63,7 @@ pub struct KeyInUse {
     pub text: String,
 }
 
-/// What must hold beside the stack.
+/// What must hold besides the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Receivers delay ACKs.

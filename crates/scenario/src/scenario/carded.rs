@@ -1,4 +1,4 @@
-//! Elements of a link that their cards tell how to read (`firstflight_link::ELEMENTS`).
+//! Elements of a link that are read as their cards describe (`firstflight_link::ELEMENTS`).
 
 use firstflight_control::quantity::{Fraction, Rate, Size, Time};
 use firstflight_link::{ElementCard, ElementValue, ValueKind};

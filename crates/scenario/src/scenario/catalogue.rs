@@ -120,10 +120,10 @@ impl Read for Catalogue {
     fn read(node: &Node) -> Result<Self, ScenarioError> {
         let mut fields = node.fields()?;
         let [about, why, expected, shows_not] = [
-            told(&mut fields, "about"),
-            told(&mut fields, "why"),
-            told(&mut fields, "expected"),
-            told(&mut fields, "shows_not"),
+            required(&mut fields, "about"),
+            required(&mut fields, "why"),
+            required(&mut fields, "expected"),
+            required(&mut fields, "shows_not"),
         ];
         let rules: Vec<Rule> = fields.list("rules")?;
         let none = fields.missing("rules", "rules = [\"R1\", \"R2\", \"R5\"]");
@@ -152,7 +152,7 @@ impl Read for Catalogue {
 }
 
 /// A text that must be there.
-fn told(fields: &mut Fields<'_>, key: &'static str) -> Result<String, ScenarioError> {
+fn required(fields: &mut Fields<'_>, key: &'static str) -> Result<String, ScenarioError> {
     let text: Option<String> = fields.read(key)?;
     let text = text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     text.ok_or_else(|| fields.missing(key, "a text"))
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_leaves_something_out_is_told_what() {
+    fn a_head_that_leaves_something_out_gets_an_error_that_names_it() {
         for (text, problem) in [
             ("rules = ['R6']", "unknown rule, did you mean `R1`; accepted: R1, R2, R3, R4, R5"),
             ("", "`rules` is missing"),

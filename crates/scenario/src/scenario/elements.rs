@@ -1,5 +1,5 @@
-//! What a link does to packets beside sending them: the keys of `[path]` and `[[link]]` that become
-//! elements of the simulator. Most have a card, which says how they are read.
+//! What a link does to packets besides sending them: the keys of `[path]` and `[[link]]` that
+//! become elements of the simulator. Most have a card, which says how they are read.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ use crate::read::{Fields, Read};
 use crate::schema::Form;
 use crate::trace::{Delays, Rates, Recorded, Trace};
 
-/// What happens to packets on a link beside its rate, its delay, its buffer and its loss.
+/// What happens to packets on a link besides its rate, its delay, its buffer and its loss.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Elements {
@@ -100,12 +100,12 @@ impl Elements {
 
     /// Each one in a few words, for headers; those of the reverse path among them.
     pub(crate) fn words(&self, back: Option<String>) -> impl Iterator<Item = String> + '_ {
-        let in_turn = |steps: usize, what| (steps > 0).then(|| format!("{steps} {what} in turn"));
+        let schedule = |steps: usize, what| (steps > 0).then(|| format!("{steps} {what} in turn"));
         let words = move |entry: &Entry| match entry {
             Entry::Card(card) => self.of(card).map(Carded::words),
             Entry::Jitter => self.jitter.as_ref().map(Jitter::words),
-            Entry::Rates => in_turn(self.rates.len(), "rates"),
-            Entry::Delays => in_turn(self.delays.len(), "delays"),
+            Entry::Rates => schedule(self.rates.len(), "rates"),
+            Entry::Delays => schedule(self.delays.len(), "delays"),
         };
         let rates = self.rate_trace.as_ref().map(|trace| format!("rates of {}", trace.file));
         let delays = self.delay_trace.as_ref().map(|trace| format!("delays of {}", trace.file));

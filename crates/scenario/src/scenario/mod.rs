@@ -204,7 +204,7 @@ impl Scenario {
         toml::to_string(&value).expect("texts, whole numbers and tables only")
     }
 
-    /// The file in which it is written, beside which are the files that it names.
+    /// The file in which it is written; files that it names are in the same folder.
     pub fn file(&self) -> &str {
         &self.origin.file
     }

@@ -58,7 +58,7 @@ impl FromStr for QueueSpec {
             return Err(format!("a queue has one part; accepted: {EXAMPLE}"));
         }
         let spec = Self { part: spec.startup };
-        // On any link: what is wrong with it is said here.
+        // Checked on every link, so that a mistake is reported here.
         spec.resolve(&Sizes { wire: 1, bdp: &|milli| milli.saturating_mul(1_000) })?;
         Ok(spec)
     }

@@ -58,7 +58,7 @@ impl Lines {
         if self.line.iter().any(is_binary) {
             return Err(self.wrong("not text; accepted: numbers, one entry a line"));
         }
-        // Told with the first line that is text, before the rest is read.
+        // Refused at the first line that is text, before the rest is read.
         if self.bytes.max(self.read) > MOST_BYTES {
             return Err(self.wrong("the file is larger than 256 MiB; accepted: a shorter trace"));
         }
@@ -75,9 +75,9 @@ impl Lines {
     /// The next line that is neither empty nor a comment, which `#` begins.
     pub(super) fn entry(&mut self) -> Result<Option<String>, Problem> {
         while let Some(line) = self.next()? {
-            let said = line.split('#').next().unwrap_or_default().trim();
-            if !said.is_empty() {
-                return Ok(Some(said.to_owned()));
+            let entry = line.split('#').next().unwrap_or_default().trim();
+            if !entry.is_empty() {
+                return Ok(Some(entry.to_owned()));
             }
         }
         Ok(None)
