@@ -34,8 +34,8 @@ impl Cache {
         Self { folder: folder.to_owned() }
     }
 
-    /// The entry of this kind and name, made by `make` in an empty folder if it is not there. Who
-    /// makes the same at the same time makes the same.
+    /// The entry of this kind and name, made by `make` in an empty folder if it does not exist.
+    /// Processes that make it at the same time make the same, and the first one stays.
     ///
     /// # Errors
     /// Those of `make`, or a folder that cannot be written.
@@ -51,8 +51,8 @@ impl Cache {
             return Ok(entry);
         }
         fs::create_dir_all(&parent).map_err(|error| GuestError::file(&parent, &error))?;
-        let half = Folder::of_half(&parent)?;
-        let fresh = half.path().join("entry");
+        let unfinished = Folder::for_unfinished(&parent)?;
+        let fresh = unfinished.path().join("entry");
         fs::create_dir(&fresh).map_err(|error| GuestError::file(&fresh, &error))?;
         make(&fresh)?;
         forget_oldest(&parent);
@@ -64,18 +64,19 @@ impl Cache {
     }
 }
 
-/// Leaves room for one more: a new build of a program is a new image, and few are of use again.
+/// Removes the oldest entries, to make room for one more: every build of a program is a new image,
+/// and few are used again.
 fn forget_oldest(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let aged = entries.filter_map(|entry| {
-        let is_half = entry.file_name().to_string_lossy().starts_with('.');
+        let is_unfinished = entry.file_name().to_string_lossy().starts_with('.');
         let at = entry.metadata().and_then(|metadata| metadata.modified()).ok()?;
-        (!is_half).then(|| (at, entry.path()))
+        (!is_unfinished).then(|| (at, entry.path()))
     });
     let mut aged: Vec<_> = aged.collect();
     aged.sort();
     for (_, old) in aged.iter().take((aged.len() + 1).saturating_sub(MOST_ENTRIES)) {
-        // What cannot be removed takes room, no more.
+        // What cannot be removed only takes room.
         let _ = fs::remove_dir_all(old);
     }
 }
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_made_once_and_half_of_one_is_none() {
+    fn an_entry_is_made_once_and_an_unfinished_one_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(&folder.path().join("made"));
         let broken = cache.entry("kernels", "x", |_| Err(GuestError::Failed("no".to_owned())));
@@ -102,7 +103,7 @@ mod tests {
             |at: &Path| fs::write(at.join("file"), "1").map_err(|e| GuestError::file(at, &e));
         let made = cache.entry("kernels", "x", make).unwrap();
         assert_eq!(fs::read_to_string(made.join("file")).unwrap(), "1");
-        let again = cache.entry("kernels", "x", |_| panic!("it is there")).unwrap();
+        let again = cache.entry("kernels", "x", |_| panic!("it exists")).unwrap();
         assert_eq!(made, again);
         let left: Vec<_> = fs::read_dir(made.parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");

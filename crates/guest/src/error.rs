@@ -1,16 +1,16 @@
-//! Why there is no guest, or none any more; the kind is what a command's exit code is made of.
+//! Why a guest did not start or has ended. A command's exit code follows from the kind.
 
 use std::path::Path;
 
 use firstflight_outside::{MAKE_ROOM, is_full};
 
-/// Displayed in one message that says what was found and what is accepted, or how to get it.
+/// Displayed, each is one message with what was found and what is accepted, or how to get it.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum GuestError {
     /// The machine lacks something: qemu, a tool, the archive of packages.
     #[error("{0}")]
     Lacks(String),
-    /// A kernel or an image that is none.
+    /// What was given is no kernel or no image.
     #[error("{0}")]
     Input(String),
     /// The guest, or a tool, broke.
@@ -19,7 +19,7 @@ pub enum GuestError {
     /// The guest was ended, because it took longer than it may.
     #[error("the guest took longer than {} s of this machine's time", .0.as_secs())]
     Overdue(std::time::Duration),
-    /// Told to stop.
+    /// The user stopped it.
     #[error("interrupted")]
     Interrupted,
 }

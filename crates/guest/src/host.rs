@@ -35,12 +35,12 @@ impl Image {
             let about = fs::metadata(&path).map_err(|error| GuestError::file(&path, &error))?;
             if about.is_dir() {
                 let entries = fs::read_dir(&path).map_err(|e| GuestError::file(&path, &e))?;
-                // A link that leads nowhere is as good as none.
-                let there = |path: &PathBuf| path.exists();
-                left.extend(entries.flatten().map(|entry| entry.path()).filter(there));
+                // A link that leads nowhere is left out.
+                let exists = |path: &PathBuf| path.exists();
+                left.extend(entries.flatten().map(|entry| entry.path()).filter(exists));
                 self.folder_at(&path);
             } else if about.is_file() {
-                let (programs, libraries) = asked_for(&path)?;
+                let (programs, libraries) = dependencies(&path)?;
                 self.on_path(&programs);
                 left.extend(programs.into_iter().chain(libraries));
                 self.host_file(&path);
@@ -65,7 +65,7 @@ impl Image {
     /// # Errors
     /// What cannot be read.
     pub fn named_in(&mut self, line: &str, folder: &Path) -> Result<(), GuestError> {
-        for word in line.split(|c: char| c.is_whitespace() || BETWEEN.contains(c)) {
+        for word in line.split(|c: char| c.is_whitespace() || SEPARATORS.contains(c)) {
             let program = which(word).filter(|_| !word.contains('/') && !word.is_empty());
             let place = program.clone().unwrap_or_else(|| folder.join(word));
             if !word.is_empty() && place.is_file() {
@@ -100,7 +100,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// The interpreters of a script, and the libraries of a program or a library.
-fn asked_for(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), GuestError> {
+fn dependencies(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), GuestError> {
     let mut start = [0; 128];
     let read = fs::File::open(path)
         .and_then(|mut file| std::io::Read::read(&mut file, &mut start))
@@ -119,8 +119,8 @@ fn asked_for(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), GuestError> {
     Ok((words.filter(|place| place.is_file()).collect(), Vec::new()))
 }
 
-/// What ends a word of a line for a shell, beside blanks.
-const BETWEEN: &str = ";|&<>()'\"=`$";
+/// The characters besides blanks that end a word of a shell's line.
+const SEPARATORS: &str = ";|&<>()'\"=`$";
 
 #[cfg(test)]
 mod tests {
@@ -130,15 +130,15 @@ mod tests {
     fn a_folder_comes_with_its_links_and_what_its_scripts_are_run_by() {
         let folder = tempfile::tempdir().unwrap();
         let folder = fs::canonicalize(folder.path()).unwrap();
-        fs::create_dir(folder.join("there")).unwrap();
+        fs::create_dir(folder.join("target")).unwrap();
         fs::write(folder.join("script"), "#!/bin/sh\nexit\n").unwrap();
-        for (to, name) in [("script", "link"), ("nowhere", "broken"), ("there", "folder")] {
+        for (to, name) in [("script", "link"), ("nowhere", "broken"), ("target", "folder")] {
             std::os::unix::fs::symlink(to, folder.join(name)).unwrap();
         }
-        fs::write(folder.join("there/deep"), "x").unwrap();
+        fs::write(folder.join("target/deep"), "x").unwrap();
         let mut image = Image::default();
         image.host(&folder).unwrap();
-        for name in ["script", "link", "there/deep", "folder", "/bin/sh"] {
+        for name in ["script", "link", "target/deep", "folder", "/bin/sh"] {
             assert!(image.has(&folder.join(name)), "{name}");
         }
         for name in ["broken", "folder/deep"] {

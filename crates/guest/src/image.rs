@@ -24,7 +24,7 @@ pub struct Image {
 struct File {
     from: From,
     mode: u32,
-    /// Without its debug information, where `strip` is there to remove it.
+    /// Without its debug information, if the host has `strip` to remove it.
     strip: bool,
 }
 
@@ -102,8 +102,8 @@ impl Image {
         Ok(())
     }
 
-    /// Adds what the first program is to do, as it reads it; by itself it may follow an image of
-    /// programs.
+    /// Adds the job of the first program, in the form that it reads. An archive of the job alone
+    /// may follow an image of programs.
     pub fn job(&mut self, text: &str) {
         self.file(JOB, text.as_bytes(), false);
     }
@@ -236,10 +236,11 @@ impl File {
     /// As it is in the archive.
     fn bytes(&self) -> Result<Vec<u8>, GuestError> {
         let (From::Host(path), true) = (&self.from, self.strip) else { return self.read() };
-        let folder = Folder::of_half(&std::env::temp_dir())?;
+        let folder = Folder::for_unfinished(&std::env::temp_dir())?;
         let stripped = folder.path().join("stripped");
         let mut strip = Command::new("strip");
-        // Most of a program that was not built for release; without the tool the guest has it all.
+        // Debug information is most of a program that was not built for release. Without the tool
+        // the guest gets the program as it is.
         match output(strip.arg("-o").arg(&stripped).arg(path), "binutils") {
             Ok(_) => fs::read(&stripped).map_err(|error| GuestError::file(&stripped, &error)),
             Err(_) => self.read(),
@@ -254,18 +255,18 @@ fn inside(path: &Path) -> String {
 
 /// The shared libraries of a program, and its loader; none of one that is linked statically.
 pub(crate) fn libraries(program: &Path) -> Result<Vec<PathBuf>, GuestError> {
-    // ldd translates what it says.
+    // ldd translates its messages.
     match output(Command::new("ldd").arg(program).env("LC_ALL", "C"), "libc-bin") {
-        Ok(said) => {
-            let said = String::from_utf8_lossy(&said).into_owned();
-            if let Some(line) = said.lines().find(|line| line.ends_with("not found")) {
+        Ok(printed) => {
+            let printed = String::from_utf8_lossy(&printed).into_owned();
+            if let Some(line) = printed.lines().find(|line| line.ends_with("not found")) {
                 let problem = format!("{}: {}", program.display(), line.trim());
                 return Err(GuestError::Failed(problem));
             }
-            let words = said.split_whitespace().filter(|word| word.starts_with('/'));
+            let words = printed.split_whitespace().filter(|word| word.starts_with('/'));
             Ok(words.filter(|word| !word.ends_with(':')).map(PathBuf::from).collect())
         }
-        Err(GuestError::Failed(said)) if said.contains("not a dynamic executable") => {
+        Err(GuestError::Failed(error)) if error.contains("not a dynamic executable") => {
             Ok(Vec::new())
         }
         Err(error) => Err(error),
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_are_missing_are_told_together() {
+    fn tools_that_are_missing_are_named_in_one_message() {
         let problem = Image::default().tools(&["no-such-a", "no-such-b"], "some").unwrap_err();
         assert_eq!(
             problem.to_string(),

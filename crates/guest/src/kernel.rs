@@ -35,14 +35,14 @@ impl Kernel {
             return Self::of_tree(path, cache);
         }
         if path.is_file() || what.contains('/') || what.ends_with(".deb") {
-            let bytes = firstflight_outside::read(path, MOST).map_err(|unread| {
+            let bytes = firstflight_outside::read(path, MAX_BYTES).map_err(|unread| {
                 GuestError::Input(format!("--kernel {what}: {unread}; {ACCEPTED}"))
             })?;
             return Self::of_file(path, &bytes, cache);
         }
-        let (packages, hash) = remembered(what, cache)?;
+        let (packages, hash) = cached_answer(what, cache)?;
         let folder = cache.entry("kernels", &entry(&hash), |to| {
-            let downloads = Folder::of_half(&std::env::temp_dir())?;
+            let downloads = Folder::for_unfinished(&std::env::temp_dir())?;
             let mut download = Command::new("apt-get");
             download.args(["download", "-qq"]).args(packages.split(' '));
             output(download.current_dir(downloads.path()), "apt")
@@ -52,7 +52,7 @@ impl Kernel {
         Self::of_folder(&folder)
     }
 
-    /// The release that the bzImage says of itself, such as `6.1.0-56-cloud-amd64`.
+    /// The release that the bzImage's header names, such as `6.1.0-56-cloud-amd64`.
     ///
     /// # Errors
     /// A file that cannot be read.
@@ -77,15 +77,15 @@ impl Kernel {
         Err(GuestError::Input(format!("--kernel {found}: no package and no bzImage; {ACCEPTED}")))
     }
 
-    /// What was unpacked into a folder.
+    /// The kernel of packages that were unpacked into a folder.
     fn of_tree(tree: &Path, cache: &Cache) -> Result<Self, GuestError> {
         let vmlinuz = image_in(tree).ok_or_else(|| no_kernel(tree))?;
         let bytes = fs::read(&vmlinuz).map_err(|error| GuestError::file(&vmlinuz, &error))?;
-        let folder = cache.entry("kernels", &entry(&sha256(&bytes)), |to| keep(tree, to))?;
+        let folder = cache.entry("kernels", &entry(&sha256(&bytes)), |to| copy_kernel(tree, to))?;
         Self::of_folder(&folder)
     }
 
-    /// What [`unpack`] has left.
+    /// The kernel that [`unpack`] or [`copy_kernel`] put into a folder of the cache.
     fn of_folder(folder: &Path) -> Result<Self, GuestError> {
         let vmlinuz = folder.join("vmlinuz");
         let bytes = fs::read(&vmlinuz).map_err(|error| GuestError::file(&vmlinuz, &error))?;
@@ -105,12 +105,14 @@ fn release(bytes: &[u8]) -> Option<String> {
     String::from_utf8(word).ok()
 }
 
-/// What [`concrete`] says, which takes seconds, kept until apt could say something else.
-fn remembered(package: &str, cache: &Cache) -> Result<(String, String), GuestError> {
-    let Some(state) = state_of(&APT_READS.map(Path::new)) else { return concrete(package) };
+/// The answer of [`resolve_package`], which takes seconds, cached until apt could answer otherwise.
+fn cached_answer(package: &str, cache: &Cache) -> Result<(String, String), GuestError> {
+    let Some(state) = modified_times(&APT_READS.map(Path::new)) else {
+        return resolve_package(package);
+    };
     let folder =
         cache.entry("packages", &sha256(format!("{package} {state}").as_bytes()), |to| {
-            let (packages, hash) = concrete(package)?;
+            let (packages, hash) = resolve_package(package)?;
             let file = to.join("answer");
             fs::write(&file, format!("{packages} {hash}"))
                 .map_err(|error| GuestError::file(&file, &error))
@@ -118,12 +120,12 @@ fn remembered(package: &str, cache: &Cache) -> Result<(String, String), GuestErr
     let answer = fs::read_to_string(folder.join("answer")).unwrap_or_default();
     match answer.rsplit_once(' ') {
         Some((packages, hash)) => Ok((packages.to_owned(), hash.to_owned())),
-        None => concrete(package),
+        None => resolve_package(package),
     }
 }
 
-/// When each of these files and folders was changed last, the first of which must be there.
-fn state_of(places: &[&Path]) -> Option<String> {
+/// When each of these files and folders was changed last; `None` if the first does not exist.
+fn modified_times(places: &[&Path]) -> Option<String> {
     let changed = |place: &&Path| fs::metadata(place).and_then(|about| about.modified()).ok();
     changed(places.first()?)?;
     Some(format!("{:?}", places.iter().map(changed).collect::<Vec<_>>()))
@@ -131,7 +133,7 @@ fn state_of(places: &[&Path]) -> Option<String> {
 
 /// The package that has the kernel, or the two that have image and modules, by way of those that
 /// only depend on them, and the hash that the archive's index gives for the first.
-fn concrete(package: &str) -> Result<(String, String), GuestError> {
+fn resolve_package(package: &str) -> Result<(String, String), GuestError> {
     let newest = depends(package, package)?.into_iter().find(|name| name.starts_with(IMAGE));
     let image = newest.unwrap_or_else(|| package.to_owned());
     let parts = depends(&image, package)?;
@@ -142,43 +144,43 @@ fn concrete(package: &str) -> Result<(String, String), GuestError> {
     };
     let mut ask = Command::new("apt-get");
     ask.args(["download", "-qq", "--print-uris"]).args(packages.split(' '));
-    let said = output(&mut ask, "apt").map_err(|error| unreachable(package, error))?;
-    match hash_of(&String::from_utf8_lossy(&said)) {
+    let printed = output(&mut ask, "apt").map_err(|error| unreachable(package, error))?;
+    match hash_of(&String::from_utf8_lossy(&printed)) {
         Some(hash) => Ok((packages, hash)),
         None => Err(unreachable(package, GuestError::Failed("it names no SHA-256".to_owned()))),
     }
 }
 
-/// What that package depends on. `asked` is what the user has named.
-fn depends(package: &str, asked: &str) -> Result<Vec<String>, GuestError> {
-    let said = output(Command::new("apt-cache").args(["depends", package]), "apt");
-    let said = said.map_err(|error| match error {
+/// The packages that one depends on, for the package `given` that the user named.
+fn depends(package: &str, given: &str) -> Result<Vec<String>, GuestError> {
+    let printed = output(Command::new("apt-cache").args(["depends", package]), "apt");
+    let printed = printed.map_err(|error| match error {
         GuestError::Lacks(_) => GuestError::Lacks(format!(
-            "--kernel {asked}: there is no apt to fetch a package with; accepted here: the file of \
+            "--kernel {given}: there is no apt to fetch a package with; accepted here: the file of \
              a Debian package, a folder with what it installs, or a bzImage"
         )),
-        _ => unreachable(asked, error),
+        _ => unreachable(given, error),
     })?;
-    let said = String::from_utf8_lossy(&said);
-    let depends = said.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+    let printed = String::from_utf8_lossy(&printed);
+    let depends = printed.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
     Ok(depends.map(str::to_owned).collect())
 }
 
-/// Out of `'URI' NAME SIZE SHA256:HASH`.
-fn hash_of(said: &str) -> Option<String> {
-    let hash = said.split_whitespace().find_map(|word| word.strip_prefix("SHA256:"))?;
+/// The hash in a line `'URI' NAME SIZE SHA256:HASH`.
+fn hash_of(printed: &str) -> Option<String> {
+    let hash = printed.split_whitespace().find_map(|word| word.strip_prefix("SHA256:"))?;
     (hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit())).then(|| hash.to_owned())
 }
 
-/// The archive of packages gave nothing: the machine lacks it, nothing failed.
+/// The archive of packages did not answer. The machine lacks something; no run failed.
 fn unreachable(package: &str, error: GuestError) -> GuestError {
     GuestError::Lacks(format!(
         "--kernel {package}: {error}; `apt-get update` (root) may help, or name a file: {ACCEPTED}"
     ))
 }
 
-/// Where the cache has what was unpacked of a package with this hash. What was unpacked when
-/// [`MODULES`] were others is not it.
+/// The name of the cache's entry for a package with this hash. It covers [`MODULES`], so that
+/// another list unpacks anew.
 fn entry(package: &str) -> String {
     sha256(format!("{package} {}", MODULES.join(" ")).as_bytes())
 }
@@ -191,12 +193,12 @@ fn unpack(archives: &[PathBuf], to: &Path) -> Result<(), GuestError> {
     }
     match archives {
         [archive] if image_in(&whole).is_none() => return Err(no_kernel(archive)),
-        _ => keep(&whole, to)?,
+        _ => copy_kernel(&whole, to)?,
     }
     fs::remove_dir_all(&whole).map_err(|error| GuestError::file(&whole, &error))
 }
 
-/// Nothing of a kernel is there.
+/// The error for a folder or package without a kernel.
 fn no_kernel(found: &Path) -> GuestError {
     let found = found.display();
     GuestError::Input(format!(
@@ -206,36 +208,36 @@ fn no_kernel(found: &Path) -> GuestError {
     ))
 }
 
-/// The bzImage of a tree: where packages have it, or where those since 6.19 do.
+/// The bzImage of a tree, in `boot`, or beside the modules as packages since 6.19 have it.
 fn image_in(tree: &Path) -> Option<PathBuf> {
-    let beside_modules = || {
-        let release = only(&tree.join("usr/lib/modules"), "").ok()?;
+    let in_modules = || {
+        let release = first_entry(&tree.join("usr/lib/modules"), "").ok()?;
         Some(release.join("vmlinuz")).filter(|image| image.is_file())
     };
-    only(&tree.join("boot"), "vmlinuz-").ok().or_else(beside_modules)
+    first_entry(&tree.join("boot"), "vmlinuz-").ok().or_else(in_modules)
 }
 
 /// Copies the kernel of a tree as `vmlinuz` and its modules of use, numbered, into `modules`.
-fn keep(whole: &Path, to: &Path) -> Result<(), GuestError> {
+fn copy_kernel(whole: &Path, to: &Path) -> Result<(), GuestError> {
     let vmlinuz = image_in(whole).ok_or_else(|| no_kernel(whole))?;
-    let kept = |from: &Path, to: PathBuf| {
+    let copy = |from: &Path, to: PathBuf| {
         fs::copy(from, &to).map(drop).map_err(|error| GuestError::file(from, &error))
     };
-    kept(&vmlinuz, to.join("vmlinuz"))?;
+    copy(&vmlinuz, to.join("vmlinuz"))?;
     let modules = to.join("modules");
     fs::create_dir(&modules).map_err(|error| GuestError::file(&modules, &error))?;
     let release = ["lib/modules", "usr/lib/modules"];
-    let release = release.iter().find_map(|folder| only(&whole.join(folder), "").ok());
+    let release = release.iter().find_map(|folder| first_entry(&whole.join(folder), "").ok());
     if let Some(release) = release {
         for (number, module) in MODULES.iter().enumerate() {
             let name = module.rsplit('/').next().unwrap_or(module);
             let inside = modules.join(format!("{number:02}-{name}"));
             let plain = release.join("kernel").join(module);
             if plain.is_file() {
-                kept(&plain, inside)?;
+                copy(&plain, inside)?;
                 continue;
             }
-            // What is neither there may be built in.
+            // A module that is found in no form may be built in.
             for (ending, program) in [("xz", "xz"), ("zst", "zstd"), ("gz", "gzip")] {
                 let packed = plain.with_extension(format!("ko.{ending}"));
                 if packed.is_file() {
@@ -248,25 +250,25 @@ fn keep(whole: &Path, to: &Path) -> Result<(), GuestError> {
     Ok(())
 }
 
-/// What is in a folder.
+/// The entries of a folder.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, GuestError> {
     let entries = fs::read_dir(folder).map_err(|error| GuestError::file(folder, &error))?;
     Ok(entries.flatten().map(|entry| entry.path()).collect())
 }
 
 /// The first entry of a folder that begins like that.
-fn only(folder: &Path, begins: &str) -> Result<PathBuf, GuestError> {
-    let is_it = |path: &PathBuf| {
+fn first_entry(folder: &Path, begins: &str) -> Result<PathBuf, GuestError> {
+    let begins_so = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begins))
     };
-    let mut found: Vec<PathBuf> = files(folder)?.into_iter().filter(is_it).collect();
+    let mut found: Vec<PathBuf> = files(folder)?.into_iter().filter(begins_so).collect();
     found.sort();
     let missing = || GuestError::Failed(format!("nothing like {begins}* in {}", folder.display()));
     found.into_iter().next().ok_or_else(missing)
 }
 
-/// What apt's answers follow from: the archives' indexes, which are put there anew, what is
-/// installed, and what it is told to prefer.
+/// The files on which apt's answers depend: the archives' indexes, the list of what is installed,
+/// and the preferences.
 const APT_READS: [&str; 6] = [
     "/var/lib/apt/lists",
     "/var/lib/dpkg/status",
@@ -276,10 +278,10 @@ const APT_READS: [&str; 6] = [
     "/etc/apt/preferences.d",
 ];
 
-/// How the packages that have a kernel, or depend on what has it, begin.
+/// The prefix of packages that have a kernel or depend on one that has it.
 const IMAGE: &str = "linux-image-";
 
-/// What is booted when nothing is said: small, and with all that the lab needs.
+/// The kernel that is booted by default: small, and with all that the lab needs.
 pub const DEFAULT_KERNEL: &str = "linux-image-cloud-amd64";
 
 /// The modules of a kernel that are of use here, in the order in which they need each other.
@@ -308,9 +310,9 @@ const MODULES: [&str; 20] = [
 
 const ACCEPTED: &str =
     "accepted: a Debian package's name, FILE.deb, a folder, or an x86-64 bzImage";
-/// Bytes of a package or an image; Debian's have some 100 million.
-const MOST: u64 = 1 << 30;
-/// Reads an archive of `ar`, which a Debian package is.
+/// Most bytes of a package or an image; Debian's have some 100 million.
+const MAX_BYTES: u64 = 1 << 30;
+/// How an `ar` archive begins, which a Debian package is.
 const ARCHIVE: &[u8] = b"!<arch>\n";
 /// The setup header of a bzImage (Documentation/x86/boot.rst).
 const HEADER: &[u8] = b"HdrS";
@@ -324,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bzimage_is_told_by_its_header_and_anything_else_refused() {
+    fn a_bzimage_is_recognised_by_its_header_and_anything_else_refused() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path());
         let file = folder.path().join("bzImage");
@@ -346,7 +348,7 @@ mod tests {
         assert!(problem.contains("no such file; accepted: a Debian package"), "{problem}");
     }
 
-    /// As packages before 6.19 have it, and as those since then.
+    /// Packages before 6.19 have it in `boot`, those since then beside the modules.
     #[test]
     fn a_folder_has_its_image_in_boot_or_beside_the_modules() {
         let folder = tempfile::tempdir().unwrap();
@@ -373,19 +375,19 @@ mod tests {
 
     /// The archives' folder changes as `apt-get update` puts a new index there.
     #[test]
-    fn what_apt_said_is_asked_again_when_its_indexes_have_changed() {
+    fn apt_is_asked_again_when_its_indexes_have_changed() {
         let folder = tempfile::tempdir().unwrap();
         let (lists, other) = (folder.path().join("lists"), folder.path().join("other"));
-        assert_eq!(state_of(&[&lists, &other]), None, "nothing tells when it changes");
+        assert_eq!(modified_times(&[&lists, &other]), None, "no time to compare");
         fs::create_dir(&lists).unwrap();
-        let before = state_of(&[&lists, &other]).unwrap();
-        assert_eq!(state_of(&[&lists, &other]), Some(before.clone()));
+        let before = modified_times(&[&lists, &other]).unwrap();
+        assert_eq!(modified_times(&[&lists, &other]), Some(before.clone()));
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(lists.join("index"), "").unwrap();
-        let after = state_of(&[&lists, &other]).unwrap();
+        let after = modified_times(&[&lists, &other]).unwrap();
         assert_ne!(before, after);
         fs::write(&other, "").unwrap();
-        assert_ne!(state_of(&[&lists, &other]), Some(after));
+        assert_ne!(modified_times(&[&lists, &other]), Some(after));
     }
 
     #[test]

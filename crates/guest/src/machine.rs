@@ -44,7 +44,7 @@ impl Machine<'_> {
     /// first port, is returned.
     ///
     /// # Errors
-    /// No qemu, or one that failed. Or it was told to stop.
+    /// No qemu, a qemu that failed, a guest that took too long, or `stop`.
     pub fn run(
         &self,
         stop: &AtomicBool,
@@ -57,22 +57,23 @@ impl Machine<'_> {
         let begun = Instant::now();
         let mut last = (0, begun);
         loop {
-            // Asked first, so that what it wrote last is read.
+            // Before the reading of the lines, so that what it wrote last is read.
             let ended = guest.ended()?;
             lines.read(&mut on_line);
-            let said = ports.iter().filter_map(|port| Some(fs::metadata(port).ok()?.len())).sum();
-            if said != last.0 {
-                last = (said, Instant::now());
+            let written =
+                ports.iter().filter_map(|port| Some(fs::metadata(port).ok()?.len())).sum();
+            if written != last.0 {
+                last = (written, Instant::now());
             }
-            if last.1.elapsed() > LONGEST_SILENCE {
-                let minutes = LONGEST_SILENCE.as_secs() / 60;
+            if last.1.elapsed() > SILENCE_LIMIT {
+                let minutes = SILENCE_LIMIT.as_secs() / 60;
                 let problem = format!("{QEMU}: the guest said nothing for {minutes} minutes");
                 return Err(GuestError::Failed(problem));
             }
             if let Some(complaint) = ended {
-                let said = fs::read(console).unwrap_or_default();
-                let said = String::from_utf8_lossy(&said).into_owned();
-                return complaint.map_or(Ok(said), |why| Err(GuestError::Failed(why)));
+                let log = fs::read(console).unwrap_or_default();
+                let log = String::from_utf8_lossy(&log).into_owned();
+                return complaint.map_or(Ok(log), |why| Err(GuestError::Failed(why)));
             }
             if let Some(longest) = self.longest.filter(|longest| begun.elapsed() > *longest) {
                 return Err(GuestError::Overdue(longest));
@@ -80,11 +81,11 @@ impl Machine<'_> {
             if stop.load(Ordering::Relaxed) {
                 return Err(GuestError::Interrupted);
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL);
         }
     }
 
-    /// The words for qemu.
+    /// The arguments of qemu.
     fn arguments(&self, console: &Path, results: &Path) -> Vec<OsString> {
         let port = |id: &str, path: &Path| {
             // A comma ends a value, and two are one in it.
@@ -117,7 +118,7 @@ struct Guest(Child);
 impl Guest {
     fn start(machine: &Machine<'_>, console: &Path, results: &Path) -> Result<Self, GuestError> {
         let qemu = which(QEMU).ok_or_else(no_qemu)?;
-        // Where util-linux is there to ask for it, qemu ends even when this program is killed.
+        // Where util-linux is installed, qemu ends even when this program is killed.
         let mut command = match which("setpriv") {
             Some(setpriv) => {
                 let mut command = Command::new(setpriv);
@@ -127,7 +128,7 @@ impl Guest {
             None => Command::new(&qemu),
         };
         command.args(machine.arguments(console, results));
-        // A Ctrl-C is for us: who reads the results decides what becomes of them.
+        // A Ctrl-C reaches this program alone, which decides what becomes of the results.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -143,12 +144,12 @@ impl Guest {
         if status.success() {
             return Ok(Some(None));
         }
-        let mut said = String::new();
+        let mut complaint = String::new();
         if let Some(stderr) = &mut self.0.stderr {
-            // What cannot be read is not told.
-            let _ = stderr.read_to_string(&mut said);
+            // What cannot be read is missing in the message.
+            let _ = stderr.read_to_string(&mut complaint);
         }
-        let last = said.trim().lines().last().unwrap_or_default();
+        let last = complaint.trim().lines().last().unwrap_or_default();
         Ok(Some(Some(format!("{QEMU}: {status}: {last}"))))
     }
 }
@@ -173,7 +174,7 @@ impl<'a> Lines<'a> {
         Self { path, read: 0, rest: Vec::new() }
     }
 
-    /// Hands on the whole lines that have come.
+    /// Hands on the lines that are complete.
     fn read(&mut self, on_line: &mut impl FnMut(&str)) {
         let Ok(mut file) = fs::File::open(self.path) else { return };
         let came = file
@@ -188,15 +189,15 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What `qemu-system-x86_64 --version` says in its first line.
+/// The first line of `qemu-system-x86_64 --version`.
 ///
 /// # Errors
 /// No qemu.
 pub fn qemu_version() -> Result<String, GuestError> {
     let qemu = which(QEMU).ok_or_else(no_qemu)?;
-    let said = output(Command::new(qemu).arg("--version"), "qemu-system-x86")?;
-    let said = String::from_utf8_lossy(&said).into_owned();
-    Ok(said.lines().next().unwrap_or_default().trim().to_owned())
+    let printed = output(Command::new(qemu).arg("--version"), "qemu-system-x86")?;
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    Ok(printed.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 fn no_qemu() -> GuestError {
@@ -206,19 +207,20 @@ fn no_qemu() -> GuestError {
 }
 
 const QEMU: &str = "qemu-system-x86_64";
-/// A guest that is at work says what time it has.
-const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
-/// Between two looks at what the guest says.
-const LOOK: Duration = Duration::from_millis(50);
+/// A guest that works writes its time from time to time; one that writes nothing this long is
+/// stuck.
+const SILENCE_LIMIT: Duration = Duration::from_secs(15 * 60);
+/// Between two reads of what the guest writes.
+const POLL: Duration = Duration::from_millis(50);
 
 /// No disk, no network, no screen, and one processor without acceleration.
 const MACHINE: [&str; 8] =
     ["-accel", "tcg,thread=single", "-m", "1024", "-no-reboot", "-nodefaults", "-display", "none"];
 
-/// A clock of instructions, a date of the past, and no source of chance: neither the host's nor
-/// one of the processor's own.
+/// A clock that counts instructions, a fixed date, and no source of random numbers: neither the
+/// host's nor the processor's.
 ///
-/// Nobody reads the record (`rr`). While it is made, qemu's main thread waits for the processor's
+/// The record (`rr`) is thrown away. While it is made, qemu's main thread waits for the processor's
 /// to have counted its instructions. Otherwise it may find the processor halted before those are
 /// counted, and sets the clock to the next timer from a time that is a few instructions old: on a
 /// busy host two runs were apart by 5 to 15 ns from there on (qemu 7.2,
@@ -234,7 +236,7 @@ const VIRTUAL: [&str; 8] = [
     "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,-rdrand,-rdseed",
 ];
 
-/// What the kernel does not know is in the environment of its first program.
+/// What the kernel does not know, here `PATH`, it puts into the environment of its first program.
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 PATH=/bin";
 /// Addresses are the same at every boot.
 const KERNEL_VIRTUAL: &str = "nokaslr norandmaps random.trust_cpu=off";
@@ -252,7 +254,7 @@ mod tests {
             let words = machine.arguments(Path::new("/a,b"), Path::new("/r"));
             words.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
-        let said = words(machine);
+        let arguments = words(machine);
         for word in [
             "-icount shift=0,sleep=off,rr=record",
             "clock=vm",
@@ -260,9 +262,9 @@ mod tests {
             "norandmaps",
             "path=/a,,b",
         ] {
-            assert!(said.contains(word), "{said}");
+            assert!(arguments.contains(word), "{arguments}");
         }
-        assert!(said.ends_with("random.trust_cpu=off -- x"), "{said}");
+        assert!(arguments.ends_with("random.trust_cpu=off -- x"), "{arguments}");
         assert!(!words(Machine { time: Time::Host, ..machine }).contains("icount"));
     }
 

@@ -1,7 +1,7 @@
 //! The files that a guest needs in the temporary folder while it runs. They are removed even if
 //! this program is killed. On Linux a file has no name, so that the kernel frees it when the last
-//! process closes it. Elsewhere, and for folders, this program locks what it makes; the kernel
-//! releases the lock when the program ends, and the next one removes what nobody has locked.
+//! process closes it. On other systems, and for folders, this program locks what it makes; the
+//! kernel releases the lock when the program ends, and the next one removes what nobody has locked.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -33,14 +33,14 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A new one in this folder, for what is not whole yet. Those of processes that were killed
+    /// A new one in this folder, for what is not finished yet. Those of processes that were killed
     /// are removed.
     ///
     /// # Errors
     /// No room.
-    pub(crate) fn of_half(parent: &Path) -> Result<Self, GuestError> {
-        remove_leftovers(parent, &[(HALF, true)], OLD_ENOUGH);
-        Self::made_in(parent, HALF).map_err(|error| GuestError::file(parent, &error))
+    pub(crate) fn for_unfinished(parent: &Path) -> Result<Self, GuestError> {
+        remove_leftovers(parent, &[(UNFINISHED, true)], OLD_ENOUGH);
+        Self::made_in(parent, UNFINISHED).map_err(|error| GuestError::file(parent, &error))
     }
 
     fn made_in(parent: &Path, prefix: &str) -> std::io::Result<Self> {
@@ -77,8 +77,8 @@ impl Scratch {
 
     #[cfg(not(target_os = "linux"))]
     fn made() -> std::io::Result<Self> {
-        remove_leftovers(&std::env::temp_dir(), &[(FILE, false)], OLD_ENOUGH);
-        let file = Builder::new().prefix(FILE).tempfile()?;
+        remove_leftovers(&std::env::temp_dir(), &[(SCRATCH, false)], OLD_ENOUGH);
+        let file = Builder::new().prefix(SCRATCH).tempfile()?;
         file.as_file().lock()?;
         let (file, path) = file.into_parts();
         Ok(Self { file, path })
@@ -90,11 +90,11 @@ impl Scratch {
     }
 }
 
-/// One initramfs made of several parts.
+/// One initramfs of several parts in a row.
 ///
 /// # Errors
 /// No room, or a part that cannot be read.
-pub fn kept(parts: &[&[u8]]) -> Result<Scratch, GuestError> {
+pub fn concatenated(parts: &[&[u8]]) -> Result<Scratch, GuestError> {
     let mut scratch = Scratch::new()?;
     let written =
         parts.iter().try_for_each(|part| std::io::Write::write_all(&mut scratch.file, part));
@@ -128,10 +128,10 @@ fn remove_leftovers(parent: &Path, kinds: &[(&str, bool)], age: Duration) {
 
 /// The files of a guest, where they have names.
 #[cfg(any(not(target_os = "linux"), test))]
-const FILE: &str = "firstflight-guest-";
-/// Half an entry of the cache never has the name of one.
-const HALF: &str = ".firstflight-half-";
-/// Between the making of something and its lock is less than this.
+const SCRATCH: &str = "firstflight-guest-";
+/// An unfinished entry of the cache; finished ones are named by a hash.
+const UNFINISHED: &str = ".firstflight-half-";
+/// More than passes between the making of a file or folder and its lock.
 const OLD_ENOUGH: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
@@ -148,11 +148,11 @@ mod tests {
         for file in [dead.join("initramfs"), at("firstflight-guest-dead"), at("another's")] {
             fs::write(file, "x").unwrap();
         }
-        let living = Folder::made_in(parent.path(), HALF).unwrap();
-        let kinds = [(HALF, true), (FILE, false)];
+        let living = Folder::made_in(parent.path(), UNFINISHED).unwrap();
+        let kinds = [(UNFINISHED, true), (SCRATCH, false)];
         remove_leftovers(parent.path(), &kinds, OLD_ENOUGH);
         assert!(dead.is_dir(), "too young");
-        remove_leftovers(parent.path(), &[(FILE, false)], Duration::ZERO);
+        remove_leftovers(parent.path(), &[(SCRATCH, false)], Duration::ZERO);
         assert!(dead.is_dir() && !at("firstflight-guest-dead").exists(), "of another kind");
         remove_leftovers(parent.path(), &kinds, Duration::ZERO);
         assert!(!dead.exists() && living.path().is_dir() && at("another's").is_file());
@@ -160,12 +160,11 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
     }
 
-    /// So that nothing is left however it ends.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_file_of_a_guest_has_no_name_and_a_program_that_is_started_reads_and_writes_it() {
         use std::process::Command;
-        let scratch = kept(&[b"one ", b"two"]).unwrap();
+        let scratch = concatenated(&[b"one ", b"two"]).unwrap();
         let target = fs::read_link(scratch.path()).unwrap();
         assert!(target.to_string_lossy().ends_with("(deleted)"), "{}", target.display());
         let read = Command::new("cat").arg(scratch.path()).output().unwrap();

@@ -87,17 +87,17 @@ impl LinuxControl {
         self.kernel_name.starts_with("ff_") || self.kernel_name == "bbr"
     }
 
-    /// What the receiver's socket has to be given: DCTCP's, whose echo its receiver sends
+    /// The control that the receiver's socket needs too: DCTCP's, whose receiver sends the echo
     /// (`dctcp_ece_ack_update`), and which a listener without it does not accept
     /// (`tcp_ecn_create_request`).
-    pub(crate) fn of_receiver(&self) -> Option<&str> {
+    pub(crate) fn receiver_control(&self) -> Option<&str> {
         Some(self.kernel_name.as_str()).filter(|name| *name == "dctcp")
     }
 
     /// Whether the running kernel has it.
     ///
     /// # Errors
-    /// It has not; says how to get it.
+    /// It has not; the message has the remedy.
     pub fn check(&self) -> Result<(), RunError> {
         let names = available();
         if names.contains(&self.kernel_name) {
@@ -124,12 +124,12 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Sees to it that the kernel has every control. Those of the core are loaded under names of
-    /// this process, with their knobs, whatever else is loaded. They go with the process, however
-    /// it ends; but on a kernel before 6.4 not when it is killed by SIGKILL.
+    /// Loads the controls of the core into the kernel, with their knobs and under names of this
+    /// process, and checks that it has the others. They are unloaded when the process ends; on a
+    /// kernel before 6.4 not when SIGKILL ends it.
     ///
     /// # Errors
-    /// A control that the kernel has not and cannot be given.
+    /// A control that the kernel lacks and that cannot be loaded.
     #[cfg(feature = "bpf")]
     pub(crate) fn load(controls: &mut [LinuxControl]) -> Result<Self, RunError> {
         use std::sync::atomic::{AtomicU32, Ordering};
@@ -146,7 +146,7 @@ impl Loaded {
                 control.kernel_name = same.name().to_owned();
                 continue;
             }
-            // A number of its own even while those of an earlier plan are still there.
+            // The number is new even while an earlier plan's controls are still loaded.
             static NEXT: AtomicU32 = AtomicU32::new(0);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!("ff_{:x}_{number}", std::process::id());
@@ -165,7 +165,7 @@ impl Loaded {
         Ok(Self { _registered: registered })
     }
 
-    /// Sees to it that the kernel has every control. This build cannot load any.
+    /// Checks that the kernel has every control. This build cannot load any.
     ///
     /// # Errors
     /// A control that the kernel has not.
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_that_the_kernel_has_not_is_told_with_the_remedy() {
+    fn a_missing_control_is_reported_with_the_remedy() {
         let mut control = resolve("linux-reno").unwrap();
         control.kernel_name = "ff_never".to_owned();
         let problem = control.check().unwrap_err().to_string();

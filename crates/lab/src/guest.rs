@@ -1,5 +1,5 @@
-//! What the first process of a guest does that has nothing but an initramfs: it mounts what every
-//! program expects, loads the kernel's modules, and ends the machine.
+//! The first process of a guest that has nothing but an initramfs: it mounts the file systems that
+//! every program expects, loads the kernel's modules, and ends the machine.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -14,32 +14,33 @@ use nix::sys::termios::tcdrain;
 use crate::sys;
 use firstflight_runner::RunError;
 
-/// Makes a guest of this process's machine in which runs can begin. What chance there is in the
-/// kernel, of hashes, ports and losses, follows `seed`.
+/// Prepares this process's machine, a guest, for runs. The kernel's random numbers, for hashes,
+/// ports and losses, follow `seed`.
 ///
 /// # Errors
-/// This is no guest, or its kernel takes something not.
+/// This is no guest, or its kernel refuses something.
 pub fn set_up(seed: u64) -> Result<(), RunError> {
     for (kind, place) in MOUNTS {
-        // What the image has there is not to be hidden.
+        // A mount would hide the files that the image has here.
         if kind == "tmpfs" && fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
             continue;
         }
         // `kernel load` refuses a BPF file system into which others than root may write.
         let mode = (kind == "bpf").then_some("mode=0700");
         let mounted = mount(Some(kind), place, Some(kind), MsFlags::empty(), mode);
-        // A kernel without BPF says so when a control is loaded.
+        // Without BPF the error comes when a control is loaded.
         if kind != "bpf" {
-            mounted.map_err(|error| broke(&format!("mount {place}"), &error.into()))?;
+            mounted.map_err(|error| failed(&format!("mount {place}"), &error.into()))?;
         }
     }
-    sys::seed_randomness(seed).map_err(|error| broke("/dev/random", &error))?;
-    fs::write(TCP_MEMORY.0, TCP_MEMORY.1).map_err(|error| broke(TCP_MEMORY.0, &error))?;
-    load_modules(Path::new("/modules")).map_err(|error| broke("/modules", &error))
+    sys::seed_randomness(seed).map_err(|error| failed("/dev/random", &error))?;
+    fs::write(TCP_MEMORY.0, TCP_MEMORY.1).map_err(|error| failed(TCP_MEMORY.0, &error))?;
+    load_modules(Path::new("/modules")).map_err(|error| failed("/modules", &error))
 }
 
-/// Loads every module of a folder, in the order of their names; one that another needs first is
-/// tried again. What does not load will be missed by who needs it.
+/// Loads every module of a folder, in the order of their names, and tries those again that failed,
+/// since they may need another first. A module that does not load is no error here: a run that
+/// needs it fails.
 fn load_modules(folder: &Path) -> std::io::Result<()> {
     let mut left: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|e| e.path()).collect();
     left.sort();
@@ -56,7 +57,7 @@ fn load_modules(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// The port on which the guest speaks to who booted it.
+/// The port on which the guest writes to the program that booted it.
 #[derive(Debug)]
 pub struct Port(File);
 
@@ -66,12 +67,12 @@ impl Port {
     /// # Errors
     /// The kernel has none.
     pub fn open() -> Result<Self, RunError> {
-        let port = File::options().write(true).open(PORT).map_err(|error| broke(PORT, &error))?;
+        let port = File::options().write(true).open(PORT).map_err(|error| failed(PORT, &error))?;
         Ok(Self(port))
     }
 
-    /// Writes a line. Nobody is there to hear of a failure.
-    pub fn say(&mut self, line: &str) {
+    /// Writes a line. A failure cannot be reported: this port is the only way out.
+    pub fn write_line(&mut self, line: &str) {
         let _ = self.0.write_all(format!("{line}\n").as_bytes());
     }
 
@@ -85,7 +86,7 @@ impl Port {
             command.stdin(Stdio::null()).stdout(self.0.try_clone()?).stderr(self.0.try_clone()?);
             command.status()
         };
-        run().map(drop).map_err(|error| broke(&name, &error))
+        run().map(drop).map_err(|error| failed(&name, &error))
     }
 
     /// Powers the guest off when the serial port has sent everything.
@@ -100,7 +101,7 @@ pub fn power_off() {
     let _ = reboot(RebootMode::RB_POWER_OFF);
 }
 
-fn broke(what: &str, error: &std::io::Error) -> RunError {
+fn failed(what: &str, error: &std::io::Error) -> RunError {
     RunError::Failed(format!("the guest: {what}: {error}"))
 }
 

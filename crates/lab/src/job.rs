@@ -23,8 +23,7 @@ pub(crate) struct Job {
     pub(crate) duration_ns: u64,
     /// Selective acknowledgements; without them the kernel repairs as NewReno does.
     pub(crate) sack: bool,
-    /// Receivers hold ACKs of packets out of order back together, as the kernel does unless told
-    /// not to.
+    /// Receivers hold back ACKs of packets out of order, the kernel's default (`tcp_comp_sack_nr`).
     pub(crate) ack_compression: bool,
     /// Connections ask for ECN and accept it (`tcp_ecn`).
     pub(crate) ecn: bool,
@@ -34,7 +33,7 @@ pub(crate) struct Job {
     pub(crate) packet_bytes: u64,
 }
 
-/// What the routes of a group of flows say.
+/// The route attributes of a group of flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) near: Ipv4Addr,
@@ -72,10 +71,10 @@ impl FlowJob {
     }
 }
 
-/// The complete scenario with what holds on real Linux when it does not say: the profile.
+/// The complete scenario, by default with the profile of real Linux.
 ///
 /// # Errors
-/// What cannot be, or what a kernel cannot be told to do.
+/// A scenario that is wrong, or that a kernel cannot be set to.
 pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
     let mut scenario = scenario.clone();
     scenario.endpoint.profile.get_or_insert(Profile::Linux);
@@ -85,26 +84,26 @@ pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
     Ok(complete)
 }
 
-/// Refuses a key that the kernel cannot be told, set to another value than the kernel's own.
+/// Refuses a key that the kernel cannot be set to, if its value is another than the kernel's own.
 fn check_keys(scenario: &Scenario) -> Result<(), RunError> {
-    // Its release is known where it runs.
-    let kernels = |key: &Key| match key.name {
+    // The release of the kernel that will run is not known here.
+    let kernel_value = |key: &Key| match key.name {
         "linux_release" => "that of the kernel that runs".to_owned(),
         _ => key.value(Profile::Linux.constants()),
     };
-    let mut not_told = scenario.set().filter(|set| !set.key.support.includes(Stack::Kernel));
-    match not_told.find(|set| set.text != kernels(set.key)) {
+    let mut unsupported = scenario.set().filter(|set| !set.key.support.includes(Stack::Kernel));
+    match unsupported.find(|set| set.text != kernel_value(set.key)) {
         Some(set) => Err(RunError::Input(format!(
             "on linux {} is {}, which no scenario changes in the kernel; found {}",
             set.place,
-            kernels(set.key),
+            kernel_value(set.key),
             set.text
         ))),
         None => Ok(()),
     }
 }
 
-/// What the kernel or the link cannot do, in the words of the scenario.
+/// Refuses what the kernel or the link cannot do, in the words of the scenario.
 fn refuse(complete: &Complete) -> Result<(), RunError> {
     let no = |problem: String| Err(RunError::Input(format!("on linux {problem}")));
     if complete.links.len() != 1 {
@@ -171,8 +170,8 @@ fn refuse(complete: &Complete) -> Result<(), RunError> {
 }
 
 impl Job {
-    /// What the kernel is told as the MSS: the payload of a packet, and of TCP's options the
-    /// timestamps, which it includes.
+    /// The MSS that the kernel is set to: a packet's payload and TCP's timestamps, which the kernel
+    /// counts in the MSS.
     pub(crate) fn mss(&self) -> u64 {
         self.packet_bytes + TIMESTAMPS
     }
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_the_kernels_own_constants_hold() {
+    fn by_default_the_kernels_own_constants_hold() {
         let job = job("");
         let group = &job.groups[0];
         assert_eq!((group.iw_packets, group.ssthresh_packets, job.sack), (10, None, true));
@@ -355,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kernel_cannot_be_told_is_refused_in_the_scenarios_words() {
+    fn what_a_kernel_cannot_be_set_to_is_refused_in_the_scenarios_words() {
         for (more, word) in [
             ("packet = '40B'", "76 to 32755"),
             ("delayed_ack = 3", "quickack"),

@@ -54,7 +54,7 @@ impl Namespace {
     /// No such namespace.
     pub fn named(name: &str) -> Result<Self, RunError> {
         let path = Path::new("/run/netns").join(name);
-        // The folder itself and what is elsewhere are no names of namespaces.
+        // The folder itself and paths to other folders are no names of namespaces.
         let file = match name.is_empty() || name.contains('/') {
             true => Err(io::ErrorKind::NotFound.into()),
             false => File::open(&path),
@@ -112,8 +112,8 @@ impl Namespace {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(RunError::Failed(format!("{}: {tool} {words}: {}", self.label, said.trim())))
+        let message = String::from_utf8_lossy(&output.stderr);
+        Err(RunError::Failed(format!("{}: {tool} {words}: {}", self.label, message.trim())))
     }
 
     /// Makes a veth pair: one half here, the other in another namespace under a name of its own.

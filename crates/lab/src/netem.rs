@@ -43,15 +43,15 @@ pub(crate) struct Netem {
     period_ns: u64,
 }
 
-/// Whether this kernel has netem, asked in a namespace of its own.
+/// Whether this kernel has netem, tried in a namespace of its own.
 ///
 /// # Errors
-/// No privilege, or no `tc` to ask with.
+/// No privilege, or no `tc` to try it with.
 pub(crate) fn has_netem() -> Result<bool, RunError> {
-    let asked = Namespace::new("a namespace to look for netem in")?;
-    match asked.tool("tc", "qdisc add dev lo root netem delay 1ms") {
+    let trial = Namespace::new("a namespace to look for netem in")?;
+    match trial.tool("tc", "qdisc add dev lo root netem delay 1ms") {
         Err(RunError::Lacks(problem)) => Err(RunError::Lacks(problem)),
-        asked => Ok(asked.is_ok()),
+        trial => Ok(trial.is_ok()),
     }
 }
 
@@ -133,7 +133,8 @@ impl Netem {
     }
 }
 
-/// What `tc -j -s` tells of a discipline. Each has its own word for a packet that it marked.
+/// The counters of a discipline in `tc -j -s`. Each discipline has its own word for a marked
+/// packet.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Counts {
@@ -144,8 +145,8 @@ struct Counts {
     marked: u64,
 }
 
-/// What was dropped and sent, which the first discipline says for all, and the marks of the one
-/// that marks.
+/// Drops and bytes sent, which the first discipline counts for all, and the marks of the one that
+/// marks.
 fn counts(text: &str) -> [u64; 3] {
     let all: Vec<Counts> = serde_json::from_str(text).unwrap_or_default();
     let marks = all.iter().map(|it| it.ecn_mark + it.ce_mark + it.marked).sum();
@@ -161,7 +162,7 @@ fn counted(spec: &LinkSpec) -> Counted {
     Counted { rate_bps, packet, frame }
 }
 
-/// The words for `tc` in the middle.
+/// The commands for `tc` in the middle.
 fn words(spec: &LinkSpec) -> Result<Vec<String>, RunError> {
     let (forward, backward) = (&spec.forward, &spec.backward);
     let no = |what: &str| {
@@ -222,8 +223,8 @@ fn delayed(device: &str, us: u64) -> String {
     format!("qdisc add dev {device} root netem delay {us}us limit {MANY}")
 }
 
-/// Every device has one address, so that none must be asked for: over netem a question and its
-/// answer take a round trip, and the handshake waits for them.
+/// Every device has one address, so that ARP is not needed: over netem a request and its reply
+/// take a round trip, and the handshake waits for them.
 const NO_ARP: &str = "address 02:00:00:00:00:01 arp off";
 /// Ethernet, IPv4, TCP and its timestamps.
 const FRAME: u64 = 14 + 52;
@@ -278,8 +279,8 @@ mod tests {
     }
 
     #[test]
-    fn loss_is_told_in_percent() {
-        for (loss, told) in [
+    fn loss_is_given_to_tc_in_percent() {
+        for (loss, wanted) in [
             ("0%", "limit 101 rate"),
             ("1%", "limit 101 loss random 1% rate"),
             ("100ppb", "limit 101 loss random 0.00001% rate"),
@@ -289,12 +290,12 @@ mod tests {
         ] {
             let loss = loss.parse().unwrap();
             let words = words(&spec(DirectionSpec { loss, ..DirectionSpec::default() })).unwrap();
-            assert!(words[0].contains(told), "{}", words[0]);
+            assert!(words[0].contains(wanted), "{}", words[0]);
         }
     }
 
     #[test]
-    fn what_netem_cannot_do_is_said() {
+    fn what_netem_cannot_do_is_refused() {
         let chosen = DirectionSpec { drop: vec![3], ..DirectionSpec::default() };
         let problem = words(&spec(chosen)).unwrap_err().to_string();
         assert!(problem.contains("no chosen packets; accepted: `--link tun`"), "{problem}");

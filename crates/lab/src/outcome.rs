@@ -111,7 +111,7 @@ impl LabRun<'_> {
         let (way, _) = self.job.groups[job.group].ends(&self.link.forward, &self.link.backward);
         let losses = found.zip(way.losses.as_deref());
         let drops = losses.map(|((index, _), losses)| {
-            // The exit lies between two looks.
+            // The exit lies between two samples.
             let (before, _) = samples[index.saturating_sub(1)];
             let (at, info) = samples[index];
             let rtt = u64::from(info.rtt_us) * 1_000;
@@ -154,7 +154,7 @@ fn entries(samples: &[(u64, TcpInfo)], state: CaState) -> u64 {
     before.zip(now).filter(|(before, now)| *before != state && *now == state).count() as u64
 }
 
-/// How start-up went as far as the samples show, if it was over at the look that was `found`.
+/// How start-up went as far as the samples show, if it was over at the sample `found`.
 fn startup(
     job: &FlowJob,
     packet: u64,
@@ -175,14 +175,14 @@ fn startup(
     }
 }
 
-/// The end of start-up at a look, and how often the window was reduced after it.
+/// The end of start-up at a sample, and how often the window was reduced after it.
 fn exit_at(
     packet: u64,
     samples: &[(u64, TcpInfo)],
     (index, why): (usize, Exit),
 ) -> (StartupExit, u64) {
     let (at, now) = samples[index];
-    // The window before any cut: that of the look before, unless it grew since.
+    // The window before any cut: that of the sample before, unless it grew since.
     let before = samples[index.saturating_sub(1)].1;
     let last = if before.cwnd > now.cwnd { before } else { now };
     let span = 10 * u64::from(last.rtt_us) * 1_000;
@@ -200,10 +200,10 @@ fn exit_at(
     (exit, repairs.saturating_sub(own))
 }
 
-/// The look at which start-up was over, and why: a repair of loss, or a window that is at ssthresh
-/// without one, because the threshold fell to it (HyStart, and BBR when it drains) or because it
-/// grew to the threshold. One that fell to above the window (Hoe) is only where start-up will end.
-/// Controls that go on above their threshold leave by a loss alone.
+/// The sample at which start-up was over, and why: a repair of loss, or a window that is at
+/// ssthresh without one, because the threshold fell to it (HyStart, and BBR when it drains) or
+/// because it grew to the threshold. One that fell to above the window (Hoe) is only where start-up
+/// will end. Controls that go on above their threshold leave by a loss alone.
 fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, Exit)> {
     let ignores_loss = job.control.kernel_name == "bbr";
     let goes_on = job.control.goes_on_above_its_threshold();
@@ -231,7 +231,7 @@ fn exit(job: &FlowJob, samples: &[(u64, TcpInfo)]) -> Option<(usize, Exit)> {
 pub fn lab_figures(link: &LinkReport, kind: LinkKind, generator: &str, rtt_ns: u64) -> LabFigures {
     let late = &link.lateness;
     let timing = match (kind, link.timing(rtt_ns)) {
-        // It does not tell whether it was late.
+        // Its lateness is unknown.
         (LinkKind::Netem, Timing::Valid) => "unknown",
         (_, timing) => timing.name(),
     };
@@ -295,7 +295,7 @@ mod tests {
     }
 
     /// Samples every 10 ms: cwnd, ssthresh, whether a loss is being repaired.
-    fn samples(looks: &[(u32, u32, bool)]) -> Vec<(u64, TcpInfo)> {
+    fn samples(rows: &[(u32, u32, bool)]) -> Vec<(u64, TcpInfo)> {
         let info = |(cwnd, ssthresh, repair): &(u32, u32, bool)| TcpInfo {
             cwnd: *cwnd,
             ssthresh: *ssthresh,
@@ -305,7 +305,7 @@ mod tests {
             total_retrans: u32::from(*repair),
             ..TcpInfo::default()
         };
-        looks.iter().enumerate().map(|(i, look)| (i as u64 * 10_000_000, info(look))).collect()
+        rows.iter().enumerate().map(|(i, row)| (i as u64 * 10_000_000, info(row))).collect()
     }
 
     const NONE: u32 = crate::tcp_info::NO_THRESHOLD;
@@ -324,9 +324,9 @@ mod tests {
 
     #[test]
     fn a_loss_ends_start_up_at_the_window_before_the_cut() {
-        let looks =
+        let sampled =
             samples(&[(10, NONE, false), (80, NONE, false), (40, 40, true), (40, 40, false)]);
-        let startup = startup(&job("reno"), 1_000, &looks);
+        let startup = startup(&job("reno"), 1_000, &sampled);
         assert_eq!(startup.exit_reason.as_deref(), Some("loss"));
         assert_eq!((startup.exit_time_s, startup.exit_cwnd_packets), (Some(0.02), Some(80)));
         assert_eq!(startup.time_to_bdp_s.at_80, Some(0.01));
@@ -335,58 +335,58 @@ mod tests {
 
     #[test]
     fn a_window_that_is_not_used_fills_no_path() {
-        let mut looks = samples(&[(10, NONE, false), (80, NONE, false), (80, NONE, false)]);
-        looks[1].1.unacked = 20;
-        let startup = startup(&job("reno"), 1_000, &looks);
+        let mut sampled = samples(&[(10, NONE, false), (80, NONE, false), (80, NONE, false)]);
+        sampled[1].1.unacked = 20;
+        let startup = startup(&job("reno"), 1_000, &sampled);
         assert_eq!(startup.time_to_bdp_s.at_80, Some(0.02));
     }
 
     #[test]
     fn a_window_that_is_reduced_without_a_repair_was_marked() {
-        let mut looks = samples(&[(10, NONE, false), (60, 40, false), (40, 40, false)]);
-        looks[1].1.state = CaState::Reduced;
-        let startup = startup(&job("cubic"), 1_000, &looks);
+        let mut sampled = samples(&[(10, NONE, false), (60, 40, false), (40, 40, false)]);
+        sampled[1].1.state = CaState::Reduced;
+        let startup = startup(&job("cubic"), 1_000, &sampled);
         assert_eq!(startup.exit_reason.as_deref(), Some("ecn"));
     }
 
     #[test]
     fn an_ssthresh_that_falls_without_loss_is_a_heuristic() {
-        let looks = samples(&[(10, NONE, false), (60, 60, false), (61, 60, false)]);
-        let startup = startup(&job("cubic"), 1_000, &looks);
+        let sampled = samples(&[(10, NONE, false), (60, 60, false), (61, 60, false)]);
+        let startup = startup(&job("cubic"), 1_000, &sampled);
         assert_eq!(startup.exit_reason.as_deref(), Some("heuristic"));
         assert_eq!(startup.exit_window_over_bdp, Some(0.6));
     }
 
     #[test]
     fn a_threshold_that_falls_to_above_the_window_is_where_start_up_will_end() {
-        let looks =
+        let sampled =
             samples(&[(10, NONE, false), (20, 60, false), (40, 60, false), (60, 60, false)]);
-        let startup = startup(&job("ff_hoe_cubic"), 1_000, &looks);
+        let startup = startup(&job("ff_hoe_cubic"), 1_000, &sampled);
         assert_eq!(startup.exit_reason.as_deref(), Some("ssthresh"));
         assert_eq!((startup.exit_time_s, startup.exit_window_over_bdp), (Some(0.03), Some(0.6)));
     }
 
     #[test]
     fn loss_does_not_end_the_start_up_of_bbr() {
-        let looks = samples(&[(10, NONE, false), (60, NONE, true), (61, 50, false)]);
-        assert_eq!(startup(&job("bbr"), 1_000, &looks).exit_time_s, Some(0.02));
+        let sampled = samples(&[(10, NONE, false), (60, NONE, true), (61, 50, false)]);
+        assert_eq!(startup(&job("bbr"), 1_000, &sampled).exit_time_s, Some(0.02));
     }
 
     /// Its estimate raises the threshold from 2 packets on, and cwnd is at it most of the time.
     #[test]
     fn only_loss_ends_the_start_up_of_astart() {
         let job = job_of(LinuxControl::resolve(&"astart".parse().unwrap(), false).unwrap());
-        let mut looks = vec![(10, NONE, false), (10, 2, false), (60, 60, false), (61, 60, false)];
-        let exit_of = |looks: &[_]| startup(&job, 1_000, &samples(looks)).exit_reason;
-        assert_eq!(exit_of(&looks), None);
-        looks.push((40, 40, true));
-        assert_eq!(exit_of(&looks).as_deref(), Some("loss"));
+        let mut rows = vec![(10, NONE, false), (10, 2, false), (60, 60, false), (61, 60, false)];
+        let exit_of = |rows: &[_]| startup(&job, 1_000, &samples(rows)).exit_reason;
+        assert_eq!(exit_of(&rows), None);
+        rows.push((40, 40, true));
+        assert_eq!(exit_of(&rows).as_deref(), Some("loss"));
     }
 
     #[test]
     fn a_window_at_its_first_threshold_has_left_start_up() {
-        let looks = samples(&[(10, 32, false), (32, 32, false)]);
-        let startup = startup(&job("reno"), 1_000, &looks);
+        let sampled = samples(&[(10, 32, false), (32, 32, false)]);
+        let startup = startup(&job("reno"), 1_000, &sampled);
         assert_eq!(startup.exit_reason.as_deref(), Some("ssthresh"));
         assert_eq!(startup.exit_time_s, Some(0.01));
     }

@@ -71,12 +71,12 @@ impl Path {
         self.link.measure(from, until);
     }
 
-    /// When the first packet of a transfer arrived, ns of the clock, where flows are told apart.
+    /// When the first packet of a transfer arrived, ns of the clock, if flows are counted.
     pub(crate) fn transfer_began(&self) -> Option<u64> {
         self.link.transfer_began()
     }
 
-    /// Stops the link and tells what it did.
+    /// Stops the link and returns its report.
     pub fn stop(self) -> LinkReport {
         let overruns = self.all_overruns().saturating_sub(self.overruns_before);
         let stolen_share = ProcessorTime::now().stolen_share(self.processors_before);

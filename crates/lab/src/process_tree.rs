@@ -2,8 +2,8 @@
 //!
 //! The command runs in a PID namespace of its own. Its first process is a copy of this program that
 //! only waits: when it ends, the kernel ends everything else in there, whatever has left its
-//! session, its process group or its parents. It ends when the command does, when it is told to,
-//! and with the thread that started it, even by a kill -9.
+//! session, its process group or its parents. It ends with the command, when it is stopped, and
+//! with the thread that started it, even by a kill -9.
 
 use std::fs::File;
 use std::io;

@@ -11,7 +11,7 @@ pub(crate) struct ProcessorTime {
 }
 
 impl ProcessorTime {
-    /// Until now; nothing where the kernel does not tell.
+    /// The time until now; nothing if the kernel does not count it.
     pub(crate) fn now() -> Self {
         Self::parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
@@ -25,7 +25,7 @@ impl ProcessorTime {
         Self { all: ticks.iter().sum(), stolen: ticks.get(STEAL).copied().unwrap_or(0) }
     }
 
-    /// The share of the time since an earlier look that was stolen, 0 to 1.
+    /// The share of the time since an earlier reading that was stolen, 0 to 1.
     pub(crate) fn stolen_share(self, since: Self) -> f64 {
         let [stolen, all] = [(self.stolen, since.stolen), (self.all, since.all)]
             .map(|(now, then)| now.saturating_sub(then) as f64);

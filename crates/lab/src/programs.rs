@@ -32,7 +32,7 @@ pub struct Programs {
     pub client: String,
     /// The client sends the data, not the server.
     pub upload: bool,
-    /// The folder in which both run; it is made if it is not there.
+    /// The folder in which both run; it is made if it does not exist.
     pub folder: PathBuf,
 }
 
@@ -49,8 +49,8 @@ pub const PLACEHOLDERS: [(&str, &str); 6] = [
 /// Runs the programs over the scenario's path, once.
 ///
 /// # Errors
-/// The scenario asks for what two programs are not told, the machine lacks something, or told to
-/// stop. A program that fails is in the result's note.
+/// The scenario has a key that programs cannot follow, the machine lacks something, or `stop`
+/// became true. The failure of a program is in the result's note instead.
 pub fn run(
     scenario: &Scenario,
     seed: u64,
@@ -72,8 +72,12 @@ pub fn run(
         far: server,
         duration: Some(Duration::from_nanos(complete.duration.ns())),
         prints: Prints::Files(PRINTED.into()),
-        patience: Some(PATIENCE),
-        linger: if programs.server.contains("{qlog}") { LINGER } else { Duration::ZERO },
+        listen_timeout: Some(LISTEN_TIMEOUT),
+        server_grace: if programs.server.contains("{qlog}") {
+            SERVER_GRACE
+        } else {
+            Duration::ZERO
+        },
         ..LinkEnds::default()
     };
     let ran = match &mut traffic {
@@ -97,8 +101,8 @@ struct Ran {
     far_exit: Option<i32>,
     /// When the run began in the link's measured period, ns.
     zero_ns: u64,
-    /// How much later than the scenario says the run ended, ns.
-    later_ns: u64,
+    /// How much later than in the scenario the run ended, ns.
+    extension_ns: u64,
     others: Vec<Connection>,
 }
 
@@ -113,13 +117,13 @@ fn alone(link: &LinkSpec, ends: &LinkEnds, stop: &AtomicBool) -> Result<Ran, Run
         exits: vec![carried.near_exit],
         far_exit: carried.far_exit,
         zero_ns: 0,
-        later_ns: 0,
+        extension_ns: 0,
         others: Vec::new(),
     })
 }
 
-/// A run that came to nothing, and why: the guest in which the programs ran is gone.
-pub fn broken(why: String) -> Run {
+/// The result of a run whose guest ended before it: no figures, and the reason as a note.
+pub fn failed(why: String) -> Run {
     let lab = LabFigures { generator: GENERATOR.to_owned(), ..LabFigures::default() };
     let flow = FlowResult { control: NAME.to_owned(), ..FlowResult::default() };
     let result = RunResult {
@@ -136,7 +140,7 @@ pub fn broken(why: String) -> Run {
 /// with a control are the kernel's.
 ///
 /// # Errors
-/// What they cannot be told.
+/// A key that programs cannot follow.
 pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
     let groups = scenario.groups();
     if let Some(why) = groups.iter().filter(|it| it.control.is_none()).find_map(not_for_programs) {
@@ -175,7 +179,7 @@ pub fn complete(scenario: &Scenario) -> Result<Complete, RunError> {
     }
 }
 
-/// Whether a kernel has a control for a flow beside the programs, or can be given it.
+/// Checks that a guest's kernel has a control for cross traffic, or that this build can load it.
 fn can_be_cross_traffic(control: &ControlSpec) -> Result<(), RunError> {
     let resolved = LinuxControl::resolve_for_guest(control)?;
     if resolved.kernel_name.starts_with("ff_") && !cfg!(feature = "bpf") {
@@ -188,7 +192,7 @@ fn can_be_cross_traffic(control: &ControlSpec) -> Result<(), RunError> {
     Ok(())
 }
 
-/// What no program can be told of a flow.
+/// Why programs cannot follow this flow's keys, if they cannot.
 fn not_for_programs(flow: &FlowGroup) -> Option<&'static str> {
     let found = [
         (!flow.writes.is_empty(), "`writes`: when more data is there is the server's own affair"),
@@ -262,20 +266,20 @@ fn make_folders(programs: &Programs, bytes: u64) -> Result<(), RunError> {
     })
 }
 
-/// Where a program is told to leave its qlogs.
+/// The folder that replaces `{qlog}`.
 pub const QLOGS: &str = "/firstflight/qlog";
 const FOLDER: &str = "/firstflight/files";
 const PRINTED: &str = "/firstflight/printed";
 const FILE: &str = "transfer";
 const PORT: u16 = 4433;
-/// What results call the two programs; who asked has a better name.
+/// The control's name in results, unless the caller has a better one.
 const NAME: &str = "programs";
 /// What sends, as results name it.
 pub const GENERATOR: &str = "programs";
 /// For a server to listen.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(20);
 /// For a server to write its qlog when the connection is closed.
-const LINGER: Duration = Duration::from_secs(10);
+const SERVER_GRACE: Duration = Duration::from_secs(10);
 const MILLISECOND: u64 = 1_000_000;
 /// Clients that may run at once: they share one processor.
 const MOST_CLIENTS: u64 = 8;
@@ -291,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_can_be_told_is_accepted_and_else_is_refused_with_its_reason() {
+    fn what_programs_can_follow_is_accepted_and_all_else_refused_with_its_reason() {
         let sized = "[[flow]]\nsize = '1MB'";
         for more in ["", "count = 8", "start = '2s'", "[[flow]]\ncontrol = 'linux-bbr'\nrtt = '1s'"]
         {

@@ -1,4 +1,4 @@
-//! How the two ends' kernels are told a scenario: routes, addresses, and values of `sysctl`.
+//! Sets the two ends' kernels to a scenario: routes, addresses, and values of `sysctl`.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener};
@@ -14,7 +14,7 @@ use firstflight_runner::RunError;
 /// Sets both ends up for a job.
 ///
 /// # Errors
-/// The kernel takes something not.
+/// The kernel refuses a command or a value.
 pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(), RunError> {
     for end in [near, far] {
         end.set("ipv4/tcp_sack", if job.sack { "1" } else { "0" })?;
@@ -42,26 +42,26 @@ pub(crate) fn set_up(near: &Namespace, far: &Namespace, job: &Job) -> Result<(),
 /// Gives the ends the addresses and routes of the group number `index`.
 ///
 /// # Errors
-/// The kernel takes something not.
+/// The kernel refuses a command or a value.
 pub(crate) fn add(
     near: &Namespace,
     far: &Namespace,
     index: usize,
     group: &Group,
 ) -> Result<(), RunError> {
-    // The first address of an end is there with the path.
+    // The path has set the first address of each end.
     if index > 0 {
         near.ip(&format!("address add {}/32 dev {DEVICE}", group.near))?;
         far.ip(&format!("address add {}/32 dev {DEVICE}", group.far))?;
     }
     let (sends, receives) = group.ends(near, far);
-    sends.ip(&there(group))?;
+    sends.ip(&route_to_receiver(group))?;
     let quickack = if group.quickack { "quickack 1" } else { "" };
     let (to, from) = group.addresses();
     receives.ip(&format!("route add {to}/32 dev {DEVICE} src {from} {quickack}"))
 }
 
-fn there(group: &Group) -> String {
+fn route_to_receiver(group: &Group) -> String {
     let Group { iw_packets, rto_min_ms, .. } = group;
     let (from, to) = group.addresses();
     let ssthresh =
@@ -72,8 +72,8 @@ fn there(group: &Group) -> String {
     )
 }
 
-/// Lets connections go that nobody has open any more and whose path is gone: the kernel would go on
-/// for minutes with what they have not sent, and keep their namespace and their control so long.
+/// Makes the kernel give up soon on connections that no process has open and whose path is gone. It
+/// would otherwise retransmit for minutes, and keep their namespace and their control so long.
 ///
 /// # Errors
 /// The kernel does not take it.
@@ -83,7 +83,7 @@ pub(crate) fn forget_orphans(end: &Namespace) -> Result<(), RunError> {
 
 /// Makes the kernel take the routes' ssthresh. It does so only by way of its memory of earlier
 /// connections (net/ipv4/tcp_metrics.c), and only for addresses it remembers. So one short
-/// connection goes to each before; then the memory is closed. The lock keeps what the route says.
+/// connection goes to each before; then the memory is closed. `lock` keeps the route's value.
 fn prime(near: &Namespace, far: &Namespace, groups: &[&Group]) -> Result<(), RunError> {
     for end in [near, far] {
         end.set("ipv4/tcp_no_ssthresh_metrics_save", "0")?;
@@ -108,23 +108,23 @@ fn short_connection(
     let listener = receives.run(|| TcpListener::bind(address))??;
     let socket = sends.run(|| Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)))??;
     socket.bind(&SocketAddr::from((from, 0)).into())?;
-    socket.connect_timeout(&address.into(), PATIENCE)?;
-    let (mut there, _) = listener.accept()?;
-    let mut here = std::net::TcpStream::from(socket);
-    here.set_read_timeout(Some(PATIENCE))?;
-    there.set_read_timeout(Some(PATIENCE))?;
-    here.write_all(b"first")?;
-    there.read_exact(&mut [0; 5])?;
-    // In good order, from this side first: an aborted connection is not remembered.
-    here.shutdown(Shutdown::Write)?;
-    there.read_to_end(&mut Vec::new())?;
-    drop(there);
-    here.read_to_end(&mut Vec::new())?;
+    socket.connect_timeout(&address.into(), TIMEOUT)?;
+    let (mut accepted, _) = listener.accept()?;
+    let mut connecting = std::net::TcpStream::from(socket);
+    connecting.set_read_timeout(Some(TIMEOUT))?;
+    accepted.set_read_timeout(Some(TIMEOUT))?;
+    connecting.write_all(b"first")?;
+    accepted.read_exact(&mut [0; 5])?;
+    // Closed in order, by this side first: an aborted connection is not remembered.
+    connecting.shutdown(Shutdown::Write)?;
+    accepted.read_to_end(&mut Vec::new())?;
+    drop(accepted);
+    connecting.read_to_end(&mut Vec::new())?;
     Ok(())
 }
 
 const PRIMING_PORT: u16 = 9;
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[cfg(test)]
 mod tests {

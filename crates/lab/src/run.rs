@@ -23,7 +23,7 @@ use firstflight_runner::RunError;
 /// How to run on real Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lab {
-    /// How the bottleneck is made; netem where the kernel has it when not said.
+    /// How the bottleneck is made; by default netem if the kernel has it.
     pub link: Option<LinkKind>,
     /// What sends.
     pub generator: Generator,
@@ -36,7 +36,7 @@ impl Lab {
     pub const TUN: Self =
         Self { link: Some(LinkKind::Tun), generator: Generator::Own, virtual_time: false };
 
-    /// What the flags `--link` and `--generator` say, as far as they are given.
+    /// The values of the flags `--link` and `--generator`, if given.
     ///
     /// # Errors
     /// A word that is none of theirs.
@@ -152,7 +152,7 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    /// One run; `None` if told to stop.
+    /// One run; `None` if `stop` became true.
     fn run(&self, samples: Option<u32>, stop: &AtomicBool) -> Result<Option<Run>, RunError> {
         let begun = Instant::now();
         let mut job = Job::new(self.complete, self.controls, self.seed);

@@ -1,4 +1,4 @@
-//! What the kernel tells about a connection: `TCP_INFO`, read by the offsets of `struct tcp_info`
+//! What the kernel reports of a connection: `TCP_INFO`, read by the offsets of `struct tcp_info`
 //! in linux/tcp.h, which only ever grows at its end.
 
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use crate::sys;
 
-/// One look at a connection.
+/// One sample of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpInfo {
     pub(crate) state: CaState,
@@ -30,8 +30,8 @@ pub(crate) struct TcpInfo {
     pub(crate) data_segs_out: u32,
     /// Packets that the sender knows to have arrived.
     pub(crate) delivered: u32,
-    /// Retransmission timeouts; 0 before Linux 6.7, which does not tell. There the looks that find
-    /// a connection newly in [`CaState::Loss`] are the least there were.
+    /// Retransmission timeouts; 0 before Linux 6.7, which does not report them. There the samples
+    /// that find a connection newly in [`CaState::Loss`] give a lower bound.
     pub(crate) timeouts: u16,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum CaState {
 }
 
 impl TcpInfo {
-    /// What the kernel says of a socket now.
+    /// The sample of a socket now.
     ///
     /// # Errors
     /// The socket is no TCP socket.

@@ -50,7 +50,7 @@ impl Testbed {
     /// Creates the namespaces and the bottleneck.
     ///
     /// # Errors
-    /// The machine lacks something, or the link cannot do what the scenario says.
+    /// The machine lacks something, or the link cannot do what the scenario asks for.
     pub(crate) fn new(kind: LinkKind, spec: &LinkSpec) -> Result<Self, RunError> {
         Ok(match kind {
             LinkKind::Tun => Self::Tun(Path::new(spec)?),
@@ -87,7 +87,7 @@ impl Testbed {
         }
     }
 
-    /// Takes it down and tells what its link did.
+    /// Takes it down and returns its link's report.
     pub(crate) fn finish(self) -> LinkReport {
         match self {
             Self::Tun(path) => path.stop(),

@@ -28,16 +28,16 @@ pub struct LinkEnds {
     pub far: Vec<String>,
     /// Ends the link after so long, however the commands are.
     pub duration: Option<Duration>,
-    /// Where the commands print to.
+    /// Where the commands' output goes.
     pub prints: Prints,
-    /// How long a client waits for a server to listen; a third of a second when not said, after
-    /// which it is started all the same.
-    pub patience: Option<Duration>,
-    /// How long the far command goes on when the near one has ended; it may have to write.
-    pub linger: Duration,
+    /// The longest wait for a server to listen before the client is started all the same; by
+    /// default 0.3 s, whether it listens or not.
+    pub listen_timeout: Option<Duration>,
+    /// How long the far command may go on when the near one has ended, to write its logs.
+    pub server_grace: Duration,
 }
 
-/// Where commands print to.
+/// Where the commands' output goes.
 #[derive(Clone, Debug, Default)]
 pub enum Prints {
     /// Where this program does.
@@ -49,7 +49,7 @@ pub enum Prints {
     Files(PathBuf),
 }
 
-/// What a link carried while it stood.
+/// What a link carried while it was up.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Carried {
@@ -67,7 +67,7 @@ pub struct Carried {
     /// Exit code of the far command, if it ended before the link did.
     #[serde(skip)]
     pub far_exit: Option<i32>,
-    /// Whether the link was told to stop before its command ended well or its time was over.
+    /// Whether `stop` came before the command ended well or the time was over.
     pub interrupted: bool,
 }
 
@@ -77,7 +77,7 @@ pub fn addresses() -> (Ipv4Addr, Ipv4Addr) {
 }
 
 /// Keeps a link up until its command ends, its time is over, or `stop` becomes true. `ready` is
-/// told when it stands. The commands find the addresses in `FF_NEAR` and `FF_FAR`. Whatever they
+/// called when it is up. The commands find the addresses in `FF_NEAR` and `FF_FAR`. Whatever they
 /// started ends with them, and with the link.
 ///
 /// # Errors
@@ -101,7 +101,7 @@ pub fn carry(
     path.measure(clock.now(), u64::MAX);
     let mut far = start(&path.far, &ends.far, &ends.prints, "far")?;
     if far.is_some() {
-        settle(&path.far, ends.patience);
+        wait_until_listening(&path.far, ends.listen_timeout);
     }
     let mut near = start(&path.near, &ends.near, &ends.prints, "near")?;
     ready();
@@ -116,15 +116,18 @@ pub fn carry(
             }
         }
         if stop.load(Ordering::Relaxed) && !std::mem::replace(&mut stopped, true) {
-            // A command that has heard of it too has its last words.
-            let grace = if near.is_some() { GRACE } else { Duration::ZERO };
+            // A command that got the same signal may still write.
+            let grace = if near.is_some() { STOP_GRACE } else { Duration::ZERO };
             until = Some(Instant::now() + grace);
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     }
     let ended_at = Instant::now();
-    while status.is_some() && ended_at.elapsed() < ends.linger && !stop.load(Ordering::Relaxed) {
-        thread::sleep(LOOK);
+    while status.is_some()
+        && ended_at.elapsed() < ends.server_grace
+        && !stop.load(Ordering::Relaxed)
+    {
+        thread::sleep(POLL);
     }
     let ended = |tree: &mut ProcessTree| tree.try_wait().ok().flatten().and_then(|it| it.code());
     let far_exit = far.as_mut().and_then(ended);
@@ -133,7 +136,7 @@ pub fn carry(
     let ended_well = status.is_some_and(|status| status.success());
     if ends.namespaces.is_none() {
         for end in [&path.near, &path.far] {
-            // As it was is no worse than before.
+            // Without it the kernel only takes longer.
             let _ = forget_orphans(end);
         }
     }
@@ -150,12 +153,12 @@ pub fn carry(
     })
 }
 
-/// A server needs a moment to listen; a client that comes too early fails.
-pub(crate) fn settle(far: &Namespace, patience: Option<Duration>) {
+/// Waits for a server to listen, since a client that comes too early fails.
+pub(crate) fn wait_until_listening(far: &Namespace, listen_timeout: Option<Duration>) {
     let begun = Instant::now();
-    let Some(patience) = patience else { return thread::sleep(SETTLE) };
-    while begun.elapsed() < patience && !listens(far) {
-        thread::sleep(LOOK);
+    let Some(listen_timeout) = listen_timeout else { return thread::sleep(DEFAULT_WAIT) };
+    while begun.elapsed() < listen_timeout && !listens(far) {
+        thread::sleep(POLL);
     }
 }
 
@@ -209,7 +212,7 @@ pub(crate) fn start(
 /// The tables of `/proc/net` and the state in which somebody listens: `TCP_LISTEN` of the kernel's
 /// tcp_states.h, and `TCP_CLOSE`, which a UDP socket without a peer has.
 const LISTENING: [(&str, &str); 4] = [("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")];
-const SETTLE: Duration = Duration::from_millis(300);
-/// Between two looks at whether something has ended.
-pub(crate) const LOOK: Duration = Duration::from_millis(10);
-const GRACE: Duration = Duration::from_millis(500);
+const DEFAULT_WAIT: Duration = Duration::from_millis(300);
+/// Between two checks whether something has ended.
+pub(crate) const POLL: Duration = Duration::from_millis(10);
+const STOP_GRACE: Duration = Duration::from_millis(500);

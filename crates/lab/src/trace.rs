@@ -8,14 +8,14 @@ use crate::tcp_info::TcpInfo;
 /// What a flow's trace has beyond the common columns.
 pub(crate) const TRACE_COLUMNS: &[&str] = &["retransmits", "pacing_rate_bps", "repairing"];
 
-/// A flow's samples, at most about `most` of them; in `part`, if they lack what iperf3 does not
-/// tell.
+/// A flow's samples, at most about `most` of them. `part`: they come from iperf3, which does not
+/// report every column.
 pub(crate) fn flow(id: usize, samples: &[(u64, TcpInfo)], most: u32, part: bool) -> Series {
     let whole = |value: f64| Some(value).filter(|_| !part);
     let mut series = Series::new(FLOW_COLUMNS.iter().chain(TRACE_COLUMNS).copied());
     let step = samples.len().div_ceil(most.max(1) as usize).max(1);
     for (at, info) in samples.iter().step_by(step) {
-        // The kernel says all ones for "no rate".
+        // The kernel's "no rate" is all ones.
         let pacing = Some(info.pacing_rate).filter(|rate| *rate < u64::MAX / 8);
         series.push(&[
             Some(*at as f64 / 1e9),
@@ -62,7 +62,7 @@ mod tests {
         let series = flow(0, &[(0, info)], 100, true);
         let value = |name: &str| series.column(name).unwrap().next().unwrap();
         assert_eq!((value("cwnd_packets"), value("retransmits")), (Some(10.0), Some(2.0)));
-        let untold = ["in_flight_packets", "delivered_packets", "pacing_rate_bps", "repairing"];
-        assert_eq!(untold.map(value), [None; 4]);
+        let unknown = ["in_flight_packets", "delivered_packets", "pacing_rate_bps", "repairing"];
+        assert_eq!(unknown.map(value), [None; 4]);
     }
 }

@@ -1,7 +1,8 @@
 //! The inside of a run in virtual time: this program as the first process of a machine that has
-//! nothing else to do. It reads its job, does it, says what came out, and ends the machine.
+//! nothing else to do. It reads its job, does it, writes the outcome to a port, and ends the
+//! machine.
 
-mod logged;
+mod qlog;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +18,7 @@ use firstflight_runner::{Options, Report, RunError};
 use firstflight_scenario::Scenario;
 
 use crate::lab::{self, Lab};
-use crate::virtual_time::{GuestRun, Job, Said, Task, unsaid};
+use crate::virtual_time::{GuestRun, Job, Message, Task, not_json};
 
 /// Does the job of this machine, if this is the first process of one that was booted for a job;
 /// that ends the machine. Otherwise there is nothing to do, and a guest may be given this program.
@@ -53,37 +54,37 @@ fn work() -> Result<(), RunError> {
     }
     let mut port = Port::open()?;
     match task {
-        Task::Measure(job) => port = measure_saying(port, &job)?,
+        Task::Measure(job) => port = measure_and_report(port, &job)?,
         Task::Script(words) => port.run(Command::new("sh").arg("-c").arg(words))?,
     }
     port.power_off();
     Ok(())
 }
 
-fn measure_saying(port: Port, job: &Job) -> Result<Port, RunError> {
+fn measure_and_report(port: Port, job: &Job) -> Result<Port, RunError> {
     let port = Mutex::new(port);
     let over = AtomicBool::new(false);
     let measured = thread::scope(|scope| {
-        scope.spawn(|| tell_time(&port, &over));
+        scope.spawn(|| report_time(&port, &over));
         let measured = measure(job);
         over.store(true, Ordering::Relaxed);
         measured
     });
-    let said = match measured {
-        Ok(measured) => Said::Measured(Box::new(measured)),
-        Err(RunError::Lacks(why)) => Said::Lacks(why),
-        Err(RunError::Failed(why)) => Said::Broke(why),
-        Err(other) => Said::Wrong(other.to_string()),
+    let message = match measured {
+        Ok(measured) => Message::Measured(Box::new(measured)),
+        Err(RunError::Lacks(why)) => Message::Lacks(why),
+        Err(RunError::Failed(why)) => Message::Failed(why),
+        Err(other) => Message::Input(other.to_string()),
     };
     let mut port = port.into_inner().unwrap_or_else(PoisonError::into_inner);
-    port.say(&serde_json::to_string(&said).map_err(unsaid)?);
+    port.write_line(&serde_json::to_string(&message).map_err(not_json)?);
     Ok(port)
 }
 
 fn read() -> Result<Task, RunError> {
     let text = std::fs::read_to_string(Path::new("/").join(JOB))
         .map_err(|error| RunError::Failed(format!("/{JOB}: {error}")))?;
-    serde_json::from_str(&text).map_err(unsaid)
+    serde_json::from_str(&text).map_err(not_json)
 }
 
 fn measure(job: &Job) -> Result<GuestRun, RunError> {
@@ -91,7 +92,7 @@ fn measure(job: &Job) -> Result<GuestRun, RunError> {
     if let Some(programs) = &job.programs {
         let never = AtomicBool::new(false);
         let mut report = lab::programs::run(&scenario, job.seed, job.samples, programs, &never)?;
-        logged::add(Path::new(lab::programs::QLOGS), &mut report);
+        qlog::add(Path::new(lab::programs::QLOGS), &mut report);
         return measured(report);
     }
     let lab = Lab::read(job.link.as_deref(), job.generator.as_deref())?;
@@ -108,7 +109,7 @@ fn measured(report: Report) -> Result<GuestRun, RunError> {
 }
 
 /// A line for every second of the guest's time: for people, and as a sign of life.
-fn tell_time(port: &Mutex<Port>, over: &AtomicBool) {
+fn report_time(port: &Mutex<Port>, over: &AtomicBool) {
     let begun = Instant::now();
     for second in 1_u64.. {
         // In parts, so that the end of the run does not wait for a second.
@@ -118,8 +119,8 @@ fn tell_time(port: &Mutex<Port>, over: &AtomicBool) {
             }
             thread::sleep(PART);
         }
-        let Ok(line) = serde_json::to_string(&Said::At(second)) else { return };
-        port.lock().unwrap_or_else(PoisonError::into_inner).say(&line);
+        let Ok(line) = serde_json::to_string(&Message::Time(second)) else { return };
+        port.lock().unwrap_or_else(PoisonError::into_inner).write_line(&line);
     }
 }
 

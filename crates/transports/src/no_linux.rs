@@ -59,7 +59,7 @@ pub(crate) mod in_guest {
     }
 }
 
-/// The lab, and what is asked of it for a guest, which looks once more at what its kernel can do.
+/// The checks of the lab that a guest needs; the guest checks again what its kernel can do.
 pub(crate) mod lab {
     use firstflight_control::Control;
     use firstflight_control::stack::OF_LINUX;
@@ -124,7 +124,7 @@ pub(crate) mod lab {
             Err(needs_linux("judging programs"))
         }
 
-        pub(crate) fn broken(why: String) -> Run {
+        pub(crate) fn failed(why: String) -> Run {
             Run::new(RunResult { note: Some(why), ..RunResult::default() }, Vec::new(), Vec::new())
         }
     }

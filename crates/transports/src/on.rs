@@ -70,7 +70,7 @@ impl On {
     pub fn with_queue(&self) -> Result<Self, RunError> {
         match self.link.as_deref() {
             Some("netem") => Err(RunError::Input(
-                "--link netem: it tells nothing of its queue, by which is judged; accepted: tun"
+                "--link netem: it tells nothing of its queue, which judging needs; accepted: tun"
                     .to_owned(),
             )),
             None if self.name == "linux" => {

@@ -37,7 +37,7 @@ pub fn transports_of_control(control: &str) -> Vec<&'static str> {
     of_startup.iter().filter(|runs| both(runs)).map(|runs| runs.on).collect()
 }
 
-/// The transports, as `--on` takes them, and what each provides beside ACKs and losses.
+/// The transports, as `--on` takes them, and what each provides besides ACKs and losses.
 pub const PROVIDED: [(&str, Facilities); TRANSPORTS.len()] = [
     (TRANSPORTS[0], firstflight_sim::PROVIDES),
     (TRANSPORTS[1], firstflight_quic::quinn::PROVIDES),

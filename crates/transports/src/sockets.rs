@@ -18,7 +18,7 @@ use firstflight_scenario::{Complete, ControlSpec, Plan, Scenario, Size, Time};
 use firstflight_transfer::{LEAST_WINDOW, Tuning};
 
 use self::measured::SocketRun;
-use self::transfer::{Moved, SocketFlow, broke};
+use self::transfer::{SocketFlow, Transferred, failed};
 
 /// quinn over sockets.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ impl Transport for Sockets {
     }
 }
 
-/// What transfers over sockets have no place for, in the words of the scenario.
+/// Refuses what transfers over sockets cannot do, by the scenario's key.
 fn refuse(complete: &Complete) -> Result<(), RunError> {
     let no = |problem: String| Err(RunError::Input(format!("--real-time: {problem}")));
     if complete.links.len() != 1 || complete.flows.len() != 1 || !complete.udp.is_empty() {
@@ -126,9 +126,9 @@ impl One<'_> {
         let mut path = Path::new(&self.link())?;
         let from = path.clock.now();
         path.measure(from, from.saturating_add(self.complete.duration.ns()));
-        let moved = carry(&path.near, &path.far, &flows);
+        let transferred = carry(&path.near, &path.far, &flows);
         let link = path.stop();
-        Ok(self.measured(&flows, &moved?, &link))
+        Ok(self.measured(&flows, &transferred?, &link))
     }
 
     /// The scenario's bottleneck, with the access links' delay on it too.
@@ -173,8 +173,13 @@ impl One<'_> {
         (0..group.count).map(flow).collect()
     }
 
-    fn measured(&self, flows: &[SocketFlow<'_>], moved: &[Moved], link: &LinkReport) -> Run {
-        let measured = SocketRun { complete: self.complete, flows, moved, link };
+    fn measured(
+        &self,
+        flows: &[SocketFlow<'_>],
+        transferred: &[Transferred],
+        link: &LinkReport,
+    ) -> Run {
+        let measured = SocketRun { complete: self.complete, flows, transferred, link };
         let result = measured.result();
         let result = RunResult { alias: self.plan.name.clone(), seed: self.seed, ..result };
         let Some(most) = self.options.samples else {
@@ -188,22 +193,22 @@ impl One<'_> {
     }
 }
 
-/// All flows side by side, each with a receiver of its own.
+/// All flows at once, each with a receiver of its own.
 fn carry(
     near: &Namespace,
     far: &Namespace,
     flows: &[SocketFlow<'_>],
-) -> Result<Vec<Moved>, RunError> {
+) -> Result<Vec<Transferred>, RunError> {
     let began = Instant::now();
     thread::scope(|scope| {
         let threads: Vec<_> =
             flows.iter().map(|flow| scope.spawn(move || flow.carry(near, far, began))).collect();
-        // All are waited for; the first failure is told.
-        let moved: Vec<Result<Moved, RunError>> = threads
+        // All threads are joined; the first failure is returned.
+        let transferred: Vec<Result<Transferred, RunError>> = threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(broke("a flow panicked"))))
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(failed("a flow panicked"))))
             .collect();
-        moved.into_iter().collect()
+        transferred.into_iter().collect()
     })
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use firstflight_control::stack::OF_LINUX;
 use firstflight_guest::{
-    Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, kept, qemu_version,
+    Cache, DEFAULT_KERNEL, GuestError, Image, Kernel, Machine, Time, concatenated, qemu_version,
 };
 use firstflight_results::{Cost, GuestFigures, RunResult, Series};
 use firstflight_runner::{Options, Report, Run, RunError, Transport};
@@ -44,7 +44,7 @@ pub struct GuestPrograms {
     pub programs: Programs,
     /// A script that they run, whose own programs the guest needs too; empty without one.
     pub script: String,
-    /// Files and folders that they need beside themselves.
+    /// Files and folders that they need besides themselves.
     pub with: Vec<PathBuf>,
     /// How long a run may take by this machine's clock.
     pub longest: Duration,
@@ -83,17 +83,17 @@ pub(crate) struct Job {
     pub(crate) programs: Option<Programs>,
 }
 
-/// What a guest says, a line each.
+/// A line of a guest, as JSON.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Said {
-    /// Shows how many seconds of the guest's time have passed.
-    At(u64),
+pub(crate) enum Message {
+    /// How many seconds of the guest's time have passed.
+    Time(u64),
     Measured(Box<GuestRun>),
     /// As the exit codes are: the guest's kernel lacks something, the run broke, the scenario is
     /// wrong.
     Lacks(String),
-    Broke(String),
-    Wrong(String),
+    Failed(String),
+    Input(String),
 }
 
 /// A [`Run`].
@@ -104,7 +104,7 @@ pub(crate) struct GuestRun {
     pub(crate) queues: Vec<Series>,
 }
 
-/// A run that is to be done, in its place.
+/// A run that a guest is to do.
 struct Wanted<'a> {
     plan: &'a Plan,
     seed: u64,
@@ -141,7 +141,7 @@ impl VirtualTime {
         let mut one = scenario.clone();
         one.controls = scenario.controls.get(plan).cloned().into_iter().collect();
         (one.seed, one.runs) = (Some(seed), Some(1));
-        // What the results must show is for who reads them.
+        // Expectations are checked where the results are read.
         one.expect.clear();
         Job {
             scenario: one.to_toml(),
@@ -336,7 +336,7 @@ fn check(plans: &[Plan]) -> Result<(), RunError> {
     }
 }
 
-/// What the threads share that each look after a guest.
+/// What the threads share; each runs one guest at a time.
 struct Work<'a> {
     booted: &'a Booted,
     /// How long a guest may take, in which programs run that are not ours.
@@ -360,7 +360,7 @@ impl Work<'_> {
             }
             let outcome = self.guest(wanted);
             if outcome.is_err() {
-                // There is nothing to come that could be told.
+                // One failure is that of the whole: no other guest is booted.
                 self.next.store(self.wanted.len(), Ordering::Relaxed);
             }
             let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -375,9 +375,9 @@ impl Work<'_> {
     fn guest(&self, wanted: &Wanted<'_>) -> Result<Run, RunError> {
         let begun = Instant::now();
         let mut more = Image::default();
-        more.job(&serde_json::to_string(&wanted.task).map_err(unsaid)?);
+        more.job(&serde_json::to_string(&wanted.task).map_err(not_json)?);
         let archive = more.archive().map_err(of_machine)?;
-        let initramfs = kept(&[&self.booted.initramfs, &archive]).map_err(of_machine)?;
+        let initramfs = concatenated(&[&self.booted.initramfs, &archive]).map_err(of_machine)?;
         let machine = Machine {
             kernel: &self.booted.kernel.vmlinuz,
             initramfs: initramfs.path(),
@@ -387,24 +387,24 @@ impl Work<'_> {
         };
         let name = &wanted.plan.name;
         (self.say)(&format!("{name}: booting"));
-        let mut said = None;
+        let mut message = None;
         let console = machine.run(self.stop, |line| match serde_json::from_str(line) {
-            Ok(Said::At(second)) => (self.say)(&format!("{name}: {second} s of its time")),
-            Ok(last) => said = Some(last),
+            Ok(Message::Time(second)) => (self.say)(&format!("{name}: {second} s of its time")),
+            Ok(last) => message = Some(last),
             Err(_) => {}
         });
         let console = match console {
             // It is the fault of what runs there, and the others may be better.
-            Err(why @ GuestError::Overdue(_)) => return Ok(lab::programs::broken(why.to_string())),
+            Err(why @ GuestError::Overdue(_)) => return Ok(lab::programs::failed(why.to_string())),
             console => console.map_err(of_machine)?,
         };
-        let measured = match said {
-            Some(Said::Measured(measured)) => measured,
-            Some(Said::Lacks(why)) => return Err(RunError::Lacks(of_guest(&why))),
-            Some(Said::Wrong(why)) => return Err(RunError::Input(why)),
-            Some(Said::Broke(why)) => return Err(RunError::Failed(of_guest(&why))),
-            _ if self.longest.is_some() => return Ok(lab::programs::broken(ended(&console))),
-            Some(Said::At(_)) | None => return Err(RunError::Failed(ended(&console))),
+        let measured = match message {
+            Some(Message::Measured(measured)) => measured,
+            Some(Message::Lacks(why)) => return Err(RunError::Lacks(of_guest(&why))),
+            Some(Message::Input(why)) => return Err(RunError::Input(why)),
+            Some(Message::Failed(why)) => return Err(RunError::Failed(of_guest(&why))),
+            _ if self.longest.is_some() => return Ok(lab::programs::failed(ended(&console))),
+            Some(Message::Time(_)) | None => return Err(RunError::Failed(ended(&console))),
         };
         let GuestRun { mut result, flows, queues } = *measured;
         result.alias = name.clone();
@@ -431,8 +431,8 @@ fn of_machine(error: GuestError) -> RunError {
     }
 }
 
-/// A task or a result that cannot be written down.
-pub(crate) fn unsaid(error: serde_json::Error) -> RunError {
+/// A task or a result that is no JSON.
+pub(crate) fn not_json(error: serde_json::Error) -> RunError {
     RunError::Failed(format!("the results cannot be printed: {error}"))
 }
 
@@ -440,7 +440,7 @@ fn of_guest(why: &str) -> String {
     format!("in the guest: {why}")
 }
 
-/// The last that the kernel of a guest said which ended without a word.
+/// Why a run failed whose guest ended without a result: the last lines of its console.
 fn ended(console: &str) -> String {
     let lines: Vec<&str> = console.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ");

@@ -10,7 +10,7 @@ mod systemd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use firstflight_guest::{Cache, DEFAULT_KERNEL, Image, Kernel, Machine, Time, kept};
+use firstflight_guest::{Cache, DEFAULT_KERNEL, Image, Kernel, Machine, Time, concatenated};
 use serde_json::json;
 
 use crate::Stop;
@@ -159,7 +159,7 @@ fn boot(kernel: &Kernel, initramfs: &Path, mode: Mode) -> Result<Vec<(String, St
     job.job(&json!({ "Script": script }).to_string());
     let programs = std::fs::read(initramfs);
     let programs = programs.map_err(|error| unable(&initramfs.display().to_string(), &error))?;
-    let initramfs = kept(&[&programs, &job.archive()?])?;
+    let initramfs = concatenated(&[&programs, &job.archive()?])?;
     let (kernel, initramfs) = (kernel.vmlinuz.as_path(), initramfs.path());
     let words = if mode == Mode::Systemd { systemd::WORDS } else { "" };
     let machine = Machine { kernel, initramfs, words, time, longest: None };

@@ -30,7 +30,7 @@ pub(crate) fn measure(spin_ns: u64) -> Result<(), RunError> {
         .flat_map(|numbers| numbers.split('/').filter_map(|number| number.parse().ok()))
         .collect();
     let [_, mean, _, deviation] = numbers[..] else {
-        return Err(RunError::Failed(format!("ping said: {text}")));
+        return Err(RunError::Failed(format!("ping printed: {text}")));
     };
     let lab = lab_figures(&path.stop(), LinkKind::Tun, "ping", 100_000_000);
     let spin = format!("spin {} us", spin_ns / 1_000);

@@ -21,9 +21,9 @@ use super::queue::{Queue, QueueTotals};
 pub(crate) struct Direction {
     /// `None` has no rate: packets only take time.
     queue: Option<Queue>,
-    /// In its place where there is more than a rate and a buffer.
+    /// In place of `queue` if the link is more than a rate and a buffer.
     managed: Option<Managed>,
-    /// What it has let go and nobody has looked at.
+    /// What it has released and is still to be forwarded.
     left: Vec<Left>,
     /// The packets that were dropped or marked since they were last taken.
     touched: Touched,
@@ -31,8 +31,8 @@ pub(crate) struct Direction {
     delay: u64,
     /// Whether the next packet is lost at random.
     loss: LossChain,
-    /// What chance there is, of which seed and element of a run.
-    chance: (Loss, u64, u64),
+    /// The random losses, with the run's seed and the element's number.
+    loss_seed: (Loss, u64, u64),
     /// Packets that are dropped by their number.
     drop: Vec<u64>,
     /// Only packets with data take part in loss.
@@ -57,7 +57,7 @@ pub(crate) struct Direction {
     pub(crate) lateness: Lateness,
     /// When TCP packets were gone and to which port they went; `None` after too many.
     losses: Option<Vec<(u64, u16)>>,
-    /// What became of each flow, where that is wanted.
+    /// The counts of each flow, if flows are counted.
     flows: Option<Flows>,
 }
 
@@ -111,7 +111,7 @@ impl Direction {
             touched: Touched::default(),
             delay: spec.delay_ns,
             loss: chain((spec.loss, seed, element)),
-            chance: (spec.loss, seed, element),
+            loss_seed: (spec.loss, seed, element),
             drop: spec.drop.clone(),
             data_only: spec.data_only,
             header_bytes: spec.header_bytes,
@@ -128,10 +128,10 @@ impl Direction {
         }
     }
 
-    /// Counts from now on only what happens in this period; packets are numbered from here, and
-    /// chance begins anew: what came before is not part of the run.
+    /// Counts from now on only what happens in this period. Packets are numbered from here, and the
+    /// random numbers begin anew: earlier packets are not part of the run.
     pub(crate) fn measure(&mut self, from: u64, until: u64, every: Option<u64>) {
-        self.loss = chain(self.chance);
+        self.loss = chain(self.loss_seed);
         self.period = (from, until);
         self.totals = DirectionTotals::default();
         self.lateness = Lateness::new();
@@ -150,7 +150,7 @@ impl Direction {
 
     /// What the queue did, and its depth in every interval; `None` without one.
     pub(crate) fn queue_report(&mut self, now: u64) -> Option<(QueueTotals, Vec<(u64, u64)>)> {
-        self.settle(now);
+        self.catch_up(now);
         let plain = self.queue.as_mut().map(|queue| (queue.totals, queue.take_samples(now)));
         plain.or_else(|| self.managed.as_mut().map(|all| (all.totals, all.take_samples(now))))
     }
@@ -171,11 +171,11 @@ impl Direction {
         self.totals.marked += u64::from((self.period.0..self.period.1).contains(&now));
     }
 
-    /// A packet in a slot arrives. `false` if it is gone: dropped or lost. What is known of later
-    /// is among [`Direction::take_touched`].
-    pub(crate) fn offer(&mut self, now: u64, slot: u32, packet: &[u8]) -> bool {
+    /// A packet in a slot arrives. `false` if it is dropped or lost. A packet that is dropped or
+    /// lost later is among [`Direction::take_touched`].
+    pub(crate) fn arrive(&mut self, now: u64, slot: u32, packet: &[u8]) -> bool {
         if self.managed.is_some() {
-            self.queue_up(now, slot, packet);
+            self.enqueue(now, slot, packet);
             return true;
         }
         let due = self.due(now, slot, packet);
@@ -193,7 +193,7 @@ impl Direction {
         let charged = self.charged(packet);
         let departure = match &mut self.queue {
             None => now,
-            Some(queue) => match queue.offer(now, charged) {
+            Some(queue) => match queue.arrive(now, charged) {
                 Some(departure) => departure,
                 None => {
                     self.note_loss(now, packet);
@@ -201,7 +201,7 @@ impl Direction {
                 }
             },
         };
-        if self.is_unlucky(packet) {
+        if self.is_lost(packet) {
             self.totals.lost += counted;
             self.note_loss(now, packet);
             return None;
@@ -212,8 +212,8 @@ impl Direction {
         Some(due)
     }
 
-    /// A packet arrives at a queue from which it leaves later.
-    fn queue_up(&mut self, now: u64, slot: u32, packet: &[u8]) {
+    /// A packet arrives at a queue of [`Managed`], from which it leaves later.
+    fn enqueue(&mut self, now: u64, slot: u32, packet: &[u8]) {
         let (from, until) = self.period;
         let counted = (from..until).contains(&now);
         self.totals.offered += u64::from(counted);
@@ -226,25 +226,25 @@ impl Direction {
         };
         if let (Some(flows), Some((key, _))) = (self.flows.as_mut().filter(|_| counted), held.flow)
         {
-            flows.came(now - from, key);
+            flows.arrived(now - from, key);
         }
         let size = (self.charged(packet), packet::ecn(packet));
         if let Some(managed) = &mut self.managed {
-            managed.offer(now, size, held, &mut self.left);
+            managed.arrive(now, size, held, &mut self.left);
         }
-        self.go_on();
+        self.forward_released();
     }
 
-    /// Catches up with what the queue let go by now.
-    pub(crate) fn settle(&mut self, now: u64) {
+    /// Forwards what the queue released by `now`.
+    pub(crate) fn catch_up(&mut self, now: u64) {
         if let Some(managed) = &mut self.managed {
-            managed.settle(now, &mut self.left);
-            self.go_on();
+            managed.catch_up(now, &mut self.left);
+            self.forward_released();
         }
     }
 
-    /// What the queue has let go is lost, or goes on to the other end.
-    fn go_on(&mut self) {
+    /// Loses what the queue has released, or hands it on to the other end.
+    fn forward_released(&mut self) {
         let (from, until) = self.period;
         for left in std::mem::take(&mut self.left) {
             let held = left.held;
@@ -254,29 +254,29 @@ impl Direction {
             }
             let lost = left.departs.is_some() && held.at_risk && self.loses_next();
             let Some(departs) = left.departs.filter(|_| !lost) else {
-                self.totals.lost += u64::from(lost && (from..until).contains(&left.came));
-                self.note_lost_of(left.at, held.port);
+                self.totals.lost += u64::from(lost && (from..until).contains(&left.arrived_at));
+                self.note_loss_at_port(left.at, held.port);
                 self.touched.gone.push(held.slot);
                 continue;
             };
             let Some(managed) = &mut self.managed else { continue };
             let lane = &mut self.lanes[held.lane];
             let due = managed.far_end(&left, departs, self.delay) + lane.delay - self.delay;
-            // Only where packets overtake each other is the last place not this one's.
+            // The last place, unless packets overtake each other.
             let place = lane.waiting.partition_point(|(other, _)| *other <= due);
             lane.waiting.insert(place, (due, held.slot));
-            let counted = self.flows.as_mut().filter(|_| (from..until).contains(&left.came));
+            let counted = self.flows.as_mut().filter(|_| (from..until).contains(&left.arrived_at));
             if let (Some(flows), Some((key, payload))) = (counted, held.flow) {
-                flows.leaves(due - from, key, payload);
+                flows.forwarded(due - from, key, payload);
             }
         }
     }
 
     fn note_loss(&mut self, now: u64, packet: &[u8]) {
-        self.note_lost_of(now, packet::port(packet));
+        self.note_loss_at_port(now, packet::port(packet));
     }
 
-    fn note_lost_of(&mut self, now: u64, port: Option<u16>) {
+    fn note_loss_at_port(&mut self, now: u64, port: Option<u16>) {
         let (from, until) = self.period;
         let Some(losses) = &mut self.losses else { return };
         let Some(port) = port.filter(|_| (from..until).contains(&now)) else {
@@ -293,12 +293,12 @@ impl Direction {
         self.losses.take()
     }
 
-    /// What became of each flow in the measured period, where that was wanted.
+    /// The counts of each flow in the measured period, if flows were counted.
     pub(crate) fn take_flows(&mut self) -> Flows {
         self.flows.take().unwrap_or_default()
     }
 
-    /// When the first packet of a transfer arrived, where flows are told apart.
+    /// When the first packet of a transfer arrived, if flows are counted.
     pub(crate) fn transfer_began(&self) -> Option<u64> {
         Some(self.period.0 + self.flows.as_ref()?.began()?)
     }
@@ -308,11 +308,11 @@ impl Direction {
         self.lanes.iter().filter_map(|lane| lane.waiting.front().map(|(due, _)| *due)).min()
     }
 
-    /// When to look next: what the queue lets go is not due before its delay is over.
-    pub(crate) fn next_look(&self) -> Option<u64> {
-        let asked = self.managed.as_ref().and_then(Managed::next_at);
-        let asked = asked.map(|at| at.saturating_add(self.delay));
-        self.next_due().into_iter().chain(asked).min()
+    /// When the link has to act next: a packet that the queue releases is due after the delay.
+    pub(crate) fn next_wakeup(&self) -> Option<u64> {
+        let queue_at = self.managed.as_ref().and_then(Managed::next_at);
+        let queue_at = queue_at.map(|at| at.saturating_add(self.delay));
+        self.next_due().into_iter().chain(queue_at).min()
     }
 
     /// The next packet that is due, in the order of their times.
@@ -331,8 +331,7 @@ impl Direction {
         }
     }
 
-    /// Bytes that a packet takes on the link: its own, or its payload and what the scenario says
-    /// headers take.
+    /// Bytes that a packet takes on the link: its own, or its payload and the scenario's headers.
     fn charged(&self, packet: &[u8]) -> u64 {
         let payload = packet::payload(packet);
         let headers = match (packet::is_tcp(packet), payload) {
@@ -341,7 +340,7 @@ impl Direction {
             (false, _) => self.udp_header_bytes,
         };
         match (headers, payload) {
-            // A packet of no bytes at all would break the order of departures.
+            // A packet of no bytes would break the order of departures.
             (Some(headers), Some(payload)) => {
                 (payload as u64 + headers + SACK_BLOCK * packet::sack_blocks(packet)).max(1)
             }
@@ -349,7 +348,7 @@ impl Direction {
         }
     }
 
-    fn is_unlucky(&mut self, packet: &[u8]) -> bool {
+    fn is_lost(&mut self, packet: &[u8]) -> bool {
         self.is_at_risk(packet) && self.loses_next()
     }
 
@@ -362,7 +361,8 @@ impl Direction {
     /// Whether the next packet that takes part in loss is lost.
     fn loses_next(&mut self) -> bool {
         self.numbered += 1;
-        // Both are asked, so that a chosen packet does not move the random ones.
+        // The random number is drawn in either case, so that a chosen packet does not shift the
+        // others.
         let random = self.loss.loses_next();
         random || self.drop.binary_search(&self.numbered).is_ok()
     }
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn a_packet_is_due_after_its_sending_and_the_delay() {
         let mut direction = Direction::new(&spec(), 1, 0);
-        assert!(direction.offer(3 * MS, 9, &tcp(960)));
+        assert!(direction.arrive(3 * MS, 9, &tcp(960)));
         assert_eq!(direction.take_due(54 * MS - 1), None);
         assert_eq!(direction.take_due(54 * MS), Some((54 * MS, 9)));
         assert_eq!(direction.next_due(), None);
@@ -423,15 +423,15 @@ mod tests {
     fn headers_count_as_the_scenario_says() {
         let spec = DirectionSpec { header_bytes: Some(0), ..spec() };
         let mut direction = Direction::new(&spec, 1, 0);
-        direction.offer(0, 1, &tcp(1_000));
+        direction.arrive(0, 1, &tcp(1_000));
         assert_eq!(direction.next_due(), Some(51 * MS));
         let spec = DirectionSpec { ack_bytes: Some(1_000), ..spec };
         let mut direction = Direction::new(&spec, 1, 0);
-        direction.offer(0, 1, &tcp(0));
+        direction.arrive(0, 1, &tcp(0));
         assert_eq!(direction.next_due(), Some(51 * MS), "an ACK has its own size");
         let spec = DirectionSpec { header_bytes: None, udp_header_bytes: Some(40), ..spec };
         let mut direction = Direction::new(&spec, 1, 0);
-        direction.offer(0, 1, &udp(960));
+        direction.arrive(0, 1, &udp(960));
         assert_eq!(direction.next_due(), Some(51 * MS));
     }
 
@@ -439,10 +439,10 @@ mod tests {
     fn chosen_packets_are_lost_after_they_were_sent_and_pure_acks_are_not_counted() {
         let spec = DirectionSpec { drop: vec![2], data_only: true, ..spec() };
         let mut direction = Direction::new(&spec, 1, 0);
-        assert!(direction.offer(0, 1, &tcp(960)));
-        assert!(direction.offer(0, 2, &tcp(0)));
-        assert!(!direction.offer(0, 3, &tcp(960)));
-        assert!(direction.offer(2 * MS, 4, &tcp(960)));
+        assert!(direction.arrive(0, 1, &tcp(960)));
+        assert!(direction.arrive(0, 2, &tcp(0)));
+        assert!(!direction.arrive(0, 3, &tcp(960)));
+        assert!(direction.arrive(2 * MS, 4, &tcp(960)));
         let due: Vec<u32> = take_all(&mut direction).iter().map(|(_, slot)| *slot).collect();
         assert_eq!((due, direction.totals.lost), (vec![1, 2, 4], 1));
         assert_eq!(direction.take_losses(), Some(vec![(0, PORT)]));
@@ -460,13 +460,13 @@ mod tests {
         let mut chain = LossChain::new(losses(loss), stream(3, 1));
         let expected: Vec<bool> = (0..1_000).map(|_| !chain.loses_next()).collect();
         for before in 0..100 {
-            direction.offer(0, before, &tcp(5));
+            direction.arrive(0, before, &tcp(5));
         }
         direction.measure(0, u64::MAX, None);
         let offered = expected.iter().enumerate().map(|(at, _)| {
-            assert!(direction.offer(0, at as u32, &tcp(0)));
+            assert!(direction.arrive(0, at as u32, &tcp(0)));
             let packet = if at % 10 == 0 { syn() } else { tcp(960) };
-            direction.offer(0, at as u32, &packet)
+            direction.arrive(0, at as u32, &packet)
         });
         assert_eq!(offered.collect::<Vec<bool>>(), expected);
         assert!(direction.totals.lost > 80, "{}", direction.totals.lost);
@@ -480,9 +480,9 @@ mod tests {
         let mut capable = tcp(960);
         capable[1] = 2;
         for (slot, at) in (0..).zip(arrivals) {
-            assert!(direction.offer(from + at, slot, &capable));
+            assert!(direction.arrive(from + at, slot, &capable));
         }
-        (0..3_000).for_each(|ms| direction.settle(from + ms * MS));
+        (0..3_000).for_each(|ms| direction.catch_up(from + ms * MS));
         let due = take_all(&mut direction).into_iter().map(|(at, slot)| (at - from, slot));
         (due.collect(), direction.take_touched())
     }
@@ -540,8 +540,8 @@ mod tests {
         let mut direction = Direction::new(&spec, 1, 0);
         let mut near = tcp(0);
         near[19] = 9;
-        direction.offer(0, 1, &tcp(0));
-        direction.offer(MS, 2, &near);
+        direction.arrive(0, 1, &tcp(0));
+        direction.arrive(MS, 2, &near);
         assert_eq!(take_all(&mut direction), [(51 * MS, 2), (60 * MS, 1)]);
     }
 

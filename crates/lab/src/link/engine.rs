@@ -89,7 +89,7 @@ pub fn start(near: Device, far: Device, spec: &LinkSpec, clock: Clock) -> io::Re
     let alone = thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
     let each =
         if alone { vec![vec![forward, backward]] } else { vec![vec![forward], vec![backward]] };
-    // Who does not let the link spin wants the processors spared.
+    // A link that may not spin leaves idle processors asleep.
     let awake = (spec.spin_ns > 0).then(sys::stay_awake).and_then(Result::ok);
     let mut running = Running { shared: Arc::new(shared), threads: Vec::new(), awake };
     for ways in each {
@@ -108,12 +108,12 @@ impl Running {
         self.shared.from.store(from, Ordering::Release);
     }
 
-    /// When the first packet of a transfer arrived, ns of the clock, where flows are told apart.
+    /// When the first packet of a transfer arrived, ns of the clock, if flows are counted.
     pub(crate) fn transfer_began(&self) -> Option<u64> {
         Some(self.shared.transfer_began.load(Ordering::Relaxed)).filter(|at| *at < u64::MAX)
     }
 
-    /// Stops the link and tells what it did.
+    /// Stops the link and returns its report.
     pub fn stop(mut self) -> LinkReport {
         let mut report =
             LinkReport { awake: self.awake.is_some(), realtime: true, ..LinkReport::default() };
@@ -146,7 +146,7 @@ impl Drop for Running {
     }
 }
 
-/// What a thread does.
+/// The work of one thread.
 struct Engine {
     /// One direction, or both.
     ways: Vec<Way>,
@@ -157,9 +157,9 @@ struct Engine {
 }
 
 impl Engine {
-    /// Carries packets until told to stop; whether it did so with real-time priority.
+    /// Carries packets until `stop`. Returns whether it did so with real-time priority.
     fn run(&mut self) -> (Vec<Done>, bool) {
-        // Without either the link works, only later; the report says how late.
+        // Without either the link works, but later; the report has its lateness.
         let realtime = sys::set_realtime().is_ok();
         let _ = set_timerslack(1);
         let shared = Arc::clone(&self.shared);
@@ -183,11 +183,11 @@ impl Engine {
         (self.ways.drain(..).map(|way| way.finish(now)).collect(), realtime)
     }
 
-    /// Sleeps until shortly before the next packet is due, or until one comes. A `busy` link does
-    /// not sleep, but for the rests that a real-time thread owes the machine.
+    /// Sleeps until shortly before the next packet is due, or until one comes. A `busy` link sleeps
+    /// only for the rests that a real-time thread must take.
     fn wait(&mut self, busy: bool) {
         let now = self.shared.clock.now();
-        let due = self.ways.iter().filter_map(|way| way.direction.next_look()).min();
+        let due = self.ways.iter().filter_map(|way| way.direction.next_wakeup()).min();
         let left = due.map_or(LONGEST_WAIT, |due| due.saturating_sub(now)).min(LONGEST_WAIT);
         match self.pace.next(now, left, busy, processor_time) {
             Next::Go => {}
@@ -215,7 +215,7 @@ fn processor_time() -> u64 {
     time.map_or(0, |time| u64::try_from(time.num_nanoseconds()).unwrap_or(0))
 }
 
-/// Between two looks at whether to stop.
+/// The longest wait before `stop` is read again, ns.
 const LONGEST_WAIT: u64 = 20_000_000;
 
 /// Nanoseconds of a duration, as all times of the link are.

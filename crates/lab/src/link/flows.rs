@@ -10,11 +10,11 @@ use super::packet;
 /// A flow's packets in one direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FlowSeen {
-    /// When the first came to the link, ns of the measured period.
+    /// When the first arrived at the link, ns of the measured period.
     pub(crate) first_ns: u64,
     /// When the last with payload was due at the other end, ns of the measured period.
     pub(crate) last_ns: u64,
-    /// Packets that came, dropped and lost ones too.
+    /// Packets that arrived, dropped and lost ones too.
     pub(crate) packets: u64,
     /// Packets with payload that were handed on.
     pub(crate) delivered_packets: u64,
@@ -49,18 +49,18 @@ impl Flows {
         *self = Self { other_ports, every, ..Self::default() };
     }
 
-    /// A packet came, which will be due at the other end at `due` unless it is gone; times are of
-    /// the measured period.
+    /// A packet arrived. It is due at the other end at `due`, unless it was dropped or lost. Times
+    /// are ns of the measured period.
     pub(crate) fn note(&mut self, now: u64, due: Option<u64>, packet: &[u8]) {
         let Some((key, payload)) = key_and_payload(packet) else { return };
-        self.came(now, key);
+        self.arrived(now, key);
         if let Some(due) = due {
-            self.leaves(due, key, payload);
+            self.forwarded(due, key, payload);
         }
     }
 
-    /// A packet of a flow came.
-    pub(crate) fn came(&mut self, now: u64, key: (u8, u16, u16)) {
+    /// A packet of a flow arrived.
+    pub(crate) fn arrived(&mut self, now: u64, key: (u8, u16, u16)) {
         if self.seen.len() >= MOST_FLOWS && !self.seen.contains_key(&key) {
             return;
         }
@@ -72,8 +72,8 @@ impl Flows {
         seen.packets += 1;
     }
 
-    /// A packet of a flow that came will be due at the other end.
-    pub(crate) fn leaves(&mut self, due: u64, key: (u8, u16, u16), payload: u64) {
+    /// A packet of a flow will be due at the other end.
+    pub(crate) fn forwarded(&mut self, due: u64, key: (u8, u16, u16), payload: u64) {
         let Some(seen) = self.seen.get_mut(&key).filter(|_| payload > 0) else { return };
         seen.last_ns = seen.last_ns.max(due);
         seen.delivered_packets += 1;
@@ -117,7 +117,7 @@ pub(crate) fn key_and_payload(packet: &[u8]) -> Option<((u8, u16, u16), u64)> {
     Some((packet::flow(packet)?, packet::payload(packet).unwrap_or(0) as u64))
 }
 
-/// Flows that are told apart, so that a program cannot take the memory.
+/// Most flows that are counted, so that a program cannot exhaust the memory.
 const MOST_FLOWS: usize = 10_000;
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_flow_is_told_from_its_first_packet_to_its_last_with_payload() {
+    fn the_largest_flow_counts_from_its_first_packet_to_its_last_with_payload() {
         let mut flows = Flows::default();
         let control = tcp(100);
         let mut data = tcp(1_000);

@@ -35,7 +35,7 @@ pub(crate) struct Held {
 pub(crate) struct Left {
     pub(crate) held: Held,
     /// When it came, ns.
-    pub(crate) came: u64,
+    pub(crate) arrived_at: u64,
     /// When its transmission ends, ns; `None` of one that was dropped.
     pub(crate) departs: Option<u64>,
     /// When it was dropped, or its transmission began, ns.
@@ -98,14 +98,14 @@ impl Managed {
     }
 
     /// A packet of `bytes` arrives at `now`; what has left by then, and for it, goes to `left`.
-    pub(crate) fn offer(
+    pub(crate) fn arrive(
         &mut self,
         now: u64,
         (bytes, ecn): (u64, Ecn),
         held: Held,
         left: &mut Vec<Left>,
     ) {
-        self.settle(now, left);
+        self.catch_up(now, left);
         let origin = *self.origin.get_or_insert(now);
         let sends = self.server.busy_until() > now;
         let mut crossing = Crossing {
@@ -120,8 +120,8 @@ impl Managed {
         let fate = self.elements.as_mut().map_or(Fate::Pass, |all| all.arrive(&mut crossing));
         if fate == Fate::Drop {
             self.totals.drops += u64::from(self.counts(now));
-            let (came, at, departs, marked) = (now, now, None, false);
-            left.push(Left { held, came, departs, at, marked, crossing });
+            let (arrived_at, at, departs, marked) = (now, now, None, false);
+            left.push(Left { held, arrived_at, departs, at, marked, crossing });
             return;
         }
         let in_service = u64::from(self.spec.buffer_counts_in_service && sends);
@@ -141,7 +141,7 @@ impl Managed {
         });
         self.count(out, left);
         // A free link takes it at once, so that it does not count as waiting.
-        self.settle(now, left);
+        self.catch_up(now, left);
         let waiting = self.server.waiting();
         self.depth.note(waiting);
         if self.counts(now) {
@@ -150,7 +150,7 @@ impl Managed {
     }
 
     /// What has left by `now`, in the order of time.
-    pub(crate) fn settle(&mut self, now: u64, left: &mut Vec<Left>) {
+    pub(crate) fn catch_up(&mut self, now: u64, left: &mut Vec<Left>) {
         self.roll(now);
         let mut out = Vec::new();
         let Self { server, elements, origin, .. } = self;
@@ -173,7 +173,7 @@ impl Managed {
         origin.saturating_add(elements.pass_on(&left.crossing, at).0)
     }
 
-    /// When the link asks its queue next, if anything waits.
+    /// When the link next takes a packet from its queue, if any waits.
     pub(crate) fn next_at(&self) -> Option<u64> {
         self.server.next_at().filter(|_| self.server.waiting() > 0)
     }
@@ -213,8 +213,8 @@ impl Managed {
                 }
                 Some(_) => {}
             }
-            let (came, marked) = (packet.at, packet.marked || crossing.marked);
-            left.push(Left { held, came, departs, at, marked, crossing });
+            let (arrived_at, marked) = (packet.at, packet.marked || crossing.marked);
+            left.push(Left { held, arrived_at, departs, at, marked, crossing });
         }
     }
 }

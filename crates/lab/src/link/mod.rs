@@ -72,15 +72,15 @@ pub struct DirectionSpec {
     pub delay_ns: u64,
     /// Room for waiting packets, drop-tail.
     pub buffer: Buffer,
-    /// What stands in place of the buffer.
+    /// The queue discipline in place of the buffer.
     pub queue: Option<Discipline>,
     /// A full packet on the link, in bytes, for what counts in packets' worth.
     pub full_bytes: u64,
-    /// What else happens to packets; only beside a rate.
+    /// What else happens to packets; only with a rate.
     pub elements: Vec<Box<dyn Element>>,
     /// Schedules begin with the first packet instead of with the measured period.
     pub begins_with_traffic: bool,
-    /// Number of the streams of random numbers of this direction; that of its end when not said.
+    /// Number of the streams of random numbers of this direction; by default that of its end.
     pub place: Option<u64>,
     /// Packets waiting from which on packets that are ECN-capable are marked (RFC 3168).
     pub ecn_threshold: Option<u64>,
@@ -100,7 +100,7 @@ pub struct DirectionSpec {
     pub ack_bytes: Option<u64>,
     /// Any other packet takes its payload and so many bytes; `None` counts its real headers.
     pub udp_header_bytes: Option<u64>,
-    /// The sender's kernel hands over as many packets as one as it likes.
+    /// The sender's kernel may hand over any number of packets as one (TSO).
     pub offload: bool,
     /// Notes what became of each flow.
     pub by_flow: bool,
@@ -199,7 +199,7 @@ pub struct LinkReport {
     pub realtime: bool,
     /// Whether idle processors were kept from sleeping.
     pub awake: bool,
-    /// Longest time between two looks at the devices, microseconds: how late a packet may have been
+    /// Longest time between two reads of the devices, microseconds: how late a packet may have been
     /// read.
     pub longest_absence_us: f64,
 }
@@ -222,7 +222,7 @@ pub struct DirectionReport {
     pub delivered_bytes: u64,
     /// Share of the time the link was sending, 0 to 1.
     pub utilization: f64,
-    /// Most packets waiting; `None` of netem, which does not tell them.
+    /// Most packets waiting; `None` of netem, which does not count them.
     pub peak_queue_packets: Option<u64>,
     /// Time average of packets waiting; `None` of netem.
     pub mean_queue_packets: Option<f64>,
@@ -235,10 +235,10 @@ pub struct DirectionReport {
     #[serde(skip)]
     pub depth: Vec<(u64, u64)>,
     /// When TCP packets were dropped or lost, ns of the measured period, and to which port they
-    /// went; `None` where nobody noted it, or there were too many to note.
+    /// went; `None` if they were not noted, or were too many.
     #[serde(skip)]
     pub losses: Option<Vec<(u64, u16)>>,
-    /// What became of each flow, where flows were told apart.
+    /// The counts of each flow, if flows are counted.
     #[serde(skip)]
     pub(crate) flows: Flows,
 }

@@ -3,13 +3,13 @@
 //!
 //! A real-time thread that takes a whole processor is stopped by the kernel for 50 ms in every
 //! second (`sched_rt_runtime_us`), which is worse than anything it could do by itself. So spinning
-//! has a budget, and a thread that was never off the processor rests for half a millisecond. What
-//! it was told to sleep is no measure of that: a wait for packets ends at once when there are some.
+//! has a budget, and a thread that was never off the processor rests for half a millisecond. The
+//! sleeps it asked for are no measure of that: a wait for packets ends at once when there are some.
 
 /// What to do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Look at the devices again.
+    /// Read the devices again.
     Go,
     /// Sleep so many ns, or until a packet comes.
     Sleep(u64),
@@ -26,32 +26,32 @@ pub(crate) struct Pace {
     budget: u64,
     /// Per cent of the time that may be spent spinning: what other work leaves.
     share: u64,
-    /// Spent spinning since it was last looked.
-    spun: u64,
-    /// When the budget was last looked at.
+    /// Time spent spinning since `checked`, ns.
+    spun_ns: u64,
+    /// When the budget was last brought up to date.
     at: u64,
     /// Whether the time since was spent spinning.
     spinning: bool,
-    /// When it was last looked at whether the thread needs a rest, and its processor time then.
-    looked: (u64, u64),
+    /// When the need of a rest was last checked, and the thread's processor time then.
+    checked: (u64, u64),
 }
 
 impl Pace {
     /// Spins up to `spin` before a packet is due, and more when wake-ups come late.
     pub(crate) fn new(spin: u64, now: u64) -> Self {
-        let looked = (now, 0);
+        let checked = (now, 0);
         Self {
             spin: (spin, spin),
             budget: MOST,
             share: SHARE,
-            spun: 0,
+            spun_ns: 0,
             at: now,
             spinning: false,
-            looked,
+            checked,
         }
     }
 
-    /// Nothing is due for `left`; a `busy` link has more to do at once. `worked` tells the
+    /// Nothing is due for `left`; a `busy` link has more to do at once. `worked` gives the
     /// processor time of the thread.
     pub(crate) fn next(
         &mut self,
@@ -65,7 +65,7 @@ impl Pace {
         self.budget = (self.budget + passed * self.share / 100).min(MOST * self.share / SHARE);
         if std::mem::take(&mut self.spinning) {
             self.budget = self.budget.saturating_sub(passed);
-            self.spun += passed;
+            self.spun_ns += passed;
         }
         if self.is_due_a_rest(now, worked) {
             return Next::Rest(REST);
@@ -81,7 +81,7 @@ impl Pace {
         Next::Sleep(left - affordable)
     }
 
-    /// A sleep ended so late. The spin follows the latest at once, and forgets it slowly.
+    /// A sleep ended this much late. The spin grows to it at once, and shrinks slowly.
     pub(crate) fn overslept(&mut self, late: u64) {
         let (least, now) = self.spin;
         let wanted = (late + late / 4).max(now - now / 32);
@@ -89,17 +89,17 @@ impl Pace {
     }
 
     fn is_due_a_rest(&mut self, now: u64, worked: impl FnOnce() -> u64) -> bool {
-        let passed = now.saturating_sub(self.looked.0);
+        let passed = now.saturating_sub(self.checked.0);
         if passed < LONGEST_AWAKE {
             return false;
         }
-        let before = std::mem::replace(&mut self.looked, (now, worked())).1;
-        let worked = self.looked.1.saturating_sub(before);
-        let other = worked.saturating_sub(std::mem::take(&mut self.spun)) * 100 / passed;
+        let before = std::mem::replace(&mut self.checked, (now, worked())).1;
+        let worked = self.checked.1.saturating_sub(before);
+        let other = worked.saturating_sub(std::mem::take(&mut self.spun_ns)) * 100 / passed;
         self.share = WORK_AND_SPIN.saturating_sub(other).min(SHARE);
         let tired = worked * 100 > passed * MOST_WORK;
         if tired {
-            self.looked.0 += REST;
+            self.checked.0 += REST;
         }
         tired
     }
@@ -154,18 +154,18 @@ mod tests {
     #[test]
     fn spinning_takes_no_more_than_its_share() {
         let mut pace = Pace::new(60 * US, 0);
-        let (mut now, mut spun) = (0, 0);
+        let (mut now, mut spun_ns) = (0, 0);
         while now < 1_000_000 * US {
             let left = 80 * US - now % (80 * US);
-            match pace.next(now, left, false, || spun) {
+            match pace.next(now, left, false, || spun_ns) {
                 Next::Go => {
-                    spun += US;
+                    spun_ns += US;
                     now += US;
                 }
                 Next::Sleep(wait) | Next::Rest(wait) => now += wait,
             }
         }
-        let share = spun as f64 / now as f64;
+        let share = spun_ns as f64 / now as f64;
         assert!((0.35..0.45).contains(&share), "{share}");
     }
 
@@ -190,21 +190,21 @@ mod tests {
     #[test]
     fn spinning_leaves_room_for_work_so_that_no_rest_is_needed() {
         let mut pace = Pace::new(60 * US, 0);
-        let (mut now, mut worked, mut spun) = (0, 0, 0);
+        let (mut now, mut worked, mut spun_ns) = (0, 0, 0);
         while now < 1_000_000 * US {
             let place = now % (80 * US);
             let left = if place < 50 * US { 0 } else { 80 * US - place };
-            match pace.next(now, left, false, || worked + spun) {
+            match pace.next(now, left, false, || worked + spun_ns) {
                 Next::Go if left == 0 => worked += US,
-                Next::Go => spun += US,
+                Next::Go => spun_ns += US,
                 Next::Sleep(wait) => now += wait - US,
-                // Until it has looked at what the work takes and has spent what it had saved.
+                // Until it has measured the work and spent what it had saved.
                 Next::Rest(rest) if now < 50_000 * US => now += rest,
                 Next::Rest(_) => panic!("at {now}"),
             }
             now += US;
         }
-        let share = (worked + spun) as f64 / now as f64;
+        let share = (worked + spun_ns) as f64 / now as f64;
         assert!((0.8..0.93).contains(&share), "{share}");
     }
 

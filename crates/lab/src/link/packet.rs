@@ -1,4 +1,4 @@
-//! What the link reads of an IPv4 packet, and where it keeps packets.
+//! The fields that the link reads of an IPv4 packet, and the memory for packets.
 
 use std::net::Ipv4Addr;
 
@@ -43,7 +43,7 @@ impl Pool {
         &mut self.bytes[start..start + self.size]
     }
 
-    /// Says how much of a slot holds a packet.
+    /// Sets how many bytes of a slot hold a packet.
     pub(crate) fn set_length(&mut self, slot: u32, length: usize) {
         self.lengths[slot as usize] = length.min(self.size);
     }
@@ -65,7 +65,7 @@ pub(crate) fn payload(packet: &[u8]) -> Option<usize> {
     }
 }
 
-/// The two bits of an IPv4 packet that tell of congestion.
+/// The ECN field of an IPv4 packet.
 pub(crate) fn ecn(packet: &[u8]) -> Ecn {
     match ipv4(packet).map_or(0, |(ip, _)| ip.ecn().value()) {
         0 => Ecn::NotCapable,
@@ -144,7 +144,7 @@ fn ipv4(packet: &[u8]) -> Option<(Ipv4HeaderSlice<'_>, &[u8])> {
     Some((ip, &packet[ip.slice().len()..]))
 }
 
-/// Both bits of congestion in the second byte of the header.
+/// Both bits of the ECN field, in the second byte of the header.
 const CE: u8 = 3;
 /// The header of UDP, bytes.
 const UDP: usize = 8;
@@ -219,7 +219,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn payload_is_told_from_headers_and_garbage_is_none() {
+    fn payload_is_separated_from_headers_and_garbage_is_none() {
         assert_eq!(payload(&tcp(0)), Some(0));
         assert_eq!(payload(&tcp(100)), Some(100));
         assert_eq!(payload(&udp(100)), Some(100));

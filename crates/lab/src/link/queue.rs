@@ -62,7 +62,7 @@ impl Depth {
         self.open.1 = self.open.1.max(waiting);
     }
 
-    /// Closes the intervals that ended by `now`; `waiting` tells how many waited at such an end.
+    /// Closes the intervals that ended by `now`; `waiting` gives how many waited at such an end.
     pub(crate) fn roll(&mut self, now: u64, mut waiting: impl FnMut(u64) -> u64) {
         while self.every > 0 && self.open.0 <= now {
             let (end, most) = self.open;
@@ -113,7 +113,7 @@ impl Queue {
 
     /// A packet arrives; arrivals come in order of time. Its departure, or `None` if there is no
     /// room. A departure at the same nanosecond comes first.
-    pub(crate) fn offer(&mut self, now: u64, bytes: u64) -> Option<u64> {
+    pub(crate) fn arrive(&mut self, now: u64, bytes: u64) -> Option<u64> {
         self.roll(now);
         let counted = (self.period.0..self.period.1).contains(&now);
         let (at, start) = (Instant(now), self.link.free_at().max(now));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn burst(queue: &mut Queue, at: u64, packets: usize) -> Vec<Option<u64>> {
-        (0..packets).map(|_| queue.offer(at, 1_000).map(|at| at / MS)).collect()
+        (0..packets).map(|_| queue.arrive(at, 1_000).map(|at| at / MS)).collect()
     }
 
     #[test]
@@ -190,15 +190,15 @@ mod tests {
     fn a_buffer_of_bytes_takes_what_fits() {
         let mut queue = queue(Buffer::Bytes(1_500), false);
         assert_eq!(burst(&mut queue, 0, 3), [Some(1), Some(2), None]);
-        assert!(queue.offer(0, 500).is_some());
+        assert!(queue.arrive(0, 500).is_some());
     }
 
     #[test]
     fn a_departure_makes_room_at_its_own_nanosecond() {
         let mut queue = queue(Buffer::Packets(1), false);
         assert_eq!(burst(&mut queue, 0, 2), [Some(1), Some(2)]);
-        assert_eq!(queue.offer(MS - 1, 1_000), None);
-        assert_eq!(queue.offer(MS, 1_000), Some(3 * MS));
+        assert_eq!(queue.arrive(MS - 1, 1_000), None);
+        assert_eq!(queue.arrive(MS, 1_000), Some(3 * MS));
     }
 
     #[test]

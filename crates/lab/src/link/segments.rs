@@ -60,8 +60,8 @@ impl<'a> Segments<'a> {
 }
 
 impl Headers {
-    /// Headers and payload of what is several packets of TCP over IPv4, as its `virtio_net_hdr`
-    /// says.
+    /// Headers and payload of several packets of TCP over IPv4 in one, as its `virtio_net_hdr`
+    /// describes them.
     fn of(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (left, packet) = frame.split_at_checked(HEADER)?;
         let size = usize::from(u16::from_ne_bytes([left[4], left[5]]));
@@ -229,13 +229,13 @@ mod tests {
         // UDP, whose checksum is left to do.
         (frame[0], frame[HEADER + 9]) = (NEEDS_CHECKSUM, 17);
         assert_eq!(cut(&frame), [frame.clone()]);
-        // What says that it is to be cut, and not how.
+        // Marked as to be cut, but without a size.
         frame[1] = TCP_OVER_IPV4;
         assert_eq!(cut(&frame), [frame.clone()]);
     }
 
     #[test]
-    fn a_packet_without_room_is_told_from_the_end_and_takes_no_other_with_it() {
+    fn a_packet_without_room_is_an_error_and_affects_no_other() {
         let no_room = Err(io::ErrorKind::WriteZero);
         let last = cut(&large()).pop().unwrap();
         assert_eq!(cut_into(1_000, &large()), [no_room.clone(), no_room.clone(), Ok(last)]);

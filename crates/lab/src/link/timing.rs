@@ -57,7 +57,7 @@ impl LinkReport {
 
     fn own_timing(&self, rtt_ns: u64) -> Timing {
         let late = &self.lateness;
-        // No path is judged by less than what a busy machine's timers give.
+        // A busy machine's timers are not good enough for a shorter round trip.
         let rtt_us = (rtt_ns as f64 / 1e3).max(SHORTEST_RTT_US);
         if self.overruns > 0 || late.p99_us > INVALID * rtt_us || late.max_us > rtt_us {
             Timing::Invalid

@@ -18,7 +18,7 @@ pub(super) struct Way {
     pool: Pool,
     /// What was read last.
     read: Vec<u8>,
-    /// Packets that the other end did not take.
+    /// Packets that the other end's kernel refused.
     refused: u64,
     /// Between two samples of the queue's depth, ns.
     depth_every: Option<u64>,
@@ -27,8 +27,8 @@ pub(super) struct Way {
     /// The measured period, ns.
     measured: (u64, u64),
     /// When the device was last found empty.
-    looked_at: u64,
-    /// The longest time between two such looks, ns.
+    read_at: u64,
+    /// The longest time between two such reads, ns.
     longest_absence: u64,
 }
 
@@ -57,7 +57,7 @@ impl Way {
             depth_every: spec.depth_every_ns,
             offload_packets: device.segments.into(),
             measured: (0, u64::MAX),
-            looked_at: now,
+            read_at: now,
             longest_absence: 0,
         }
     }
@@ -79,7 +79,7 @@ impl Way {
             let length = (&ends[self.end]).read(&mut self.read).unwrap_or(0);
             let now = clock.now();
             if length == 0 {
-                self.note_look(now);
+                self.note_read(now);
                 return false;
             }
             let mut segments = Segments::of(&self.read[..length]);
@@ -91,7 +91,7 @@ impl Way {
                 };
                 self.pool.set_length(slot, length);
                 let marks = self.direction.marks(now, &self.pool.packet(slot)[HEADER..]);
-                if self.direction.offer(now, slot, &self.pool.packet(slot)[HEADER..]) {
+                if self.direction.arrive(now, slot, &self.pool.packet(slot)[HEADER..]) {
                     if marks {
                         self.direction.count_mark(now);
                         packet::mark(&mut self.pool.room(slot)[HEADER..]);
@@ -100,13 +100,13 @@ impl Way {
                 }
             }
             self.pool.give(slot);
-            self.touch();
+            self.apply_touched();
         }
         true
     }
 
-    /// Does what the direction has found out of packets that it holds.
-    fn touch(&mut self) {
+    /// Marks or frees the packets that the direction has marked or dropped since the last call.
+    fn apply_touched(&mut self) {
         let touched = self.direction.take_touched();
         for slot in touched.marked {
             packet::mark(&mut self.pool.room(slot)[HEADER..]);
@@ -114,23 +114,23 @@ impl Way {
         touched.gone.into_iter().for_each(|slot| self.pool.give(slot));
     }
 
-    fn note_look(&mut self, now: u64) {
+    fn note_read(&mut self, now: u64) {
         if (self.measured.0..self.measured.1).contains(&now) {
-            let absence = now.saturating_sub(self.looked_at.max(self.measured.0));
+            let absence = now.saturating_sub(self.read_at.max(self.measured.0));
             self.longest_absence = self.longest_absence.max(absence);
         }
-        self.looked_at = now;
+        self.read_at = now;
     }
 
     /// It slept until now, and missed nothing: a packet would have woken it.
     pub(super) fn woke(&mut self, now: u64) {
-        self.looked_at = now;
+        self.read_at = now;
     }
 
     /// Hands on what is due, at most a batch so that reading is not kept waiting.
     pub(super) fn release(&mut self, ends: &[File; 2], clock: Clock) {
-        self.direction.settle(clock.now());
-        self.touch();
+        self.direction.catch_up(clock.now());
+        self.apply_touched();
         for _ in 0..BATCH {
             let now = clock.now();
             let Some((due, slot)) = self.direction.take_due(now) else { break };
@@ -145,8 +145,8 @@ impl Way {
     }
 
     pub(super) fn finish(mut self, now: u64) -> Done {
-        // A period that was given counts as a whole: what stops the link before its end has seen
-        // to it that nothing more would come.
+        // A period that was given counts as a whole: whoever stops the link before its end has made
+        // sure that nothing more would come.
         let end = if self.measured.1 == u64::MAX { now } else { self.measured.1 };
         let length_ns = end.saturating_sub(self.measured.0);
         let report = self.report(now, length_ns);

@@ -42,7 +42,8 @@ pub(super) struct Connection {
 }
 
 impl CrossTraffic {
-    /// That of a scenario; `None` where one transfer of a given size is alone on the path.
+    /// The cross traffic of a scenario; `None` if one transfer of a given size is alone on the
+    /// path.
     ///
     /// # Errors
     /// A control that no kernel has.
@@ -53,13 +54,14 @@ impl CrossTraffic {
     ) -> Result<Option<Self>, RunError> {
         let controls = complete.flows.iter().map(|flow| match &flow.control {
             Some(control) => LinuxControl::resolve(control, flow.delayed_ack.value > 1),
-            // Nobody asks for that of a program.
-            None => LinuxControl::resolve(&kernels_usual()?, false),
+            // A program's own control is unknown, and none is loaded for it.
+            None => LinuxControl::resolve(&usual_control()?, false),
         });
         let controls: Vec<LinuxControl> = controls.collect::<Result<_, _>>()?;
         let mut job = Job::new(complete, &controls, seed);
-        let is_own = |flow: &FlowJob| complete.flows[flow.group].control.is_none();
-        let (own, others): (Vec<FlowJob>, Vec<FlowJob>) = job.flows.into_iter().partition(is_own);
+        let is_programs = |flow: &FlowJob| complete.flows[flow.group].control.is_none();
+        let (own, others): (Vec<FlowJob>, Vec<FlowJob>) =
+            job.flows.into_iter().partition(is_programs);
         let starts: Vec<u64> = own.iter().map(|flow| flow.start_ns).collect();
         let endless = own.iter().all(|flow| flow.size_bytes.is_none());
         if starts[..] == [0] && others.is_empty() && job.udp.is_empty() && !endless {
@@ -92,28 +94,28 @@ impl CrossTraffic {
         let measured_from = path.clock.now();
         path.measure(measured_from, u64::MAX);
         let mut far = tool::start(&path.far, &ends.far, &ends.prints, "far")?;
-        tool::settle(&path.far, ends.patience);
+        tool::wait_until_listening(&path.far, ends.listen_timeout);
         let (near, far_end) = (&path.near, &path.far);
         let own = Own::new(near, far_end, &self.job, path.clock)?;
         let sources = self.sources(&path)?;
         let mut clients = Clients { traffic: self, path: &path, ends, running: Vec::new() };
-        let zero = clients.begin(stop)?;
+        let zero = clients.start_time(stop)?;
         let until = zero.saturating_add(self.job.duration_ns);
-        let schedule = Schedule { from: zero, until, quiet: zero, every: SAMPLE };
+        let schedule = Schedule { from: zero, until, quiet: zero, every: SAMPLE_EVERY };
         let (over, failed) = (AtomicBool::new(false), AtomicBool::new(false));
-        let (later_ns, outcomes) = thread::scope(|scope| {
+        let (extension_ns, outcomes) = thread::scope(|scope| {
             for source in &sources {
                 scope.spawn(|| source.run(schedule, path.clock, &over));
             }
             let others = scope.spawn(|| own.run(schedule, &failed));
-            let later = clients.attend(zero, &own, stop);
-            failed.store(!clients.are_well(), Ordering::Relaxed);
-            // Who has no end goes on until the run's; a broken run has nothing to wait for.
+            let extension = clients.run_until_end(zero, &own, stop);
+            failed.store(!clients.have_succeeded(), Ordering::Relaxed);
+            // Flows without an end last until the run's. After a failure nothing is waited for.
             let outcomes = others.join().ok().flatten().unwrap_or_default();
             over.store(true, Ordering::Relaxed);
-            later.map(|later| (later, outcomes))
+            extension.map(|extension| (extension, outcomes))
         })?;
-        clients.linger(stop);
+        clients.server_grace(stop);
         let exits = clients.exits();
         drop(clients);
         let ended =
@@ -127,7 +129,7 @@ impl CrossTraffic {
             exits,
             far_exit,
             zero_ns: zero - measured_from,
-            later_ns,
+            extension_ns,
             others: jobs.zip(outcomes).map(|(job, outcome)| Connection { job, outcome }).collect(),
         })
     }
@@ -177,7 +179,7 @@ struct Clients<'a> {
 impl Clients<'_> {
     /// The beginning of the run, ns of the clock: the first packet of a transfer that begins with
     /// it, else a moment from now.
-    fn begin(&mut self, stop: &AtomicBool) -> Result<u64, RunError> {
+    fn start_time(&mut self, stop: &AtomicBool) -> Result<u64, RunError> {
         let clock = self.path.clock;
         let begun = clock.now();
         if self.traffic.starts.iter().all(|start| *start > 0) {
@@ -192,7 +194,7 @@ impl Clients<'_> {
             if over || stop.load(Ordering::Relaxed) || self.have_ended()? {
                 return Ok(clock.now());
             }
-            thread::sleep(SOON);
+            thread::sleep(BEGIN_POLL);
         }
     }
 
@@ -221,39 +223,39 @@ impl Clients<'_> {
             || all && codes.all(|code| code.is_some()))
     }
 
-    /// Stays with the clients to their end or the run's; how much later that is than the scenario
-    /// says, ns.
-    fn attend(&mut self, zero: u64, own: &Own, stop: &AtomicBool) -> Result<u64, RunError> {
+    /// Starts the clients and waits for their end or the run's. Returns how much later that is than
+    /// in the scenario, ns.
+    fn run_until_end(&mut self, zero: u64, own: &Own, stop: &AtomicBool) -> Result<u64, RunError> {
         let clock: Clock = self.path.clock;
         let first = self.traffic.starts.iter().copied().min().unwrap_or(0);
-        let mut later = 0;
+        let mut extension = 0;
         loop {
             let since = clock.now().saturating_sub(zero);
             self.start_until(since)?;
-            let began = self.path.transfer_began().filter(|_| first > 0 && later == 0);
+            let began = self.path.transfer_began().filter(|_| first > 0 && extension == 0);
             if let Some(at) = began {
-                later = at.saturating_sub(zero + first);
-                own.put_off(later);
+                extension = at.saturating_sub(zero + first);
+                own.extend(extension);
             }
-            let over = since >= self.traffic.job.duration_ns + later;
+            let over = since >= self.traffic.job.duration_ns + extension;
             if self.have_ended()? || over || stop.load(Ordering::Relaxed) {
-                return Ok(later);
+                return Ok(extension);
             }
-            thread::sleep(tool::LOOK);
+            thread::sleep(tool::POLL);
         }
     }
 
-    /// No client has failed; one without an end has not ended at all.
-    fn are_well(&self) -> bool {
+    /// Whether no client has failed; a transfer without an end must still run.
+    fn have_succeeded(&self) -> bool {
         let wanted = if self.traffic.endless { None } else { Some(0) };
         self.running.iter().all(|(_, code)| *code == wanted)
     }
 
-    /// Leaves a server that logs the time to write.
-    fn linger(&self, stop: &AtomicBool) {
+    /// Gives a server that logs the time to write.
+    fn server_grace(&self, stop: &AtomicBool) {
         let begun = std::time::Instant::now();
-        while begun.elapsed() < self.ends.linger && !stop.load(Ordering::Relaxed) {
-            thread::sleep(tool::LOOK);
+        while begun.elapsed() < self.ends.server_grace && !stop.load(Ordering::Relaxed) {
+            thread::sleep(tool::POLL);
         }
     }
 
@@ -264,16 +266,16 @@ impl Clients<'_> {
     }
 }
 
-fn kernels_usual() -> Result<ControlSpec, RunError> {
+fn usual_control() -> Result<ControlSpec, RunError> {
     "linux-cubic".parse().map_err(|problem| RunError::Input(format!("linux-cubic: {problem}")))
 }
 
-/// Before a run begins whose programs begin later, ns.
+/// From now to the beginning of a run whose programs start later, ns.
 const LEAD: u64 = 50_000_000;
-/// Between two looks at a connection, ns.
-const SAMPLE: u64 = 10_000_000;
-/// Between two looks at whether the transfer has begun, which the others wait for.
-const SOON: std::time::Duration = std::time::Duration::from_millis(1);
+/// Between two samples of a connection, ns.
+const SAMPLE_EVERY: u64 = 10_000_000;
+/// Between two checks whether the transfer has begun, for which the cross traffic waits.
+const BEGIN_POLL: std::time::Duration = std::time::Duration::from_millis(1);
 /// The exit code of a client that a signal ended.
 const SIGNAL: i32 = 128;
 
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn one_transfer_alone_has_nothing_beside_it() {
+    fn one_transfer_alone_has_no_cross_traffic() {
         assert!(traffic("[[flow]]\nsize = '1MB'").unwrap().is_none());
         assert!(traffic("[[flow]]").unwrap().is_some(), "its end is the run's");
         assert!(traffic("[[flow]]\nsize = '1MB'\nstart = '1s'").unwrap().is_some());

@@ -62,7 +62,7 @@ impl Outcome<'_> {
             lab: Some(lab_figures(link, LinkKind::Tun, GENERATOR, rtt_ns)),
             ..RunResult::of_flows(
                 flows,
-                complete.duration.ns() + self.ran.later_ns,
+                complete.duration.ns() + self.ran.extension_ns,
                 (self.wall, link.forward.offered_packets + link.backward.offered_packets),
             )
         };
@@ -118,7 +118,7 @@ impl Outcome<'_> {
     ) -> FlowResult {
         let outcome = &other.outcome;
         let end = outcome.finished_ns.or(other.job.stop_ns);
-        let end = end.unwrap_or(self.complete.duration.ns() + self.ran.later_ns);
+        let end = end.unwrap_or(self.complete.duration.ns() + self.ran.extension_ns);
         let flow = FlowOutcome {
             delivered_packets: outcome.delivered_bytes / self.complete.packet.bytes().max(1),
             delivered_bytes: Bytes(outcome.delivered_bytes),
@@ -144,8 +144,8 @@ impl Outcome<'_> {
         series
     }
 
-    /// All was handed on and the clients say that all is well; of a transfer without an end some
-    /// was handed on, and its client went on to the run's end.
+    /// Whether all bytes were delivered and every client exited with 0. For a transfer without an
+    /// end: some bytes were delivered, and no client has ended.
     fn is_done(&self, group: &complete::Flow, seen: &FlowSeen) -> bool {
         let mut exits = self.ran.exits.iter();
         match group.size.map(Size::bytes) {
@@ -154,13 +154,13 @@ impl Outcome<'_> {
         }
     }
 
-    /// How the programs ended, unless all is well, with the last that they printed.
+    /// How the programs ended, unless all went well, with the last lines that they printed.
     fn note(&self, transfers: &[Option<FlowSeen>], rtt_ns: u64) -> Option<String> {
         let group = &self.complete.flows[0];
         let done =
             |seen: &Option<FlowSeen>| seen.as_ref().is_some_and(|seen| self.is_done(group, seen));
         if transfers.iter().all(done) {
-            // Without an end nothing but a note tells that a transfer came to nothing.
+            // For a transfer without an end the note is kept for a failure.
             return group.size.and_then(|_| self.ran.link.disturbance(rtt_ns));
         }
         let seconds = self.complete.duration.ns() as f64 / 1e9;
@@ -177,18 +177,20 @@ impl Outcome<'_> {
         let wanted = wanted_bytes(self.complete) * transfers.len() as u64;
         let came: u64 = transfers.iter().flatten().map(|seen| seen.delivered_bytes).sum();
         let came = format!("{came} of {wanted} bytes came");
-        let said = [("client", "near"), ("server", "far")].into_iter().filter_map(|(who, file)| {
-            let said = last_words(&fs::read(Path::new(PRINTED).join(file)).unwrap_or_default());
-            (!said.is_empty()).then(|| format!("the {who} said: {said}"))
-        });
-        let parts = std::iter::once(client).chain(server).chain([came]).chain(said);
+        let printed =
+            [("client", "near"), ("server", "far")].into_iter().filter_map(|(who, file)| {
+                let lines =
+                    last_lines(&fs::read(Path::new(PRINTED).join(file)).unwrap_or_default());
+                (!lines.is_empty()).then(|| format!("the {who} said: {lines}"))
+            });
+        let parts = std::iter::once(client).chain(server).chain([came]).chain(printed);
         Some(parts.collect::<Vec<_>>().join("; "))
     }
 }
 
 /// The last lines of what a program printed, as one.
-fn last_words(printed: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&printed[printed.len().saturating_sub(MOST_SAID)..]);
+fn last_lines(printed: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&printed[printed.len().saturating_sub(MOST_BYTES)..]);
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(MOST_LINES)..].join(" | ");
@@ -198,8 +200,8 @@ fn last_words(printed: &[u8]) -> String {
 /// The exit code of a shell that finds no program, and of the interop runner's endpoints that do
 /// not know a test case.
 const NOT_FOUND: i32 = 127;
-/// What is read of the end of what a program printed.
-const MOST_SAID: usize = 1_000;
+/// Bytes that are read from the end of what a program printed.
+const MOST_BYTES: usize = 1_000;
 const MOST_LINES: usize = 4;
 
 #[cfg(test)]
@@ -207,9 +209,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_words_are_few_and_plain() {
-        assert_eq!(last_words(b"a\n\nb\x1b[0m\nc\nd\ne\n"), "b [0m | c | d | e");
-        assert_eq!(last_words(b""), "");
-        assert!(last_words(&[b'x'; 5_000]).len() <= MOST_SAID);
+    fn last_lines_are_few_and_plain() {
+        assert_eq!(last_lines(b"a\n\nb\x1b[0m\nc\nd\ne\n"), "b [0m | c | d | e");
+        assert_eq!(last_lines(b""), "");
+        assert!(last_lines(&[b'x'; 5_000]).len() <= MOST_BYTES);
     }
 }

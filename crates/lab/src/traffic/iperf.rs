@@ -19,7 +19,7 @@ use crate::namespace::Namespace;
 use crate::tcp_info::{NO_THRESHOLD, TcpInfo};
 use firstflight_runner::RunError;
 
-/// Runs all connections by iperf3; `None` if told to stop.
+/// Runs all connections by iperf3; `None` if `stop` became true.
 ///
 /// # Errors
 /// No iperf3 on the machine.
@@ -45,7 +45,7 @@ pub(crate) fn run(
     }
     // A client that comes before its server listens has failed.
     while clock.now() < schedule.from {
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     }
     let mut clients: Vec<Option<Started>> = job.flows.iter().map(|_| None).collect();
     let mut outcomes: Vec<Option<ConnectionOutcome>> = vec![None; job.flows.len()];
@@ -66,10 +66,10 @@ pub(crate) fn run(
                 *outcome = Some(read(flow, job.packet_bytes, &running.output()));
             }
         }
-        if since > job.duration_ns + PATIENCE {
+        if since > job.duration_ns + DRAIN_NS {
             break;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     }
     let never = |id: usize| ConnectionOutcome {
         problem: Some(format!("flow {id}: iperf3 did not come to an end")),
@@ -136,23 +136,25 @@ impl Drop for Started {
     }
 }
 
-/// What a client's document tells.
+/// The outcome in a client's document.
 fn read(flow: &FlowJob, packet: u64, text: &str) -> ConnectionOutcome {
     let failed = |problem: &str| ConnectionOutcome {
         problem: Some(format!("flow {}: iperf3{problem}", flow.id)),
         ..ConnectionOutcome::default()
     };
-    let said: Document = match serde_json::from_str(text) {
-        Ok(said) => said,
+    let document: Document = match serde_json::from_str(text) {
+        Ok(document) => document,
         Err(_) if text.trim().is_empty() => Document::default(),
         Err(error) => return failed(&format!("'s document: {error}")),
     };
-    if let Some(error) = said.error {
+    if let Some(error) = document.error {
         return failed(&format!(": {error}"));
     }
-    let Some(received) = said.end.sum_received else { return failed(" ended without a result") };
+    let Some(received) = document.end.sum_received else {
+        return failed(" ended without a result");
+    };
     let mut total_retrans = 0_u32;
-    let streams = said.intervals.iter().filter_map(|interval| interval.streams.first());
+    let streams = document.intervals.iter().filter_map(|interval| interval.streams.first());
     let samples = streams.map(|stream| {
         total_retrans = total_retrans.saturating_add(stream.retransmits.unwrap_or(0.0) as u32);
         let info = TcpInfo {
@@ -174,9 +176,9 @@ fn read(flow: &FlowJob, packet: u64, text: &str) -> ConnectionOutcome {
     }
 }
 
-const LOOK: Duration = Duration::from_millis(10);
+const POLL: Duration = Duration::from_millis(10);
 /// After the run's end, for what is queued to arrive, ns.
-const PATIENCE: u64 = 20_000_000_000;
+const DRAIN_NS: u64 = 20_000_000_000;
 
 #[cfg(test)]
 mod tests {

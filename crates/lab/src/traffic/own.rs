@@ -1,5 +1,5 @@
-//! The lab's own source: a thread per connection and end; one more looks at all of them every 10 ms
-//! and ends them in time.
+//! The lab's own source: a thread for each end of a connection, and one more that samples all of
+//! them every 10 ms and ends them in time.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -28,11 +28,11 @@ use firstflight_runner::RunError;
 pub(crate) struct Own {
     flows: Vec<Arc<Connection>>,
     clock: Clock,
-    /// How much later than its schedule says the run ends, ns.
-    later: AtomicU64,
+    /// How much later than its schedule the run ends, ns.
+    extension: AtomicU64,
 }
 
-/// A connection, shared by its two threads and the one that looks.
+/// A connection, shared by its two threads and the one that samples.
 struct Connection {
     job: FlowJob,
     packet_bytes: u64,
@@ -91,16 +91,16 @@ impl Own {
                 problem: Mutex::new(None),
             }));
         }
-        Ok(Self { flows, clock, later: AtomicU64::new(0) })
+        Ok(Self { flows, clock, extension: AtomicU64::new(0) })
     }
 
-    /// Puts off the end of a run.
-    pub(crate) fn put_off(&self, ns: u64) {
-        self.later.store(ns, Ordering::Relaxed);
+    /// Sets how much later than its schedule a run ends.
+    pub(crate) fn extend(&self, ns: u64) {
+        self.extension.store(ns, Ordering::Relaxed);
     }
 
-    /// Runs all connections over the schedule, or until nothing is left that could happen; `None`
-    /// if told to stop.
+    /// Runs all connections over the schedule, or until nothing more can happen; `None` if `stop`
+    /// became true.
     pub(crate) fn run(
         &self,
         schedule: Schedule,
@@ -118,14 +118,14 @@ impl Own {
                     flow.fail(&error);
                 }
             }
-            let outcomes = self.look(schedule, stop);
+            let outcomes = self.sample(schedule, stop);
             self.flows.iter().for_each(|flow| flow.end());
             outcomes
         });
         outcomes.filter(|_| !stop.load(Ordering::Relaxed))
     }
 
-    fn look(&self, schedule: Schedule, stop: &AtomicBool) -> Option<Vec<ConnectionOutcome>> {
+    fn sample(&self, schedule: Schedule, stop: &AtomicBool) -> Option<Vec<ConnectionOutcome>> {
         let _ = (sys::set_nice(), set_timerslack(1));
         let mut outcomes = vec![ConnectionOutcome::default(); self.flows.len()];
         let mut next = schedule.from;
@@ -138,16 +138,16 @@ impl Own {
                 thread::sleep(Duration::from_nanos((next - now).min(LONGEST_SLEEP)));
                 continue;
             }
-            let until = schedule.until + self.later.load(Ordering::Relaxed);
+            let until = schedule.until + self.extension.load(Ordering::Relaxed);
             let since = now - schedule.from;
             for (flow, outcome) in self.flows.iter().zip(&mut outcomes) {
-                flow.look(since, now >= until, outcome);
+                flow.sample(since, now >= until, outcome);
             }
             let quiet = now >= schedule.quiet && self.flows.iter().all(|flow| flow.is_over());
             if quiet || now >= until {
                 return Some(outcomes);
             }
-            // A look that came late does not make the next ones come early.
+            // After a late sample the next ones do not come early.
             next = (next + schedule.every).max(now.saturating_sub(schedule.every));
             next = next.min(until);
         }
@@ -155,8 +155,8 @@ impl Own {
 }
 
 impl Connection {
-    /// Notes what there is to see; ends the flow when its time has come, or the run's.
-    fn look(&self, since: u64, last: bool, outcome: &mut ConnectionOutcome) {
+    /// Takes a sample; ends the flow when its time or the run's is over.
+    fn sample(&self, since: u64, last: bool, outcome: &mut ConnectionOutcome) {
         if self.is_over() {
             return;
         }
@@ -212,11 +212,11 @@ impl Connection {
             Err(_) if clock.now() >= schedule.until || self.is_over() => return,
             Err(error) => return self.fail(&error),
         }
-        let poured = match &self.job.files {
-            None => self.pour(),
-            Some(draws) => self.pour_files(draws.clone(), schedule, clock),
+        let written = match &self.job.files {
+            None => self.write_all(),
+            Some(draws) => self.write_files(draws.clone(), schedule, clock),
         };
-        if let Err(error) = poured
+        if let Err(error) = written
             && !self.is_over()
         {
             self.fail(&error);
@@ -224,7 +224,7 @@ impl Connection {
     }
 
     /// Writes all there is to send.
-    fn pour(&self) -> io::Result<()> {
+    fn write_all(&self) -> io::Result<()> {
         self.write(self.job.size_bytes.unwrap_or(u64::MAX))?;
         self.sender.shutdown(std::net::Shutdown::Write)
     }
@@ -240,7 +240,7 @@ impl Connection {
     }
 
     /// Writes file after file: each a pause after all of the one before has been acknowledged.
-    fn pour_files(&self, mut draws: FileDraws, run: Schedule, clock: Clock) -> io::Result<()> {
+    fn write_files(&self, mut draws: FileDraws, run: Schedule, clock: Clock) -> io::Result<()> {
         // The first begins with the connection.
         let mut begins = run.from + self.job.start_ns;
         loop {
@@ -252,7 +252,7 @@ impl Connection {
                 if self.is_over() {
                     return Ok(());
                 }
-                thread::sleep(LOOK);
+                thread::sleep(POLL);
             }
             let acknowledged = clock.now();
             self.files.end(TcpInfo::of(&self.sender)?.data_segs_out - sent);
@@ -268,11 +268,11 @@ impl Connection {
         while !self.is_over() {
             match self.listener.accept() {
                 Ok((socket, _)) => {
-                    let _ = socket.set_read_timeout(Some(PATIENCE));
+                    let _ = socket.set_read_timeout(Some(READ_TIMEOUT));
                     let _ = self.receiver.set(socket);
                     break;
                 }
-                Err(error) if is_patience(&error) => {}
+                Err(error) if timed_out(&error) => {}
                 Err(error) => return self.fail(&error),
             }
         }
@@ -290,7 +290,7 @@ impl Connection {
                         self.files.receive(received, clock.now().saturating_sub(schedule.from));
                     }
                 }
-                Err(error) if is_patience(&error) => {}
+                Err(error) if timed_out(&error) => {}
                 // It was aborted, which the other end knows about.
                 Err(_) => break,
             }
@@ -301,7 +301,7 @@ impl Connection {
         }
     }
 
-    /// Whether the moment came before the end.
+    /// Sleeps until `moment`; `false` if the flow ended first.
     fn sleep_until(&self, moment: u64, clock: Clock) -> bool {
         loop {
             if self.is_over() {
@@ -327,11 +327,11 @@ fn listen(flow: &FlowJob, group: &Group) -> io::Result<Socket> {
     if let Some(window) = flow.receiver_window {
         sys::set_window_clamp(&socket, i32::try_from(window).unwrap_or(i32::MAX))?;
     }
-    if let Some(name) = flow.control.of_receiver() {
+    if let Some(name) = flow.control.receiver_control() {
         socket.set_tcp_congestion(name.as_bytes())?;
     }
     socket.bind(&SocketAddr::from((group.addresses().1, flow.port())).into())?;
-    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_read_timeout(Some(READ_TIMEOUT))?;
     socket.listen(1)?;
     Ok(socket)
 }
@@ -354,7 +354,7 @@ fn sender(job: &Job, flow: &FlowJob, group: &Group) -> Result<Socket, RunError> 
     Ok(socket)
 }
 
-fn is_patience(error: &io::Error) -> bool {
+fn timed_out(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
@@ -365,7 +365,7 @@ fn failed(what: &str, error: &io::Error) -> RunError {
 
 const CHUNK: usize = 256 * 1024;
 const STACK: usize = 128 * 1024;
-/// Between two looks at whether a file has been acknowledged.
-const LOOK: Duration = Duration::from_micros(100);
-/// Between two looks at whether it is over.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// Between two checks whether a file has been acknowledged.
+const POLL: Duration = Duration::from_micros(100);
+/// Between two checks whether the flow is over.
+const READ_TIMEOUT: Duration = Duration::from_millis(100);

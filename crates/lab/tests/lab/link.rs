@@ -12,7 +12,7 @@ use firstflight_lab::{Namespace, Path};
 use firstflight_link::{Buffer, Framing};
 
 const MS: u64 = 1_000_000;
-const PATIENCE: Option<Duration> = Some(Duration::from_secs(5));
+const TIMEOUT: Option<Duration> = Some(Duration::from_secs(5));
 
 /// Sends numbered packets of 1000 bytes on the link, few enough for a socket's buffer; those that
 /// arrive, in order of arrival.
@@ -79,13 +79,13 @@ fn what_a_kernel_hands_over_as_one_arrives_in_packets_and_whole() {
     let received = thread::scope(|scope| {
         let receiving = scope.spawn(|| {
             let (mut receiver, mut received) = (listener.accept().unwrap().0, Vec::new());
-            receiver.set_read_timeout(PATIENCE).unwrap();
+            receiver.set_read_timeout(TIMEOUT).unwrap();
             // Of a connection that stalls, what came until then.
             let _ = receiver.read_to_end(&mut received);
             received
         });
         let mut sender = path.near.run(|| TcpStream::connect(far)).unwrap().unwrap();
-        sender.set_write_timeout(PATIENCE).unwrap();
+        sender.set_write_timeout(TIMEOUT).unwrap();
         let _ = sender.write_all(&sent);
         drop(sender);
         receiving.join().unwrap()
@@ -131,8 +131,8 @@ fn the_kernels_size_tables_frame_as_the_link_does() {
     let [sender, receiver] = [sender, receiver].map(|made| made.unwrap().unwrap());
     let to = receiver.local_addr().unwrap();
     let sent = || {
-        let said = end.tool("tc", "-s qdisc show dev lo").unwrap();
-        let (_, behind) = said.split_once("Sent ").unwrap();
+        let printed = end.tool("tc", "-s qdisc show dev lo").unwrap();
+        let (_, behind) = printed.split_once("Sent ").unwrap();
         behind.split(' ').next().unwrap().parse::<u64>().unwrap()
     };
     for (words, framing) in [

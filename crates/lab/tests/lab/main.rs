@@ -1,5 +1,5 @@
-//! The lab on the running kernel. It takes root and TUN; without them each test says that it was
-//! skipped, and fails if `FIRSTFLIGHT_REQUIRE_LAB=1` says that nothing may be.
+//! The lab on the running kernel. It takes root and TUN; without them each test prints that it
+//! was skipped, or fails if `FIRSTFLIGHT_REQUIRE_LAB=1` is set.
 
 mod link;
 mod run;

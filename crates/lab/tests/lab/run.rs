@@ -119,7 +119,7 @@ fn iperf3_sends_as_well() {
 }
 
 #[test]
-fn a_run_that_is_told_to_stop_keeps_nothing_and_one_after_another_what_was_finished() {
+fn a_run_that_is_stopped_keeps_nothing_and_a_series_keeps_what_was_finished() {
     let text = "controls = ['linux-reno', 'linux-cubic']\nduration = '1s'";
     let scenario = Scenario::parse(text, "x.toml").unwrap();
     let stop = AtomicBool::new(true);

@@ -13,7 +13,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_command_sees_the_far_end_and_its_failure_is_told() {
+fn a_command_sees_the_far_end_and_its_failure_is_reported() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
     let ends =
         LinkEnds { near: words("ip route get $FF_FAR >&2 && exit 7"), ..LinkEnds::default() };
@@ -46,7 +46,7 @@ fn whatever_the_commands_started_ends_with_the_link() {
 }
 
 #[test]
-fn a_signal_that_ended_the_command_is_told_as_a_shell_tells_it() {
+fn a_signal_that_ended_the_command_is_reported_as_a_shell_does() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
     let ends = LinkEnds { near: words("kill -9 $$"), ..LinkEnds::default() };
     let outcome = carry(&spec, &ends, &AtomicBool::new(false), || ());
@@ -55,7 +55,7 @@ fn a_signal_that_ended_the_command_is_told_as_a_shell_tells_it() {
 }
 
 #[test]
-fn what_cannot_be_is_said_and_told_to_stop_it_stops() {
+fn what_cannot_be_is_refused_and_stop_ends_it() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
     let missing = LinkEnds { near: vec!["no-such-program".to_owned()], ..LinkEnds::default() };
     match carry(&spec, &missing, &AtomicBool::new(false), || ()) {
@@ -82,7 +82,7 @@ fn what_cannot_be_is_said_and_told_to_stop_it_stops() {
     let timed = LinkEnds { duration: Some(Duration::from_millis(1)), ..long };
     let carried = carry(&spec, &timed, &AtomicBool::new(false), || ()).unwrap();
     assert!(!carried.near_failed && !carried.interrupted);
-    // Without a command and a time, being told so is how it ends.
+    // Without a command and a time, `stop` is the proper end.
     let endless = carry(&spec, &LinkEnds::default(), &AtomicBool::new(true), || ()).unwrap();
     assert!(!endless.interrupted);
 }

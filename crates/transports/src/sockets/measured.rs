@@ -12,31 +12,36 @@ use firstflight_results::{FlowContext, FlowResult, RunResult, Series};
 use firstflight_scenario::{Complete, Size};
 use firstflight_transfer::Sample;
 
-use super::transfer::{Moved, SocketFlow};
+use super::transfer::{SocketFlow, Transferred};
 
 /// Everything known about one run.
 pub(super) struct SocketRun<'a> {
     pub(super) complete: &'a Complete,
     pub(super) flows: &'a [SocketFlow<'a>],
-    pub(super) moved: &'a [Moved],
+    pub(super) transferred: &'a [Transferred],
     pub(super) link: &'a LinkReport,
 }
 
 impl SocketRun<'_> {
     /// The result, without the names of the run.
     pub(super) fn result(&self) -> RunResult {
-        let first = self.flows.iter().zip(self.moved).next();
-        let sent = first.and_then(|(flow, moved)| {
-            moved.sent.results(flow.control, env!("CARGO_PKG_VERSION")).runs.pop()
+        let first = self.flows.iter().zip(self.transferred).next();
+        let sent = first.and_then(|(flow, transferred)| {
+            transferred.sent.results(flow.control, env!("CARGO_PKG_VERSION")).runs.pop()
         });
         let sent = sent.unwrap_or_default();
-        let flow = |(id, moved): (usize, &Moved)| FlowResult {
+        let flow = |(id, transferred): (usize, &Transferred)| FlowResult {
             id: id as u64,
             control: sent.control.clone(),
-            ..self.flow(moved)
+            ..self.flow(transferred)
         };
-        let flows = self.moved.iter().enumerate().map(flow).collect();
-        let wall = self.moved.iter().map(|moved| moved.sent.took).max().unwrap_or_default();
+        let flows = self.transferred.iter().enumerate().map(flow).collect();
+        let wall = self
+            .transferred
+            .iter()
+            .map(|transferred| transferred.sent.took)
+            .max()
+            .unwrap_or_default();
         let mut result = RunResult {
             control: sent.control.clone(),
             preset: sent.preset.clone(),
@@ -52,15 +57,16 @@ impl SocketRun<'_> {
         result
     }
 
-    /// What was sent, with what only who knows the path can say.
-    fn flow(&self, moved: &Moved) -> FlowResult {
-        let (mut flow, context) = moved.sent.flow();
+    /// The transfer's own figures, with those that take the path and the clock of the run.
+    fn flow(&self, transferred: &Transferred) -> FlowResult {
+        let (mut flow, context) = transferred.sent.flow();
         let rate = self.complete.path_bps(&[0]);
         let bdp = self.complete.bdp_bytes(&[0], rate);
-        let (start, size) = (Span(ns(moved.start)), self.complete.flows[0].size.map(Size::bytes));
+        let (start, size) =
+            (Span(ns(transferred.start)), self.complete.flows[0].size.map(Size::bytes));
         let reached = |share: f64| {
             let enough = |sample: &&Sample| sample.in_flight as f64 >= share * bdp as f64;
-            let first = moved.sent.record.samples.iter().find(enough)?;
+            let first = transferred.sent.record.samples.iter().find(enough)?;
             Some(Instant(ns(first.after)) + start)
         };
         // Without a size nothing is complete.
@@ -74,13 +80,14 @@ impl SocketRun<'_> {
 
     /// Each flow's samples, at most about `most` of them.
     pub(super) fn flow_series(&self, most: u32) -> Vec<Series> {
-        let series = |(id, moved): (usize, &Moved)| {
-            let (record, packet) = (&moved.sent.record, self.complete.packet.bytes().max(1) as f64);
+        let series = |(id, transferred): (usize, &Transferred)| {
+            let (record, packet) =
+                (&transferred.sent.record, self.complete.packet.bytes().max(1) as f64);
             let mut series = Series::new(FLOW_COLUMNS.iter().copied());
             let step = record.samples.len().div_ceil(most.max(1) as usize).max(1);
             for sample in record.samples.iter().step_by(step) {
                 series.push(&[
-                    Some((moved.start + sample.after).as_secs_f64()),
+                    Some((transferred.start + sample.after).as_secs_f64()),
                     Some(id as f64),
                     Some(sample.window as f64 / packet),
                     sample.ssthresh.map(|ssthresh| ssthresh as f64 / packet),
@@ -91,7 +98,7 @@ impl SocketRun<'_> {
             }
             series
         };
-        self.moved.iter().enumerate().map(series).collect()
+        self.transferred.iter().enumerate().map(series).collect()
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) struct SocketFlow<'a> {
     pub(super) window: Option<u64>,
     /// The UDP payload of a full packet, bytes.
     pub(super) packet: u16,
-    /// What the connection's transport is told beside its control.
+    /// Settings of the connection's transport besides its control.
     pub(super) tuning: Tuning,
     /// Becomes true when the run is to stop.
     pub(super) stop: &'a AtomicBool,
@@ -39,8 +39,8 @@ pub(super) struct SocketFlow<'a> {
     pub(super) qlog: Option<PathBuf>,
 }
 
-/// What became of it.
-pub(super) struct Moved {
+/// The outcome of a flow.
+pub(super) struct Transferred {
     pub(super) sent: Sent,
     /// When it did start, after the beginning of the run.
     pub(super) start: Duration,
@@ -53,25 +53,26 @@ impl SocketFlow<'_> {
         near: &Namespace,
         far: &Namespace,
         began: Instant,
-    ) -> Result<Moved, RunError> {
+    ) -> Result<Transferred, RunError> {
         let identity = Identity::make().map_err(of_transfer)?;
         let accepted = Vec::from_iter(identity.fingerprint());
         let (ready, is_ready) = channel();
         thread::scope(|scope| {
             let (over, ended) = watch::channel(false);
-            let take = move || far.run(|| self.take(identity, &ready, ended)).map_err(machine)?;
+            let take =
+                move || far.run(|| self.receive(identity, &ready, ended)).map_err(machine)?;
             let taking = scope.spawn(take);
             if is_ready.recv().is_err() {
-                // It ended before it listened, and says why.
-                let took = taking.join().unwrap_or_else(|_| Err(broke("the receiver panicked")));
-                return Err(took.err().unwrap_or_else(|| broke("the receiver did not listen")));
+                // The receiver ended before it listened, and returned why.
+                let took = taking.join().unwrap_or_else(|_| Err(failed("the receiver panicked")));
+                return Err(took.err().unwrap_or_else(|| failed("the receiver did not listen")));
             }
-            let moved = near.run(|| self.give(accepted, began)).map_err(machine);
+            let transferred = near.run(|| self.send(accepted, began)).map_err(machine);
             // The receiver may wait for a sender that never came.
             let _ = over.send(true);
-            let took = taking.join().unwrap_or_else(|_| Err(broke("the receiver panicked")));
-            let moved = moved??;
-            took.map(|()| moved)
+            let took = taking.join().unwrap_or_else(|_| Err(failed("the receiver panicked")));
+            let transferred = transferred??;
+            took.map(|()| transferred)
         })
     }
 
@@ -79,7 +80,7 @@ impl SocketFlow<'_> {
         format!("{}:{}", far_address(0), u64::from(FIRST_PORT) + self.id)
     }
 
-    fn take(
+    fn receive(
         &self,
         identity: Identity,
         ready: &Sender<()>,
@@ -93,13 +94,13 @@ impl SocketFlow<'_> {
                 accepted: Vec::new(),
                 secret: None,
                 identity,
-                timeout: SILENCE,
+                timeout: TIMEOUT,
                 limits: Limits { window, size: None },
                 store: Store::Discard,
                 packet: Some(self.packet),
             })
             .map_err(of_transfer)?;
-            // Whoever waits for it has not gone.
+            // The thread that waits for it is there.
             let _ = ready.send(());
             let (progress, _) = watch::channel(Progress::default());
             let over = async {
@@ -113,7 +114,7 @@ impl SocketFlow<'_> {
         })
     }
 
-    fn give(&self, accepted: Vec<Fingerprint>, began: Instant) -> Result<Moved, RunError> {
+    fn send(&self, accepted: Vec<Fingerprint>, began: Instant) -> Result<Transferred, RunError> {
         let identity = Identity::make().map_err(of_transfer)?;
         runtime()?.block_on(async {
             tokio::select! {
@@ -130,13 +131,13 @@ impl SocketFlow<'_> {
                 accepted,
                 identity,
                 secret: None,
-                timeout: SILENCE,
+                timeout: TIMEOUT,
                 qlog: self.qlog.clone(),
                 paths: None,
                 tuning: self.tuning,
             };
-            // What is under way when the time is over has to arrive.
-            let limit = if self.size.is_some() { left } else { left + SILENCE };
+            // Data in flight when the time is over still has to arrive.
+            let limit = if self.size.is_some() { left } else { left + TIMEOUT };
             let (progress, _) = watch::channel(Progress::default());
             let over = async {
                 tokio::select! {
@@ -146,7 +147,7 @@ impl SocketFlow<'_> {
             };
             let sent = send(sending, progress, over).await;
             let sent = sent.map_err(|error| self.unsent(error, limit))?;
-            Ok(Moved { sent, start })
+            Ok(Transferred { sent, start })
         })
     }
 
@@ -155,7 +156,7 @@ impl SocketFlow<'_> {
             TransferError::Interrupted { .. } if self.stop.load(Ordering::Relaxed) => {
                 RunError::Interrupted
             }
-            TransferError::Interrupted { .. } => broke(&format!(
+            TransferError::Interrupted { .. } => failed(&format!(
                 "{}: not all had arrived after {} s; a longer --duration lets it",
                 self.control,
                 limit.as_secs_f64()
@@ -165,7 +166,7 @@ impl SocketFlow<'_> {
     }
 }
 
-/// Why a transfer came to nothing, in the kinds of a run.
+/// Why a transfer failed, in the kinds of a run.
 fn of_transfer(error: TransferError) -> RunError {
     match error.kind() {
         Kind::Input => RunError::Input(error.to_string()),
@@ -178,7 +179,7 @@ fn of_transfer(error: TransferError) -> RunError {
 /// Ready when the run is to stop.
 async fn interrupted(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        sleep(LOOK).await;
+        sleep(POLL).await;
     }
 }
 
@@ -191,12 +192,12 @@ fn machine(error: std::io::Error) -> RunError {
     RunError::Failed(error.to_string())
 }
 
-pub(super) fn broke(problem: &str) -> RunError {
+pub(super) fn failed(problem: &str) -> RunError {
     RunError::Failed(problem.to_owned())
 }
 
-const LOOK: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(50);
 const FIRST_PORT: u16 = 4_433;
-const SILENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Flow control that does not limit.
 const WINDOW: u64 = 256 << 20;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use firstflight_guest::{Cache, DEFAULT_KERNEL, Image, Kernel, Machine, Time, kept};
+use firstflight_guest::{Cache, DEFAULT_KERNEL, Image, Kernel, Machine, Time, concatenated};
 use firstflight_link::Ecn;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ impl Guest {
         job.job(&serde_json::json!({ "Script": script }).to_string());
         let programs = std::fs::read(&self.programs);
         let programs = programs.map_err(|error| crate::step::unable("initramfs", &error))?;
-        let initramfs = kept(&[&programs, &job.archive()?])?;
+        let initramfs = concatenated(&[&programs, &job.archive()?])?;
         let machine = Machine {
             kernel: &self.kernel.vmlinuz,
             initramfs: initramfs.path(),

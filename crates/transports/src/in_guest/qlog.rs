@@ -7,7 +7,7 @@ use firstflight_qlog::{Connection, Log};
 use firstflight_results::Series;
 use firstflight_runner::{Report, Run};
 
-/// Adds what the largest qlog of a folder tells to the only run of a report. What cannot be read is
+/// Adds what the largest qlog of a folder has to the only run of a report. What cannot be read is
 /// noted.
 pub(super) fn add(folder: &Path, report: &mut Report) {
     let link = &report.scenario.links[0];
@@ -15,7 +15,7 @@ pub(super) fn add(folder: &Path, report: &mut Report) {
     let bdp = report.scenario.bdp_bytes(&[0], link.rate.bps());
     let Some((run, path)) = report.runs.first_mut().zip(largest(folder)) else { return };
     match Log::open(&path, None) {
-        Ok(log) => tell(&log.connection, run, packet, bdp),
+        Ok(log) => add_log(&log.connection, run, packet, bdp),
         Err(error) => {
             let noted = run.result.note.take().into_iter().chain([error.to_string()]);
             run.result.note = Some(noted.collect::<Vec<_>>().join("; "));
@@ -23,7 +23,7 @@ pub(super) fn add(folder: &Path, report: &mut Report) {
     }
 }
 
-fn tell(connection: &Connection, run: &mut Run, packet: u64, bdp: u64) {
+fn add_log(connection: &Connection, run: &mut Run, packet: u64, bdp: u64) {
     let Some(flow) = run.result.flows.first_mut() else { return };
     let startup = &mut flow.startup;
     if let Some(exit) = connection.summary.exit.clone() {
@@ -63,7 +63,7 @@ mod tests {
     use firstflight_lab::programs;
     use firstflight_scenario::Scenario;
 
-    /// A report of two programs that came to nothing, with what a folder's logs tell.
+    /// A report of two programs that came to nothing, with what a folder's logs have.
     fn logged(files: &[(&str, &[u8])]) -> Report {
         let folder = tempfile::tempdir().unwrap();
         for (name, bytes) in files {
@@ -71,7 +71,7 @@ mod tests {
         }
         let text = "controls = ['linux-reno']\n[[flow]]\nsize = '1MB'";
         let complete = programs::complete(&Scenario::parse(text, "x.toml").unwrap()).unwrap();
-        let mut report = Report::new(complete, vec![programs::broken("ended".into())], false);
+        let mut report = Report::new(complete, vec![programs::failed("ended".into())], false);
         add(folder.path(), &mut report);
         report
     }
