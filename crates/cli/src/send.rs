@@ -161,7 +161,7 @@ fn text(sent: &Sent, control: &str) -> String {
             sent.record.peak_window as f64 / 1e3
         ),
     });
-    if let Some(learned) = &sent.told {
+    if let Some(learned) = &sent.hint {
         text.push_str(&format!(
             "of this path was known: {:.1} kB in a round, {:.1} ms, {:.0} s ago\n",
             learned.per_round.0 as f64 / 1e3,

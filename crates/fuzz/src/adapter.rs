@@ -122,7 +122,7 @@ fn apply<P: Policies, S: Stack>(
 ) -> u64 {
     let ago = |us: u32| now.checked_sub(Duration::from_micros(us.into())).unwrap_or(zero);
     match *event {
-        Event::Sent { bytes } => controller.leaves(now, bytes.into(), bytes.into()),
+        Event::Sent { bytes } => controller.sent(now, bytes.into(), bytes.into()),
         Event::Acks { ref packets, in_flight, app_limited } => {
             for packet in packets {
                 controller.acknowledged(ago(packet.sent_ago), packet.bytes.into());

@@ -140,12 +140,12 @@ fn count(arguments: &[&str]) -> Result<Count, String> {
         .args(arguments)
         .output()
         .map_err(|error| format!("valgrind: {error}; Debian: apt install valgrind"))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
     let packets = String::from_utf8_lossy(&output.stdout).trim().parse().ok();
-    let collected = said.split("Collected :").nth(1).and_then(|it| it.split_whitespace().next());
+    let collected = log.split("Collected :").nth(1).and_then(|it| it.split_whitespace().next());
     let instructions = collected.and_then(|it| it.parse().ok());
     let both = packets.zip(instructions);
-    both.map(|(packets, instructions)| Count { packets, instructions }).ok_or(said)
+    both.map(|(packets, instructions)| Count { packets, instructions }).ok_or(log)
 }
 
 fn factory(name: &str) -> Arc<dyn ControllerFactory + Send + Sync> {

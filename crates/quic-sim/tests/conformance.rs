@@ -1,5 +1,6 @@
 //! What the adapter of a QUIC stack promises arrives, once, in order, with the stack's own totals:
-//! the stack in virtual time, under a start-up that checks what it is told. Compiled once for each.
+//! the stack in virtual time, under a start-up that checks the events it gets. Compiled once for
+//! each.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant as Clock;
@@ -18,7 +19,7 @@ use super::proto::congestion::{Controller, ControllerFactory};
 use super::stack::{ClientAndServer, QuicControl, Setup};
 use super::{ON_THE_WIRE, PACED};
 
-/// What the stack said to the controller, summed.
+/// The sums of what the stack reported to the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     sent: u64,
@@ -26,9 +27,9 @@ struct Totals {
     lost: u64,
     frames: u64,
     /// Packets that left after the last ACK frame or loss was handled: those of the pacer.
-    apart: u64,
+    paced: u64,
     /// When that was.
-    heard: Option<Clock>,
+    handled_at: Option<Clock>,
     /// When all was delivered.
     finished: Option<Instant>,
 }
@@ -37,21 +38,21 @@ struct Totals {
 struct Sums(Arc<Mutex<Totals>>);
 
 impl Watch for Sums {
-    fn saw(&mut self, event: &Event, _controller: &Built) {
+    fn on_event(&mut self, event: &Event, _controller: &Built) {
         let mut sums = self.0.lock().unwrap();
         match *event {
             Event::Sent { now, bytes, .. } => {
                 sums.sent += bytes;
-                sums.apart += u64::from(sums.heard.is_some_and(|heard| now > heard));
+                sums.paced += u64::from(sums.handled_at.is_some_and(|at| now > at));
             }
             Event::Ack { bytes, .. } => sums.acked += bytes,
             Event::Congestion { now, lost, .. } => {
                 sums.lost += lost;
-                sums.heard = Some(now);
+                sums.handled_at = Some(now);
             }
             Event::EndAcks { now, .. } => {
                 sums.frames += 1;
-                sums.heard = Some(now);
+                sums.handled_at = Some(now);
             }
             _ => {}
         }
@@ -71,8 +72,8 @@ impl ControllerFactory for Summed {
     }
 }
 
-/// A transfer of a megabyte over a buffer of so many packets; what the recorder was told, and what
-/// the stack said.
+/// A transfer of a megabyte over a buffer of so many packets; what the recorder got, and what
+/// the stack reported.
 fn run<S>(recorder: &Recorder<S>, buffer: u64, hint: Option<PathHint>) -> (Report, Totals)
 where
     S: Startup + Clone + Send + Sync + std::fmt::Debug + 'static,
@@ -96,8 +97,8 @@ where
 
 /// The totals are the stack's.
 fn same_totals(report: &Report, totals: Totals) {
-    let told = (report.sent.0, report.credited.0, report.lost.0);
-    assert_eq!(told, (totals.sent, totals.acked, totals.lost));
+    let reported = (report.sent.0, report.credited.0, report.lost.0);
+    assert_eq!(reported, (totals.sent, totals.acked, totals.lost));
 }
 
 #[test]
@@ -112,11 +113,11 @@ fn on_a_path_without_loss_everything_promised_arrives() {
     assert_eq!(report.acked, report.credited);
     // The stacks always pace.
     assert_eq!(report.paced_ack_parts, report.ack_parts);
-    assert!(totals.apart > PACED, "{} by the pacer", totals.apart);
+    assert!(totals.paced > PACED, "{} by the pacer", totals.paced);
 }
 
 #[test]
-fn every_loss_is_told_once() {
+fn every_loss_is_reported_once() {
     let (report, totals) = run(&Recorder::new(PROVIDES), 20, None);
     assert_eq!(report.check(QUIET | LOSSES), Ok(()));
     same_totals(&report, totals);
@@ -184,5 +185,5 @@ fn packets_leave_at_the_rate_that_is_set() {
 const QUIET: Facilities =
     PROVIDES.without(LOSSES).without(Facilities::RECOVERY_WINDOW.and(Facilities::PACING));
 
-/// What a stack tells of losses beside their bytes.
+/// What a stack reports of losses besides their bytes.
 const LOSSES: Facilities = PROVIDES.common(Facilities::GAPS);

@@ -42,7 +42,7 @@ fn controls() -> impl Iterator<Item = &'static str> {
     ours.chain(OWN.iter().map(|own| own.name))
 }
 
-/// What holds whatever is said.
+/// What holds whatever the ACKs claim.
 fn bounded(control: &str, attack: Attack, outcome: &Outcome) {
     let seen = outcome.seen;
     let at = format!("{control}, {attack:?}: {seen:?}");
@@ -64,8 +64,8 @@ fn bounded(control: &str, attack: Attack, outcome: &Outcome) {
     assert!(earned(control, seen.acked, seen.mtu).is_none_or(|most| grown <= most), "{at}");
 }
 
-/// What a window may grow by when so many bytes are acknowledged, whatever is said about them, in
-/// bytes; `None` of a control that measures or multiplies, of which our own still grow no window
+/// What a window may grow by when so many bytes are acknowledged, whatever is claimed about them,
+/// in bytes; `None` of a control that measures or multiplies, of which our own still grow no window
 /// beyond what the flight allows (draft-ietf-ccwg-ratelimited-increase).
 fn earned(control: &str, acked: u64, mtu: u64) -> Option<u64> {
     match control {
@@ -83,7 +83,7 @@ fn earned(control: &str, acked: u64, mtu: u64) -> Option<u64> {
         "mstart" => Some(acked * 11 / 2 + 10 * mtu),
         // Three segments per segment on a path that it takes for a large one.
         "e-speed" => Some(acked * 3),
-        // A byte per byte in slow start (RFC 9002 section 7.3.1), less elsewhere.
+        // A byte per byte in slow start (RFC 9002 section 7.3.1), less after it.
         _ => Some(acked),
     }
 }
@@ -143,7 +143,7 @@ fn acks_out_of_order_or_late_and_marks_leave_a_connection_that_goes_on() {
         }
         let marked = run(control, Attack::Marked, &path(), SEED, RUN_MS);
         goes_on(control, Attack::Marked, &marked);
-        // quinn's BBR does not look at marks.
+        // quinn's BBR ignores marks.
         let seen = marked.seen;
         let most = if cuts_to_an_estimate(control) { BDP } else { 20 * seen.mtu };
         assert!(control == "quinn-bbr" || seen.window <= most, "{control}: {seen:?}");

@@ -390,7 +390,7 @@ proptest! {
         let mut drawn = Drawn { udp: false, head: "profile = 'rfc'", duration: 12_000, ..drawn };
         drawn.links.truncate(1);
         let link = &mut drawn.links[0];
-        // A link with a queue of its own tells how much it carried at its last arrival only, and
+        // A link with a queue of its own counts what it carried only up to its last arrival, and
         // one that loses at random not at a loss.
         link.queue = Queue::DropTail(link.delay);
         let loses = link.more.contains("drop") || link.more.contains("loss");

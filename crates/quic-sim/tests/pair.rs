@@ -134,7 +134,7 @@ fn a_packet_below_quics_smallest_is_refused() {
     assert!(problem.to_string().contains("1200 to 16383"), "{problem}");
 }
 
-/// A writer whose bytes somebody else can look at.
+/// A writer whose bytes another owner can read.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -168,7 +168,7 @@ fn logged(control: &str, to: impl Write + Send + Sync + 'static) -> Outcome {
 }
 
 #[test]
-fn quinns_own_log_tells_what_the_simulator_counted() {
+fn quinns_own_log_has_what_the_simulator_counted() {
     for control in ["newreno", "quinn-cubic"] {
         let kept = Kept::default();
         let outcome = logged(control, kept.clone());
@@ -178,12 +178,12 @@ fn quinns_own_log_tells_what_the_simulator_counted() {
         let summary = log.connection.summary;
         assert_eq!(summary.packets_sent, Some(flow.counts.sent_packets), "{control}");
         assert_eq!(summary.packets_lost, Some(flow.counts.retransmitted_packets), "{control}");
-        let (told, seen) = (summary.exit.unwrap(), flow.startup.exit.unwrap());
-        assert_eq!(told.reason.as_deref(), Some(seen.why.name()), "{control}");
+        let (exit, seen) = (summary.exit.unwrap(), flow.startup.exit.unwrap());
+        assert_eq!(exit.reason.as_deref(), Some(seen.why.name()), "{control}");
         // The log has it with the first event after it.
         assert!(
-            (told.time_s - seen.at.0 as f64 / 1e9).abs() < 0.02,
-            "{control}: {told:?} {seen:?}"
+            (exit.time_s - seen.at.0 as f64 / 1e9).abs() < 0.02,
+            "{control}: {exit:?} {seen:?}"
         );
         assert!((40.0..42.0).contains(&summary.min_rtt_ms.unwrap()), "{control}");
     }
@@ -201,7 +201,7 @@ fn the_same_seed_writes_the_same_log() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_is_told() {
+fn a_log_that_cannot_be_written_is_a_failure() {
     let failure = logged("newreno", Full).flows[0].failure.clone().unwrap();
     assert!(failure.contains("its qlog was not written"), "{failure}");
 }

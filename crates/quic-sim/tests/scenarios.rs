@@ -103,17 +103,17 @@ fn quic_crosses_every_element_and_one_seed_gives_one_result() {
             "controls = ['cubic']\nduration = '30s'\n[[flow]]\nsize = '2MB'\n\
              [path]\nrate = '10Mbps'\nrtt = '30ms'\nbuffer = '2bdp'\n{way}"
         );
-        let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/x.toml");
-        let scenario = Scenario::parse(&text, beside).unwrap();
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/x.toml");
+        let scenario = Scenario::parse(&text, file).unwrap();
         let once = || {
             let report = QUIC.run(&scenario, &Options::default()).unwrap();
             (report.runs[0].result.flows.clone(), report.runs[0].result.bottleneck)
         };
         let (flows, bottleneck) = once();
         assert!(flows[0].completion_time_s.is_some(), "{way}: {flows:?}");
-        let said = format!("{flows:?}, {bottleneck:?}");
+        let first = format!("{flows:?}, {bottleneck:?}");
         let (flows, bottleneck) = once();
-        assert_eq!(said, format!("{flows:?}, {bottleneck:?}"), "{way}");
+        assert_eq!(first, format!("{flows:?}, {bottleneck:?}"), "{way}");
     }
 }
 
@@ -210,13 +210,13 @@ fn a_small_file_over_a_slow_satellite_takes_what_the_table_says() {
 /// 10 Mbit/s and 200 ms: a connection with a memory jumps to half of what the one before had in a
 /// round, as over the simulator's TCP.
 #[test]
-fn a_source_of_files_tells_each_connection_what_the_one_before_has_learned() {
-    each_tells_the_next("careful-resume+cubic", "slow-start+cubic", "ssthresh = '1bdp'");
-    each_tells_the_next("bbr(resume=on)+bbr", "bbr+bbr", "");
-    each_tells_the_next("stateful-tcp+cubic", "hystart+cubic", "ssthresh = '1bdp'");
+fn a_source_of_files_gives_each_connection_what_the_one_before_has_learned() {
+    each_teaches_the_next("careful-resume+cubic", "slow-start+cubic", "ssthresh = '1bdp'");
+    each_teaches_the_next("bbr(resume=on)+bbr", "bbr+bbr", "");
+    each_teaches_the_next("stateful-tcp+cubic", "hystart+cubic", "ssthresh = '1bdp'");
 }
 
-fn each_tells_the_next(with: &str, without: &str, ssthresh: &str) {
+fn each_teaches_the_next(with: &str, without: &str, ssthresh: &str) {
     let text = format!(
         "controls = ['{with}', '{without}']\n\
          duration = '16s'\n{ssthresh}\n\

@@ -26,12 +26,12 @@ use rest::Rest;
 ///   the window grows by what was acknowledged (RFC 9002 section 7.3.1), however many packets one
 ///   frame covers. All of the frame counts as delivered with the first of them, and the others are
 ///   marked as its continuation ([`Ack::continues`](firstflight_core::event::Ack::continues)).
-/// - A control that needs to know how much has left is told of every packet. To all others the
-///   adapter tells the sum with the next ACK or loss.
+/// - A control that needs to know how much has left gets every packet as it leaves. All others get
+///   the sum with the next ACK or loss.
 /// - [`Sender::begin`] is called with the first packet of the path, and the handshake's RTT is the
-///   sample of the first ACK. A stack that tells the handshake's packets from data knows that RTT
-///   before data leaves: there `begin` is called with the first ACK, unless data has left earlier
-///   ([`Controller::opens`], [`Controller::opened`]).
+///   sample of the first ACK. A stack that knows the handshake's packets knows that RTT before
+///   data leaves: there `begin` is called with the first ACK, unless data has left earlier
+///   ([`Controller::handshake_sent`], [`Controller::handshake_acknowledged`]).
 /// - The RTT sample is of the newest packet acknowledged (RFC 9002 section 5.1), the delay that the
 ///   peer adds before it acknowledges included, as in TCP.
 /// - Every loss is reported with the time at which its newest packet left; the core decides which
@@ -46,8 +46,8 @@ use rest::Rest;
 /// - The window never falls below two packets (RFC 9002 section 7.2).
 /// - A loss halves the window, not the flight (RFC 9002 section 7.3.2).
 /// - A source rests from its newest data on, once all of that is acknowledged and the stack has
-///   nothing more to send. [`Sender::on_rest`] is told with the next data, as over TCP; the window
-///   stays (RFC 9002 section 7.8).
+///   nothing more to send. [`Sender::on_rest`] is called with the next data, as over TCP; the
+///   window stays (RFC 9002 section 7.8).
 #[derive(Clone)]
 pub struct Controller<P, S> {
     sender: Sender<P>,
@@ -56,17 +56,18 @@ pub struct Controller<P, S> {
     mtu: u64,
     /// What may be in flight since the last event; less than the largest number.
     cwnd: u64,
-    /// Bytes in flight when the stack last said so, less what was lost since, and all told since.
+    /// Bytes in flight as the core knows them: by the stack's last count and what was reported
+    /// since.
     in_flight: u64,
-    /// Sent, and not told yet.
+    /// Sent, and not reported to the core yet, bytes.
     unreported: u64,
-    /// A packet that leaves is more than bytes: the first, or the first after a rest, one that the
-    /// control wants to hear of, or one whose state is kept.
+    /// The next packet is more than bytes to count: it is the first, or the first after a rest, or
+    /// each packet matters to the control.
     notes_sending: bool,
     /// [`Sender::begin`] was called.
     begun: bool,
-    /// The control needs to be told of every packet.
-    tells_each: bool,
+    /// The control needs a report of every packet.
+    reports_each: bool,
     /// The policies read times, in both phases.
     reads_times: bool,
     /// The last recovery period.
@@ -74,23 +75,23 @@ pub struct Controller<P, S> {
     /// When the newest packet acknowledged was sent; the beginning before the first ACK.
     newest: Clock,
     /// An ACK has come.
-    heard: bool,
-    /// A frame for one packet that left after the last recovery period began is nothing but that:
-    /// another ACK has come before, nothing is recovered from or withheld, no state is kept.
+    had_ack: bool,
+    /// A frame for one packet that left after the last recovery period began needs nothing more: an
+    /// ACK has come before, no recovery runs, nothing is withheld, no departures are kept.
     calm: bool,
-    /// What the ACK frame of which the stack is telling acknowledges so far.
+    /// What the ACK frame that the stack is reporting acknowledges so far.
     frame: Frame,
     /// The newest packet of all acknowledged so far is among them.
     frame_has_newest: bool,
     /// Whether the source has nothing to send.
     rest: Rest,
-    /// Told as marked since the last frame, bytes.
+    /// Marked since the last frame, bytes.
     marked: u64,
     /// Kept where the control needs rate samples or the state in which packets left.
     departures: Option<Departures>,
     /// The control sets rates.
-    follows: bool,
-    /// What the stack alone is told, and tells.
+    sets_rate: bool,
+    /// What this stack has besides the common events.
     pub(crate) stack: S,
 }
 
@@ -111,18 +112,18 @@ impl<P: Policies, S: Stack> Controller<P, S> {
             unreported: 0,
             notes_sending: true,
             begun: false,
-            tells_each: needs.has(Facilities::SENT),
+            reports_each: needs.has(Facilities::SENT),
             reads_times: !needs.is_empty(),
             period: Period::NONE,
             newest: now,
-            heard: false,
+            had_ack: false,
             calm: false,
             frame: Frame::default(),
             frame_has_newest: false,
             rest: Rest::None,
             marked: 0,
             departures: samples.then(Departures::default),
-            follows: needs.has(Facilities::PACING),
+            sets_rate: needs.has(Facilities::PACING),
             stack: S::default(),
         };
         controller.update_window();
@@ -146,7 +147,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.sender.refutes_hint()
     }
 
-    /// The last loss reported was none: undoes its cut. quinn 0.11 never says so.
+    /// The last loss reported was spurious: undoes its cut. quinn 0.11 never says so.
     pub fn on_spurious_loss(&mut self) {
         self.sender.on_spurious_loss();
         self.calm = false;
@@ -155,8 +156,8 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     }
 
     /// An ACK frame acknowledges a packet of `bytes` that left at `sent`; what the frame does comes
-    /// with `on_end_acks`. All that the adapter takes from a stack's `on_ack`, whose RTT estimator
-    /// nobody but the stack can make.
+    /// with `on_end_acks`. The adapter takes nothing else of a stack's `on_ack`, so that
+    /// it works without the RTT estimator, which only the stack can make.
     #[inline]
     pub fn acknowledged(&mut self, sent: Clock, bytes: u64) {
         if sent >= self.newest {
@@ -183,23 +184,23 @@ impl<P: Policies, S: Stack> Controller<P, S> {
 
     /// A transmission leaves, in packets of this size but for the last.
     #[inline]
-    pub fn leaves(&mut self, now: Clock, bytes: u64, packet: u64) {
+    pub fn sent(&mut self, now: Clock, bytes: u64, packet: u64) {
         if self.notes_sending {
             return self.note_sending(now, bytes, packet);
         }
         self.unreported = self.unreported.saturating_add(bytes);
     }
 
-    /// A packet of the handshake leaves, where the stack tells those from data.
-    pub fn opens(&mut self, now: Clock, bytes: u64) {
+    /// A packet of the handshake leaves, if the stack distinguishes those from data.
+    pub fn handshake_sent(&mut self, now: Clock, bytes: u64) {
         if self.begun {
-            return self.leaves(now, bytes, bytes);
+            return self.sent(now, bytes, bytes);
         }
         self.note_packet(self.now(now), bytes);
     }
 
-    /// The frame to be told next acknowledges one of the handshake, which left at `sent`.
-    pub fn opened(&mut self, now: Clock, sent: Clock) {
+    /// The next frame acknowledges a packet of the handshake that left at `sent`.
+    pub fn handshake_acknowledged(&mut self, now: Clock, sent: Clock) {
         if !self.begun {
             let at = self.now(now);
             self.sender.on_handshake(at, elapsed(sent, now));
@@ -212,7 +213,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.calm = false;
         let at = self.now(now);
         if self.unreported > 0 {
-            self.tell_sent(at);
+            self.report_sent(at);
         }
         self.in_flight = self.in_flight.saturating_sub(bytes);
         let loss = Loss::of(at, kind, Bytes(bytes), Bytes(self.cwnd));
@@ -233,8 +234,8 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     /// Whether the control sets rates.
     #[cfg(feature = "quinn")]
     #[inline]
-    pub(crate) fn follows(&self) -> bool {
-        self.follows
+    pub(crate) fn sets_rate(&self) -> bool {
+        self.sets_rate
     }
 
     /// The size of a packet, bytes.
@@ -272,8 +273,8 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     fn update_window(&mut self) {
         let floor = MIN_PACKETS * self.mtu;
         self.cwnd = self.sender.cwnd().0.max(floor).min(u64::MAX - 1);
-        if self.follows {
-            self.stack.told();
+        if self.sets_rate {
+            self.stack.on_event();
             self.update_pace();
         }
     }
@@ -287,11 +288,11 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     /// instants cost as much as the rest of an ACK.
     #[inline]
     fn takes_times(&self) -> bool {
-        self.reads_times || !self.heard || self.sender.view().phase == Phase::Startup
+        self.reads_times || !self.had_ack || self.sender.view().phase == Phase::Startup
     }
 
     /// The time of an event. A stack over sockets takes the time of a datagram when it is received
-    /// and may send before it handles it: what is told then counts as later, so that the core's
+    /// and may send before it handles it: such a datagram counts as later, so that the core's
     /// clock does not go back.
     #[inline]
     fn now(&self, at: Clock) -> Instant {
@@ -318,12 +319,12 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.update_window();
     }
 
-    /// Every packet that leaves is more than bytes.
+    /// Every packet is more than bytes to count.
     fn notes_each(&self) -> bool {
-        self.tells_each || self.departures.is_some() || self.follows
+        self.reports_each || self.departures.is_some() || self.sets_rate
     }
 
-    /// A packet leaves that is the first, or that the control wants to know of.
+    /// A transmission leaves that is more than bytes to count.
     #[cold]
     fn note_sending(&mut self, at: Clock, bytes: u64, packet: u64) {
         let now = self.now(at);
@@ -331,22 +332,22 @@ impl<P: Policies, S: Stack> Controller<P, S> {
             self.begin(now);
         }
         self.end_rest(at);
-        self.stack.told();
-        if self.follows {
+        self.stack.on_event();
+        if self.sets_rate {
             self.sender.on_paced(Bytes(bytes));
             self.update_pace();
         }
-        if !self.tells_each {
+        if !self.reports_each {
             return self.note_packet(now, bytes);
         }
-        let (mut rest, mut told) = (bytes, 1);
-        while rest > packet && told < MOST_PACKETS_AT_ONCE {
-            (rest, told) = (rest - packet, told + 1);
+        let (mut rest, mut packets) = (bytes, 1);
+        while rest > packet && packets < MOST_PACKETS_AT_ONCE {
+            (rest, packets) = (rest - packet, packets + 1);
             self.note_packet(now, packet);
-            self.tell_sent(now);
+            self.report_sent(now);
         }
         self.note_packet(now, rest);
-        self.tell_sent(now);
+        self.report_sent(now);
     }
 
     fn note_packet(&mut self, now: Instant, bytes: u64) {
@@ -357,9 +358,9 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         }
     }
 
-    /// Tells the core what has left since it last heard of it.
+    /// Reports to the core what has left since the last report.
     #[inline]
-    fn tell_sent(&mut self, now: Instant) {
+    fn report_sent(&mut self, now: Instant) {
         let bytes = std::mem::take(&mut self.unreported);
         self.in_flight = self.in_flight.saturating_add(bytes);
         let (bytes, in_flight) = (Bytes(bytes), Bytes(self.in_flight));
@@ -385,8 +386,8 @@ fn elapsed(from: Clock, to: Clock) -> Span {
 /// RFC 9002 section 7.2: the smallest window is two packets.
 const MIN_PACKETS: u64 = 2;
 
-/// How many packets of one transmission are told of one by one; the last of them stands for all the
-/// rest. quinn 0.11 sends ten at most (`MAX_TRANSMIT_SEGMENTS`).
+/// How many packets of one transmission are reported one by one; the last of them stands for all
+/// the rest. quinn 0.11 sends ten at most (`MAX_TRANSMIT_SEGMENTS`).
 const MOST_PACKETS_AT_ONCE: u64 = 64;
 
 #[cfg(all(test, feature = "quinn"))]

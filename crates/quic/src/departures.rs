@@ -1,8 +1,8 @@
-//! The state in which packets left, kept until they are acknowledged: what delivery-rate samples
-//! are taken of.
+//! The state in which packets left, kept until they are acknowledged: delivery-rate samples are
+//! taken of it.
 //!
-//! quinn tells when an acknowledged packet was sent, not which one it was. Packets that left at the
-//! same instant share one entry.
+//! quinn reports when an acknowledged packet was sent, not which one it was. Packets that left at
+//! the same instant share one entry.
 
 use std::collections::VecDeque;
 
@@ -14,17 +14,17 @@ use firstflight_core::units::{Bytes, Instant};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Departures {
     sampler: Sampler,
-    kept: VecDeque<AtSending>,
+    entries: VecDeque<AtSending>,
 }
 
 impl Departures {
     /// A packet leaves; `in_flight` includes it, `idle` if nothing else was in flight.
     pub(crate) fn on_sent(&mut self, now: Instant, in_flight: Bytes, idle: bool) {
         let at = self.sampler.on_sent(now, in_flight, idle);
-        let kept = self.kept.len();
-        match self.kept.back_mut() {
+        let length = self.entries.len();
+        match self.entries.back_mut() {
             Some(last) if last.departure.sent_at >= now => last.departure.in_flight = in_flight,
-            _ if kept < MOST => self.kept.push_back(at),
+            _ if length < MAX_ENTRIES => self.entries.push_back(at),
             _ => {}
         }
     }
@@ -33,10 +33,10 @@ impl Departures {
     /// `newest`, if it is in the frame. Adds the sample and the state of that packet to the ACK.
     pub(crate) fn on_delivered(&mut self, ack: &mut Ack, newest: Option<Instant>) {
         let then = newest.and_then(|sent| {
-            while self.kept.get(1).is_some_and(|next| next.departure.sent_at <= sent) {
-                self.kept.pop_front();
+            while self.entries.get(1).is_some_and(|next| next.departure.sent_at <= sent) {
+                self.entries.pop_front();
             }
-            let then = self.kept.front().filter(|then| then.departure.sent_at <= sent)?;
+            let then = self.entries.front().filter(|then| then.departure.sent_at <= sent)?;
             Some((sent, *then))
         });
         match then {
@@ -55,8 +55,8 @@ impl Departures {
 /// Entries kept at most: about 1 MB, for 20 MB in flight where every packet leaves at an instant of
 /// its own. A packet that leaves while all are in use has no entry. Its sample is taken from the
 /// last packet before it that has one, which is a longer interval and as right; its state is not
-/// told.
-const MOST: usize = 16_384;
+/// reported.
+const MAX_ENTRIES: usize = 16_384;
 
 #[cfg(test)]
 mod tests {
@@ -119,12 +119,12 @@ mod tests {
     #[test]
     fn memory_is_bounded_and_samples_go_on_without_a_state_that_was_not_kept() {
         let mut departures = Departures::default();
-        let all = 2 * MOST as u64;
+        let all = 2 * MAX_ENTRIES as u64;
         (0..all).for_each(|ms| departures.on_sent(Instant(ms * MS), Bytes(ms), ms == 0));
-        assert_eq!(departures.kept.len(), MOST);
+        assert_eq!(departures.entries.len(), MAX_ENTRIES);
         let mut newest = ack(2 * all, 1, false);
         departures.on_delivered(&mut newest, Some(Instant((all - 1) * MS)));
         assert!(newest.sample.is_some() && newest.packet.is_none());
-        assert_eq!(departures.kept.len(), 1);
+        assert_eq!(departures.entries.len(), 1);
     }
 }

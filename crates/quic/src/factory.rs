@@ -50,16 +50,16 @@ impl<U: Startup + Clone, A: Avoidance + Clone, S: Stack> Factory<Pair<U, A>, S> 
     pub fn new(startup: U, avoidance: A) -> Result<Self, ControlProblem> {
         let types = [short_name::<U>(), short_name::<A>()];
         let needs = [(types[0], startup.needs()), (types[1], avoidance.needs())];
-        missing(&types.join("+"), S::NAME, Self::AT_MOST, &needs)?;
+        missing(&types.join("+"), S::NAME, Self::AVAILABLE, &needs)?;
         Ok(Self::of(Pair::new(startup, avoidance)))
     }
 }
 
 impl<P: Policies + Clone, S: Stack> Factory<P, S> {
-    /// What there is, with what the service hands over.
-    const AT_MOST: Facilities = S::PROVIDES.and(Facilities::MEMORY);
+    /// What the stack provides, and the memory that a service can hand over.
+    const AVAILABLE: Facilities = S::PROVIDES.and(Facilities::MEMORY);
 
-    /// The policies, whose needs have been compared with what there is.
+    /// The policies, whose needs have been compared with what is available.
     fn of(policies: P) -> Self {
         let needs = policies.needs();
         let (initial_window, initial_ssthresh, max_window) = (None, u64::MAX, u64::MAX);
@@ -82,7 +82,7 @@ impl<P: Policies + Clone, S: Stack> Factory<P, S> {
 
     /// With the first window and the first ssthresh of these constants, as far as they are given.
     #[must_use]
-    pub fn opening(self, constants: &Constants) -> Self {
+    pub fn with_constants(self, constants: &Constants) -> Self {
         Self {
             initial_window: constants.initial_window.or(self.initial_window),
             initial_ssthresh: constants.initial_ssthresh.unwrap_or(self.initial_ssthresh),
@@ -113,7 +113,7 @@ impl<P: Policies + Clone, S: Stack> Factory<P, S> {
     /// What its controllers are provided with.
     pub fn provides(&self) -> Facilities {
         match self.hint {
-            Some(PathHint::Own(_) | PathHint::Shared(_)) => Self::AT_MOST,
+            Some(PathHint::Own(_) | PathHint::Shared(_)) => Self::AVAILABLE,
             Some(PathHint::Granted(_)) | None => S::PROVIDES,
         }
     }
@@ -151,7 +151,7 @@ impl<S: Stack> TryFrom<Control> for Factory<Named, S> {
     /// The stack paces, and a receiver need not acknowledge every packet.
     fn try_from(mut control: Control) -> Result<Self, ControlProblem> {
         control.suggest_weights_per_packet();
-        let (control, _) = control.on(S::NAME, Self::AT_MOST)?;
+        let (control, _) = control.on(S::NAME, Self::AVAILABLE)?;
         Ok(Self::of(control.policies()))
     }
 }
@@ -227,19 +227,19 @@ mod tests {
 
     #[test]
     fn what_needs_routers_is_refused_by_name_by_type_and_as_a_control_in_one_sentence() {
-        let told = |problem: ControlProblem, start: &str| {
+        let starts = |problem: ControlProblem, start: &str| {
             let problem = problem.to_string();
             assert!(problem.starts_with(start), "{problem}");
         };
         let xcp = "needs routers that tell changes of the rate, which quic does not provide";
         let by_name = control("slow-start+xcp").unwrap_err();
-        told(by_name, &format!("control `slow-start+xcp`: xcp {xcp}"));
+        starts(by_name, &format!("control `slow-start+xcp`: xcp {xcp}"));
         let by_type = Factory::new(SlowStart::default(), Xcp::default()).unwrap_err();
-        told(by_type, &format!("control `SlowStart+Xcp`: Xcp {xcp}"));
+        starts(by_type, &format!("control `SlowStart+Xcp`: Xcp {xcp}"));
         let by_type = Factory::new(QuickStart::default(), NewReno::default()).unwrap_err();
-        told(by_type, "control `QuickStart+NewReno`: QuickStart needs routers that grant a rate");
+        starts(by_type, "control `QuickStart+NewReno`: QuickStart needs routers that grant a rate");
         let tcp_ebn = Control::named("tcp-ebn").unwrap();
-        told(Factory::try_from(tcp_ebn).unwrap_err(), "control `tcp-ebn`: tcp-ebn needs routers");
+        starts(Factory::try_from(tcp_ebn).unwrap_err(), "control `tcp-ebn`: tcp-ebn needs routers");
         assert!(Factory::new(SlowStart::default(), NewReno::default()).is_ok());
     }
 
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_control_has_to_do_without_is_told_by_name_and_by_type_alike() {
+    fn what_a_control_has_to_do_without_is_the_same_by_name_and_by_type() {
         let by_type = Factory::new(Bbr::default(), NewReno::default()).unwrap();
         assert_eq!(by_type.missing(), Facilities::GAPS);
         assert_eq!(control("bbr+newreno").unwrap().missing(), Facilities::GAPS);

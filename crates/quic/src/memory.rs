@@ -54,7 +54,7 @@ pub struct Remembered {
 struct Entry {
     remembered: Option<Remembered>,
     /// A connection uses it.
-    taken: bool,
+    in_use: bool,
 }
 
 /// A connection to a remote address, from before its first packet until it is over. Dropped
@@ -80,7 +80,7 @@ impl PathMemory {
         let remote = remote.to_canonical();
         let mut entries = self.open();
         let known = entries.entry(remote).or_default();
-        let holds = !std::mem::replace(&mut known.taken, true);
+        let holds = !std::mem::replace(&mut known.in_use, true);
         let now = clock();
         let fresh = known.remembered.filter(|known| self.is_fresh(known, now) && holds);
         let hint = fresh.map(|known| Learned { age: age(&known, now), ..known.learned });
@@ -115,7 +115,7 @@ impl PathMemory {
     /// Forgets the oldest beyond the bound, but nothing in use.
     fn bound(&self, entries: &mut HashMap<IpAddr, Entry>) {
         while entries.len() > self.most {
-            let idle = entries.iter().filter(|(_, entry)| !entry.taken);
+            let idle = entries.iter().filter(|(_, entry)| !entry.in_use);
             let oldest = idle
                 .min_by_key(|(remote, entry)| (entry.remembered.map(|known| known.at), **remote));
             let Some(oldest) = oldest.map(|(remote, _)| *remote) else { return };
@@ -129,7 +129,7 @@ impl PathMemory {
 }
 
 impl Visit {
-    /// What the connection is told of its path, with its age.
+    /// The hint for the connection, with its age.
     pub fn hint(&self) -> Option<PathHint> {
         self.hint.map(PathHint::Own)
     }
@@ -139,7 +139,7 @@ impl Visit {
         self.end_with(controller.learned(), controller.refutes_hint());
     }
 
-    /// [`Visit::end`] where the controller is out of reach: by what it said last. Of a hint that
+    /// [`Visit::end`] where the controller is out of reach: by its last report. Of a hint that
     /// was refuted nothing is left. What was learned replaces what was known, if enough was
     /// delivered to know the path by or a round was larger; otherwise what was known stays as old
     /// as it is.
@@ -173,7 +173,7 @@ impl Drop for Visit {
         }
         let mut entries = self.memory.open();
         if let Place::Occupied(mut place) = entries.entry(self.remote) {
-            place.get_mut().taken = false;
+            place.get_mut().in_use = false;
             if place.get().remembered.is_none() {
                 place.remove();
             }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn one_connection_at_a_time_is_told_and_with_the_age() {
+    fn one_connection_at_a_time_gets_the_hint_with_its_age() {
         let memory = PathMemory::new(HOUR, 10);
         memory.remember(remote(1), remembered(100, HOUR / 2));
         let first = memory.visit(remote(1));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_or_from_the_future_is_not_told() {
+    fn what_is_too_old_or_from_the_future_is_no_hint() {
         let memory = PathMemory::new(HOUR, 10);
         memory.remember(remote(1), remembered(100, HOUR + Duration::from_secs(1)));
         let mut later = remembered(100, Duration::ZERO);

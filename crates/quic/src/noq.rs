@@ -9,7 +9,7 @@
 //! # Ok::<(), firstflight_quic::ControlProblem>(())
 //! ```
 //!
-//! # What noq tells that quinn does not
+//! # What noq reports and quinn does not
 //!
 //! - Each packet as it leaves, before the next is paced, MTU probes too; none that is nothing but
 //!   acknowledgements.
@@ -26,8 +26,8 @@
 //!
 //! # What noq 1.4 does not let a controller do
 //!
-//! - **Wake a controller up**, or tell it how many packets were marked ([`PROVIDES`]).
-//! - **Tell a retransmission from new data**, or a full handshake from its packets.
+//! - **Wake a controller up**, or report how many packets were marked ([`PROVIDES`]).
+//! - **Distinguish a retransmission from new data**, or a full handshake from its packets.
 
 mod congestion;
 #[path = "per_stack/own.rs"]
@@ -56,7 +56,7 @@ pub type Factory<P = Named> = crate::Factory<P, Noq>;
 ///
 /// noq does not carry these:
 /// - [`Facilities::WAKE_UPS`] and [`Facilities::PACED_WAKE_UPS`]: it gives a controller no timer;
-/// - [`Facilities::MARKS`]: it tells that packets were marked
+/// - [`Facilities::MARKS`]: it reports that packets were marked
 ///   ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)), not how many.
 pub const PROVIDES: Facilities = Facilities::SENT
     .and(Facilities::PACING)

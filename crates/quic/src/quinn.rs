@@ -32,14 +32,14 @@
 //!
 //! # What quinn 0.11 does not let a controller do
 //!
-//! - **Wake a controller up**, tell it how many packets were marked, or how many gaps a loss made
+//! - **Wake a controller up**, report how many packets were marked, or how many gaps a loss made
 //!   ([`PROVIDES`]).
 //! - **Learn of a spurious loss.** quinn forgets a packet when it declares it lost.
-//! - **Tell a retransmission from new data**, or a full handshake from its packets: both count as
-//!   data, as they do for quinn's own controllers.
+//! - **Distinguish a retransmission from new data**, or a full handshake from its packets: both
+//!   count as data, as they do for quinn's own controllers.
 //!
 //! quinn does not say when an MTU probe leaves: one that is acknowledged counts as sent then, and
-//! its ACK does not tell the state in which it left.
+//! its ACK does not carry the state in which it left.
 
 mod congestion;
 #[path = "per_stack/own.rs"]
@@ -72,8 +72,8 @@ pub type Factory<P = Named> = crate::Factory<P, Quinn>;
 ///
 /// quinn does not carry these:
 /// - [`Facilities::WAKE_UPS`] and [`Facilities::PACED_WAKE_UPS`]: it gives a controller no timer;
-/// - [`Facilities::GAPS`]: it tells a controller how many bytes were lost, not which packets;
-/// - [`Facilities::MARKS`]: it tells that packets were marked
+/// - [`Facilities::GAPS`]: it reports how many bytes were lost, not which packets;
+/// - [`Facilities::MARKS`]: it reports that packets were marked
 ///   ([`LossKind::Mark`](firstflight_core::event::LossKind::Mark)), not how many.
 pub const PROVIDES: Facilities = Facilities::SENT
     .and(Facilities::PACING)

@@ -16,7 +16,7 @@ use firstflight_sim::{
     RtoRules, Timer, UNLIMITED_WINDOW, provides,
 };
 
-/// The endpoint of a flow of one group under one control, whose clock ticks at `phase`.
+/// The endpoint of a flow of one group under one control; `phase` is that of its clock's ticks.
 pub(crate) fn endpoint(
     complete: &Complete,
     flow: &complete::Flow,
@@ -34,7 +34,7 @@ pub(crate) fn endpoint(
     let packets = |size: Option<Size>| limit(size, complete.packet);
     let ack_delay = flow.ack_delay().filter(|_| quic);
     Endpoint {
-        // What is asked of the routers travels with the SYN.
+        // The SYN carries what the start-up asks of the routers.
         syn: control.startup.asks().is_some() || set.syn && set.fast_open != FastOpen::Cookie,
         handshake_ack: has_segments && set.handshake_ack,
         fin: has_segments && set.fin,
@@ -127,8 +127,8 @@ pub fn own_recovery(profile: Profile, control: &Control) -> Option<Recovery> {
     })
 }
 
-/// Refuses a control that the simulator's TCP cannot carry with the recovery of such a flow.
-pub(crate) fn carries(
+/// Refuses a control that needs what the simulator's TCP lacks under the flow's recovery.
+pub(crate) fn check_recovery(
     profile: Profile,
     flow: &complete::Flow,
     control: &Control,
@@ -225,7 +225,7 @@ fn rules(common: &complete::Endpoint, recovery: Recovery, control: &Control) -> 
     }
 }
 
-/// QUIC's is its recovery's.
+/// The retransmission timer; QUIC's recovery has its own.
 fn timer(timer: TimerOf, recovery: Recovery, phase: Span) -> Timer {
     match timer {
         _ if recovery == Recovery::Quic => Timer::Quic,

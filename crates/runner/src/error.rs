@@ -21,7 +21,7 @@ pub enum RunError {
     /// A run broke.
     #[error("{0}")]
     Failed(String),
-    /// Told to stop before any run was finished.
+    /// Stopped by the user before any run was finished.
     #[error("interrupted before anything was finished")]
     Interrupted,
 }
@@ -33,7 +33,7 @@ impl From<ControlProblem> for RunError {
 }
 
 impl RunError {
-    /// Whether it is what was asked that cannot be, and not the machine or the run that failed.
+    /// Whether the request is at fault, and not the machine or the run.
     pub fn is_of_input(&self) -> bool {
         matches!(self, Self::Scenario(_) | Self::Control(_) | Self::Input(_))
     }

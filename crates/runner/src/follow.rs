@@ -1,4 +1,4 @@
-//! The ways of packets, as a slow-motion picture takes them.
+//! The journeys of single packets, for a slow-motion picture.
 
 use firstflight_scenario::Scenario;
 use firstflight_sim::Journal;
@@ -12,12 +12,12 @@ use crate::{RunError, network};
 pub struct Followed {
     /// The control as the scenario names it.
     pub name: String,
-    /// The ways of its packets and ACKs, and their waiting at the slowest link.
+    /// The journeys of its packets and ACKs, and their waiting at the slowest link.
     pub journal: Journal,
 }
 
-/// Follows the packets of a scenario's first seed, control by control, until `most` have left; the
-/// simulator's TCP alone.
+/// Follows the first `most` packets of a scenario's first seed under each control, over the
+/// simulator's TCP.
 ///
 /// # Errors
 /// As [`Transport::run`](crate::Transport::run).

@@ -16,7 +16,7 @@ pub(crate) fn check_keys(scenario: &Scenario, on: Simulator<'_>) -> Result<(), S
     if is_free && scenario.endpoint.ns2_release.is_none() {
         return Ok(());
     }
-    // What cannot run at all the run refuses, with reasons of its own.
+    // A scenario that cannot run at all is refused by the run, with its reason.
     let Ok((complete, prepared)) = prepare(scenario, on) else { return Ok(()) };
     let groups = scenario.groups();
     let mut runs = Vec::new();

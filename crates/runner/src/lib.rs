@@ -60,17 +60,17 @@ pub struct Options<'a> {
     pub on_done: Option<&'a (dyn Fn(usize, usize) + Sync)>,
     /// Where a QUIC stack writes the qlog of each flow.
     pub logs: Option<&'a Logs>,
-    /// Has what passed the sender of each flow of a run, packet by packet; the simulator's TCP
-    /// alone has it. It may be called from several threads.
+    /// Called with what passed the sender of each flow of a run, packet by packet, perhaps from
+    /// several threads; the simulator's TCP alone records it.
     pub on_packets: Option<&'a OnPackets<'a>>,
-    /// Is called with a few words on what the run does now, such as booting a kernel.
+    /// Called with a few words on what the run does now, such as booting a kernel.
     pub say: Option<&'a (dyn Fn(&str) + Sync)>,
     /// Run one after the other, the simulator in this thread: for callers that spread work
     /// themselves, and for children of a fork, which have none of the threads of rayon's pool.
     pub serial: bool,
 }
 
-/// What takes the packets of a run: of the scenario, with that result, flow by flow.
+/// Takes the packets of a run: of the scenario, with that result, flow by flow.
 pub type OnPackets<'a> =
     dyn Fn(&Complete, &RunResult, &[Vec<Passed>]) -> Result<(), RunError> + Sync + 'a;
 
@@ -86,7 +86,7 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// What was to be compared and is not, because the transport does not carry it.
     pub refused: Vec<Refused>,
-    /// The run was told to stop before all was done.
+    /// The run was stopped before all was done.
     pub interrupted: bool,
     /// How many runs were asked for.
     pub asked: usize,
@@ -102,8 +102,8 @@ pub struct Run {
     pub flows: Vec<Series>,
     /// One per link, in the order of the scenario; empty without samples.
     pub queues: Vec<Series>,
-    /// When flows lost packets, timed out and left start-up, one list per flow; the simulator alone
-    /// tells it, with samples.
+    /// When flows lost packets, timed out and left start-up, one list per flow; only the simulator
+    /// has them, with samples.
     pub moments: Vec<Vec<Moment>>,
 }
 
@@ -113,7 +113,7 @@ pub struct Moment {
     /// When, seconds of the run.
     pub time_s: f64,
     /// What.
-    pub what: Happened,
+    pub what: MomentKind,
     /// How many times within a sample's interval.
     pub count: u64,
 }
@@ -121,7 +121,7 @@ pub struct Moment {
 /// What happens to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Happened {
+pub enum MomentKind {
     /// A link lost a packet.
     Lost,
     /// A retransmission timer fired.
@@ -165,8 +165,8 @@ impl Report {
     }
 }
 
-/// The runs of the seeds with which every control was done, if there is such a seed: means over
-/// different seeds compare nothing.
+/// The runs of the seeds with which every control was run, if there is such a seed: means over
+/// different seeds cannot be compared.
 fn whole_rounds(runs: Vec<Run>, controls: usize) -> Vec<Run> {
     let done = |seed: u64| runs.iter().filter(|run| run.result.seed == seed).count();
     let whole: Vec<u64> =

@@ -20,8 +20,8 @@ pub struct Logs {
     full: Arc<AtomicBool>,
 }
 
-/// A file of which it is noticed that it has no room: a log that breaks off breaks no run.
-struct Noticed {
+/// A file that notes when the disk is full: a log cut short fails no run.
+struct WatchedFile {
     file: File,
     full: Arc<AtomicBool>,
 }
@@ -42,9 +42,9 @@ impl Logs {
     pub fn open(&self, flow: &OtherFlow<'_>) -> Result<LogFile, String> {
         let seed = (flow.complete.runs > 1).then_some(flow.complete.seed);
         let path = self.path(flow.run, seed, flow.place)?;
-        let file = noticed(&self.full, File::create(&path));
+        let file = note_full(&self.full, File::create(&path));
         let file = file.map_err(|error| format!("--qlog {}: {error}", path.display()))?;
-        Ok(Box::new(BufWriter::new(Noticed { file, full: Arc::clone(&self.full) })))
+        Ok(Box::new(BufWriter::new(WatchedFile { file, full: Arc::clone(&self.full) })))
     }
 
     /// Whether every log could be written whole.
@@ -82,7 +82,7 @@ impl Logs {
         Ok(path)
     }
 
-    /// What to tell the user of them.
+    /// A line for the user: how many there are, and where.
     pub fn summary(&self) -> String {
         match self.names.count() {
             0 => "qlogs: none, because no flow goes over QUIC (--on quic)".to_owned(),
@@ -91,17 +91,17 @@ impl Logs {
     }
 }
 
-impl Write for Noticed {
+impl Write for WatchedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        noticed(&self.full, self.file.write(bytes))
+        note_full(&self.full, self.file.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        noticed(&self.full, self.file.flush())
+        note_full(&self.full, self.file.flush())
     }
 }
 
-fn noticed<T>(full: &AtomicBool, outcome: io::Result<T>) -> io::Result<T> {
+fn note_full<T>(full: &AtomicBool, outcome: io::Result<T>) -> io::Result<T> {
     outcome.inspect_err(|error| {
         full.fetch_or(is_full(error), Ordering::Relaxed);
     })

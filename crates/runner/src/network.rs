@@ -54,12 +54,12 @@ pub fn link(complete: &Complete, link: &complete::Link) -> LinkSpec {
         buffer_counts_in_service: complete.endpoint.switches.buffer_counts_in_service,
         loss: losses(link.loss),
         drop: link.drop.clone(),
-        back: link.elements.written.has_way_back().then(|| Box::new(back(link))),
+        back: link.elements.written.has_way_back().then(|| Box::new(reverse_link(link))),
     }
 }
 
-/// The reverse path of ACKs over a link that has more of it than a delay.
-fn back(link: &complete::Link) -> LinkSpec {
+/// The reverse path of a link on which ACKs meet more than a delay.
+fn reverse_link(link: &complete::Link) -> LinkSpec {
     let own = link.back.as_deref();
     let delays = link.elements.delays.as_ref();
     let of_link = || delays.cloned().map(|it| Box::new(it) as Box<dyn Element>);
@@ -77,7 +77,7 @@ fn back(link: &complete::Link) -> LinkSpec {
 }
 
 /// Refuses what the simulator's own ends cannot have on the path of such a flow.
-pub(crate) fn bears(
+pub(crate) fn check_path(
     complete: &Complete,
     flow: &complete::Flow,
     control: &Control,
@@ -200,8 +200,8 @@ fn flow(
     }
 }
 
-/// The links that ACKs cross: those of the path, where data goes the other way; else the other
-/// direction of the one that has more of it than a delay, or as in ns-2 of the bottleneck.
+/// The links that ACKs cross: those of the path, where data goes the other way; else the reverse
+/// direction of the link on which ACKs meet more than a delay, or as in ns-2 of the bottleneck.
 fn return_path(complete: &Complete, group: &complete::Flow, bottleneck: usize) -> Vec<usize> {
     if group.reverse {
         return group.path.clone();

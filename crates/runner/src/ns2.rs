@@ -5,9 +5,9 @@ use firstflight_control::Control;
 use firstflight_scenario::{Complete, Profile, complete};
 use firstflight_sim::ACK_BYTES;
 
-/// Makes a control what ns-2.35's agent of that name is. Its Vegas takes its SYN for the first
-/// round, which holds, but not for an RTT sample; so its first round of data grows whatever the
-/// handshake said. Its Hoe is an option of its NewReno agent.
+/// Makes a control what ns-2.35's agent of that name is. Its Vegas counts the SYN as the
+/// first round, which holds the window, but takes no RTT sample of it, so that its first round of
+/// data always grows. Its Hoe is an option of its NewReno agent.
 pub(crate) fn adapt(control: &mut Control) {
     control.suggest_avoidance("sums", "double");
     match control.startup_name {
@@ -27,8 +27,8 @@ pub(crate) fn syn_bytes(complete: &Complete, control: &Control) -> u64 {
 }
 
 /// Whether ACKs wait for each other on the reverse path, as on ns-2's duplex links: those of
-/// several flows do. Those of one flow come as its packets do, too far apart for that, but where a
-/// timer lets ACKs go.
+/// several flows do. Those of one flow are as far apart as its packets and do not, unless a timer
+/// sends some.
 pub(crate) fn acks_queue(complete: &Complete, flow: &complete::Flow) -> bool {
     let several = complete.flows.len() > 1 || flow.count > 1;
     let they_may_meet = several || flow.delayed_ack.value > 1;

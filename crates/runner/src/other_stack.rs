@@ -20,8 +20,8 @@ pub trait OtherStack: fmt::Debug + Sync {
     /// Its name in results.
     fn name(&self) -> &'static str;
 
-    /// How the names of controls begin that only it has; quinn's where nothing else is said.
-    fn owns(&self) -> &'static str {
+    /// The prefix of the names of controls that only it has; quinn's by default.
+    fn prefix(&self) -> &'static str {
         OF_QUINN
     }
 
@@ -33,7 +33,7 @@ pub trait OtherStack: fmt::Debug + Sync {
     ///
     /// # Errors
     /// A name that is nearly one of its own.
-    fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem>;
+    fn own_control(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem>;
 
     /// Checks that a flow can have a control, without making it.
     ///
@@ -83,7 +83,7 @@ pub(crate) fn carrier<'a>(
     written: Option<Carrier>,
     spec: &ControlSpec,
 ) -> Result<Option<&'a dyn OtherStack>, RunError> {
-    let own = spec.startup.name.starts_with(on.other_stack.map_or(OF_QUINN, OtherStack::owns));
+    let own = spec.startup.name.starts_with(on.other_stack.map_or(OF_QUINN, OtherStack::prefix));
     let wanted = own || written == Some(Carrier::Quic) || written.is_none() && on.by_default;
     match (wanted, on.other_stack) {
         (false, _) => Ok(None),
@@ -91,7 +91,7 @@ pub(crate) fn carrier<'a>(
             Err(RunError::Input(format!(
                 "control `{}`: {}'s own, on a flow with transport = \"tcp\"; accepted: \"quic\"",
                 spec.text,
-                other.owns().trim_end_matches('-')
+                other.prefix().trim_end_matches('-')
             )))
         }
         (true, Some(other)) => Ok(Some(other)),
@@ -104,17 +104,17 @@ pub(crate) fn carrier<'a>(
 
 /// The control that a plan names: one of the core's, or one that only `on` has.
 pub(crate) fn control(on: Simulator<'_>, spec: &ControlSpec) -> Result<Control, ControlProblem> {
-    let own = on.other_stack.map_or(Ok(None), |other| other.own(spec))?;
-    let Some(name) = own else { return Control::resolve(spec).map_err(of_another_stack) };
-    // Its policies are the transport's own: these are never asked.
+    let own = on.other_stack.map_or(Ok(None), |other| other.own_control(spec))?;
+    let Some(name) = own else { return Control::resolve(spec).map_err(hint_other_stack) };
+    // The transport has its policies; these are never called.
     let mut control = Control::named("newreno")?;
     (control.full, control.alias) = (name.to_owned(), spec.text.clone());
     control.recovery = None;
     Ok(control)
 }
 
-/// Where a name begins as those of a stack that is not here, the error says where it is.
-fn of_another_stack(mut problem: ControlProblem) -> ControlProblem {
+/// Where a name has the prefix of another stack, the error says which transport has that stack.
+fn hint_other_stack(mut problem: ControlProblem) -> ControlProblem {
     if let ControlProblem::Unknown { found, hint, .. } = &mut problem {
         for (whose, on) in [(OF_QUINN, "quic"), (OF_NOQ, "noq")] {
             if found.starts_with(whose) {
@@ -127,10 +127,13 @@ fn of_another_stack(mut problem: ControlProblem) -> ControlProblem {
 
 /// The scenario as its transports can run it: where a flow is of another stack and no packet size
 /// is given, packets of the smallest size that transport has.
-pub(crate) fn fitting(scenario: &Scenario, on: Simulator<'_>) -> Result<Scenario, RunError> {
+pub(crate) fn with_packet_size(
+    scenario: &Scenario,
+    on: Simulator<'_>,
+) -> Result<Scenario, RunError> {
     let mut scenario = scenario.clone();
     let Some(transport) = on.other_stack else { return Ok(scenario) };
-    if !is_any_other(&scenario, on)? {
+    if !uses_other_stack(&scenario, on)? {
         return Ok(scenario);
     }
     let packets = transport.packets();
@@ -144,9 +147,9 @@ pub(crate) fn fitting(scenario: &Scenario, on: Simulator<'_>) -> Result<Scenario
     Err(scenario.error_at("packet", problem).into())
 }
 
-/// What results say was in force: a flow of another stack under every control repairs by RFC 9002,
-/// whatever recovery the profile names for TCP.
-pub(crate) fn shown(
+/// The scenario as results show it: a flow that another stack carries under every control repairs
+/// by RFC 9002, whatever recovery the profile has for TCP.
+pub(crate) fn with_quic_recovery(
     scenario: &Scenario,
     mut complete: Complete,
     on: Simulator<'_>,
@@ -164,7 +167,7 @@ pub(crate) fn shown(
     Ok(complete)
 }
 
-fn is_any_other(scenario: &Scenario, on: Simulator<'_>) -> Result<bool, RunError> {
+fn uses_other_stack(scenario: &Scenario, on: Simulator<'_>) -> Result<bool, RunError> {
     let flows = scenario.groups();
     for plan in scenario.plans()? {
         for (flow, spec) in flows.iter().zip(&plan.controls) {
@@ -214,7 +217,8 @@ pub(crate) fn cautions(
     on: Simulator<'_>,
 ) -> Option<String> {
     let other = on.other_stack?;
-    let carried = |spec: &ControlSpec| on.by_default || spec.startup.name.starts_with(other.owns());
+    let carried =
+        |spec: &ControlSpec| on.by_default || spec.startup.name.starts_with(other.prefix());
     let carried = specs.iter().zip(groups).filter(|(spec, _)| carried(spec));
     let caution = |(spec, group)| other.caution(spec, group);
     let mut texts: Vec<String> = carried.filter_map(caution).collect();

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn delayed_acks_halve_what_a_round_tells_but_not_what_linux_counts() {
+    fn delayed_acks_halve_the_acks_of_a_round_but_not_what_linux_counts() {
         let windows = |more: &str| -> Vec<f64> {
             rows("newreno", more, 4).iter().map(|row| row[1]).collect()
         };

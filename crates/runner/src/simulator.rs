@@ -77,7 +77,7 @@ impl Transport for Simulator<'_> {
 
     fn complete(&self, scenario: &Scenario) -> Result<Complete, RunError> {
         let (complete, _) = prepare(scenario, *self)?;
-        other_stack::shown(scenario, complete, *self)
+        other_stack::with_quic_recovery(scenario, complete, *self)
     }
 
     fn check_keys(&self, scenario: &Scenario) -> Result<(), RunError> {
@@ -118,16 +118,16 @@ impl Transport for Simulator<'_> {
         if interrupted && runs.is_empty() {
             return Err(RunError::Interrupted);
         }
-        let complete = other_stack::shown(scenario, complete, *self)?;
+        let complete = other_stack::with_quic_recovery(scenario, complete, *self)?;
         Ok(Report::new(complete, runs, interrupted))
     }
 }
 
-/// Does one for each over the cores, each taken in its turn: a parallel iterator over the list
-/// would begin at several places of it.
+/// Maps a list over the cores, its elements taken in order: a parallel iterator over the list would
+/// begin at several places of it.
 ///
 /// # Errors
-/// The first that one of them ends with.
+/// The first of `one`.
 pub fn in_order<T: Sync, R: Send>(
     each: &[T],
     one: impl Fn(&T) -> Result<R, RunError> + Sync,
@@ -154,7 +154,7 @@ pub(crate) fn prepare(
     scenario: &Scenario,
     on: Simulator<'_>,
 ) -> Result<(Complete, Prepared), RunError> {
-    let scenario = &other_stack::fitting(scenario, on)?;
+    let scenario = &other_stack::with_packet_size(scenario, on)?;
     let complete = scenario.complete()?;
     let with_controls = |plan: Plan| {
         let control = |spec| other_stack::control(on, spec);
@@ -174,8 +174,8 @@ pub(crate) fn prepare(
                 control.suggest_weights_per_packet();
             }
             if !other {
-                endpoint::carries(complete.endpoint.profile, flow, control)?;
-                network::bears(&complete, flow, control)?;
+                endpoint::check_recovery(complete.endpoint.profile, flow, control)?;
+                network::check_path(&complete, flow, control)?;
             }
         }
         Ok((plan, controls))

@@ -5,7 +5,7 @@ use firstflight_results::series::{FLOW_COLUMNS, QUEUE_COLUMNS};
 use firstflight_results::{FlowOutcome, Series};
 use firstflight_sim::{LinkSample, Network, Outcome};
 
-use crate::{Happened, Moment};
+use crate::{Moment, MomentKind};
 
 /// One table per flow: the common columns, then the policies' own quantities in base units.
 pub(crate) fn flows(network: &Network, outcome: &Outcome) -> Vec<Series> {
@@ -54,12 +54,12 @@ pub(crate) fn moments(flow: &FlowOutcome, every: Span) -> Vec<Moment> {
     let at = |ns: u64, what, count| Moment { time_s: ns as f64 / 1e9, what, count };
     let interval = every.0.max(1);
     let lost = flow.lost_at.chunk_by(|one, next| one.0 / interval == next.0 / interval);
-    let lost = lost.map(|lost| at(lost[0].0, Happened::Lost, lost.len() as u64));
+    let lost = lost.map(|lost| at(lost[0].0, MomentKind::Lost, lost.len() as u64));
     let timeouts = flow.series.windows(2).filter_map(|pair| {
         let more = pair[1].timeouts.saturating_sub(pair[0].timeouts);
-        (more > 0).then(|| at(pair[1].at.0, Happened::Timeout, more))
+        (more > 0).then(|| at(pair[1].at.0, MomentKind::Timeout, more))
     });
-    let exit = flow.startup.exit.map(|exit| at(exit.at.0, Happened::Exit, 1));
+    let exit = flow.startup.exit.map(|exit| at(exit.at.0, MomentKind::Exit, 1));
     let mut all: Vec<Moment> = lost.chain(timeouts).chain(exit).collect();
     all.sort_by(|one, next| one.time_s.total_cmp(&next.time_s));
     all
@@ -98,8 +98,11 @@ mod tests {
         };
         let all = moments(&flow, Span::from_millis(10));
         let all: Vec<_> = all.iter().map(|it| (it.time_s, it.what, it.count)).collect();
-        let wanted =
-            [(0.011, Happened::Lost, 2), (0.02, Happened::Timeout, 1), (0.025, Happened::Lost, 1)];
+        let wanted = [
+            (0.011, MomentKind::Lost, 2),
+            (0.02, MomentKind::Timeout, 1),
+            (0.025, MomentKind::Lost, 1),
+        ];
         assert_eq!(all, wanted);
     }
 }

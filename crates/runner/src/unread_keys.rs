@@ -6,16 +6,16 @@ use firstflight_scenario::keys::{Key, Kind};
 use crate::simulator::prepare;
 use crate::{Simulator, network};
 
-/// What the simulator is given for a scenario, or what is wrong with the latter.
-fn given(lines: &str) -> Result<String, String> {
+/// The networks that a scenario becomes, as text, or what is wrong with it.
+fn networks(lines: &str) -> Result<String, String> {
     // A queue may mark only where packets may be marked.
     let marks = if lines.contains("ecn = true") { "[path]\necn_threshold = '30pkt'" } else { "" };
     let text = format!("controls = ['slow-start+newreno']\n{lines}\n{marks}");
     let scenario = Scenario::parse(&text, "x.toml").map_err(|error| error.to_string())?;
     let (complete, prepared) =
         prepare(&scenario, Simulator::TCP).map_err(|error| error.to_string())?;
-    let networks = prepared.iter().map(|(_, controls)| network::build(&complete, controls, None));
-    Ok(networks.map(|network| format!("{network:?}")).collect())
+    let all = prepared.iter().map(|(_, controls)| network::build(&complete, controls, None));
+    Ok(all.map(|network| format!("{network:?}")).collect())
 }
 
 fn values(kind: Kind) -> Vec<String> {
@@ -39,8 +39,8 @@ fn every_row_changes_what_the_simulator_is_given_where_it_is_accepted() {
         let others = bases.iter().filter(|base| !base.contains(&format!("\n{} =", key.name)));
         others.into_iter().any(|base| {
             // ns-2's endpoints have no ECN.
-            let Ok(usual) = given(base) else { return false };
-            let set = |value| given(&format!("{base}{} = {value}", key.name));
+            let Ok(usual) = networks(base) else { return false };
+            let set = |value| networks(&format!("{base}{} = {value}", key.name));
             values(key.kind).into_iter().filter_map(|value| set(value).ok()).any(|it| it != usual)
         })
     };

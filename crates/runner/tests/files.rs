@@ -39,7 +39,7 @@ fn a_flow_without_files_reports_none() {
 }
 
 #[test]
-fn an_application_that_rests_between_writes_keeps_its_window_where_it_is_told_to() {
+fn an_application_that_rests_between_writes_keeps_its_window_if_the_key_says_so() {
     let finishes = |keeps: &str| {
         let writes = "writes = [{ size = '500KB' }, { at = '5s', size = '500KB' }]";
         let run = result(&format!("controls = ['newreno']\n{keeps}\n[[flow]]\n{writes}"));

@@ -1,4 +1,4 @@
-//! What is left of a scenario that was told to stop half way.
+//! What is left of a scenario that was stopped half way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

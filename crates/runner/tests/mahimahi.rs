@@ -1,4 +1,4 @@
-//! A trace of Mahimahi's, read from a file and played by a link, beside the same trace played by
+//! A trace of Mahimahi's, read from a file and played by a link, against the same trace played by
 //! hand.
 
 use std::fs;

@@ -57,10 +57,10 @@ fn tahoe_goes_on_counting_duplicate_acks_after_a_timeout() {
     assert_eq!(counts(&result), [842, 1787, 4, 26299]);
 }
 
-/// A duplicate ACK that an old packet causes repeats its blocks. They are news to a scoreboard that
+/// A duplicate ACK that an old packet causes repeats its blocks. They are new to a scoreboard that
 /// an ACK of new data has emptied, so the ACK counts, and a packet leaves by limited transmit.
 #[test]
-fn repeated_blocks_are_news_to_an_emptied_scoreboard() {
+fn repeated_blocks_are_new_to_an_emptied_scoreboard() {
     let result = at("controls = ['newreno']\nrecovery = 'sack'\nduration = '60s'\n\
         packet = '1000B'\niw = '1pkt'\nssthresh = '183pkt'\n[path]\nrate = '1.15Mbps'\n\
         rtt = '287ms'\nbuffer = '17pkt'\naccess_rate = '11.5Mbps'");

@@ -10,7 +10,7 @@ use firstflight_runner::{Options, run};
 use firstflight_scenario::Scenario;
 
 fn result(text: &str) -> RunResult {
-    // Written once: tests beside read it.
+    // Written once: tests in other threads read it.
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("path_rate");
         fs::create_dir_all(&folder).unwrap();

@@ -56,7 +56,7 @@ fn what_the_profile_sets_a_scenario_can_set_with_either_recovery() {
     }
 }
 
-/// What `recovery = 'sack'` was once, and what nothing but the keys of the profile `linux` makes.
+/// The keys that the profile `linux` sets make an endpoint of Linux under any recovery.
 #[test]
 fn the_profile_is_what_its_keys_say() {
     let linux = "receiver = 'linux'\ntimer = 'linux'\npacer = 'linux'\nhandshake_ack = true\n\

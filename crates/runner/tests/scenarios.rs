@@ -27,7 +27,7 @@ fn meets_expectations(folder: &str, page: &str, least: usize) {
     assert!(files.len() >= least, "{files:?}");
     for path in files {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(readme.contains(&format!("`{name}`")), "{page} does not tell of {name}");
+        assert!(readme.contains(&format!("`{name}`")), "{page} does not mention {name}");
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         assert!(!scenario.expect.is_empty(), "{name} expects nothing");
         let report = run(&scenario, &Options::default()).unwrap();

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fingerprint_is_told_with_what_is() {
+    fn what_is_no_fingerprint_is_refused_with_what_is() {
         for wrong in ["", "sha256:12", "md5:00", &"g".repeat(64)] {
             let problem = wrong.parse::<Fingerprint>().unwrap_err().to_string();
             assert!(problem.contains("accepted: sha256:"), "{problem}");

@@ -1,4 +1,4 @@
-//! Transfers side by side, so that nobody waits for the whole of another's file.
+//! Several transfers at once, so that nobody waits for the whole of another's file.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ pub struct Ended {
 
 impl Reception {
     /// Takes files into this inbox, from at most `at_once` senders. When `stop` becomes true they
-    /// are told that nothing more is taken.
+    /// get a message that nothing more is taken.
     pub fn new(inbox: Arc<Inbox>, at_once: usize, stop: watch::Receiver<bool>) -> Self {
         let (pending, running) = (Pending::default(), JoinSet::new());
         Self { inbox, at_once, stop, pending, running }
@@ -56,9 +56,9 @@ impl Reception {
         self.running.len()
     }
 
-    /// What happens next; `note` is told of connections that came to nothing. Nobody new is taken
-    /// where `if_room` is false, or while as many run as may at once: whoever comes then is told
-    /// that this end is busy. Nothing is lost if the future is dropped before its end.
+    /// What happens next; `note` gets a line for each connection that failed. Nobody new is taken
+    /// where `if_room` is false, or while as many run as may at once: a sender that comes then is
+    /// refused, because this end is busy. Nothing is lost if the future is dropped before its end.
     ///
     /// # Errors
     /// The socket was closed, or `stop` is true and no transfer is left.
@@ -75,7 +75,7 @@ impl Reception {
         let arrival = async {
             match is_full {
                 true => Err(refuse(inbox).await),
-                false => pending.greeted(inbox, note).await,
+                false => pending.next_greeting(inbox, note).await,
             }
         };
         let is_idle = self.running.is_empty();
@@ -89,11 +89,11 @@ impl Reception {
             }
         };
         let (inbox, stop) = (Arc::clone(&self.inbox), self.stop.clone());
-        let (tell, progress) = watch::channel(Progress::default());
+        let (report, progress) = watch::channel(Progress::default());
         self.running.spawn(async move {
             let began = Instant::now();
-            let outcome = take(&inbox, greeting, &tell, stopped(stop)).await;
-            let reached = *tell.borrow();
+            let outcome = take(&inbox, greeting, &report, stopped(stop)).await;
+            let reached = *report.borrow();
             Ended { outcome, reached, took: began.elapsed() }
         });
         Ok(Event::Began(progress))

@@ -20,9 +20,9 @@ pub const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest one.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(3_600);
 
-/// The smallest flow-control window a receiver announces, bytes: a few of the longest words, which
-/// one end takes from the other before it knows who that is.
-pub const LEAST_WINDOW: u64 = WORDS;
+/// The smallest flow-control window a receiver announces, bytes: a few of the longest messages,
+/// which one end takes from the other before it knows who that is.
+pub const LEAST_WINDOW: u64 = MESSAGES;
 
 /// The connections of a sender.
 pub(crate) fn client(
@@ -64,16 +64,16 @@ pub(crate) fn server(
     config.transport_config(Arc::new(transport));
     // What comes before a connection is accepted, refused or sent a Retry, which it is at once.
     config.max_incoming(INCOMING);
-    config.incoming_buffer_size(WORDS).incoming_buffer_size_total(WORDS * INCOMING as u64);
+    config.incoming_buffer_size(MESSAGES).incoming_buffer_size_total(MESSAGES * INCOMING as u64);
     Ok(config)
 }
 
-/// What both ends share: how long silence may last, and windows for words. The receiver opens them
-/// for data to a sender that it has accepted ([`open`]); the sender's buffer follows its cwnd.
+/// What both ends share: how long silence may last, and windows for messages. The receiver opens
+/// them for data to a sender that it has accepted ([`open`]); the sender's buffer follows its cwnd.
 pub(crate) fn transport(timeout: Duration) -> Result<TransportConfig, TransferError> {
     let mut transport = TransportConfig::default();
     transport.stream_receive_window(VarInt::from_u32(STREAM as u32));
-    transport.receive_window(window(WORDS)).send_window(WORDS);
+    transport.receive_window(window(MESSAGES)).send_window(MESSAGES);
     transport.max_idle_timeout(Some(IdleTimeout::try_from(timeout).map_err(machine)?));
     // Three PINGs may be lost before silence means that nobody is there.
     transport.keep_alive_interval(Some(timeout / 4));
@@ -87,7 +87,7 @@ pub(crate) fn transport(timeout: Duration) -> Result<TransportConfig, TransferEr
 
 /// Allows the peer to send `bytes` of data beyond what the application has read.
 pub(crate) fn open(connection: &Connection, bytes: u64) {
-    connection.set_receive_window(window(bytes.saturating_add(WORDS)));
+    connection.set_receive_window(window(bytes.saturating_add(MESSAGES)));
     connection.set_max_concurrent_uni_streams(streams_of(bytes));
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, TransferError> {
 }
 
 /// The first, but of this host IPv4's: `localhost` has two, and a receiver listens to that one
-/// unless it is told otherwise.
+/// by default.
 fn choose(found: &[SocketAddr]) -> Option<SocketAddr> {
     let here = found.iter().find(|address| address.ip() == Ipv4Addr::LOCALHOST);
     here.or(found.first()).copied()
@@ -136,9 +136,10 @@ fn unusable(error: rustls::Error) -> TransferError {
 
 /// What a sender buffers at first; see [`send_window`].
 const SEND_WINDOW: u64 = 2 * 1024 * 1024;
-/// Bytes that one end takes from the other before it knows who that is: a few of the longest words.
-const WORDS: u64 = 64 * 1024;
-/// Connections that wait to be looked at.
+/// Bytes that one end takes from the other before it knows who that is: a few of the longest
+/// messages.
+const MESSAGES: u64 = 64 * 1024;
+/// Connections that wait to be accepted.
 const INCOMING: usize = 256;
 
 /// What a sender buffers for a cwnd: it may double twice before this is asked again, and a slow
@@ -170,7 +171,7 @@ mod tests {
         for wrong in ["", "here", "1.2.3.4", "::1", "1.2.3.4:99999"] {
             assert!(address(wrong).unwrap_err().to_string().contains("HOST:PORT"), "{wrong}");
         }
-        let said = address("1.2.3.4").unwrap_err().to_string();
-        assert!(said.starts_with("1.2.3.4: found no port; accepted: HOST:PORT"), "{said}");
+        let problem = address("1.2.3.4").unwrap_err().to_string();
+        assert!(problem.starts_with("1.2.3.4: found no port; accepted: HOST:PORT"), "{problem}");
     }
 }

@@ -110,7 +110,7 @@ pub enum TransferError {
         /// What is left of the transfer, with a separator in front.
         kept: String,
     },
-    /// The peer gave up, and said why.
+    /// The peer gave up, and gave its reason.
     #[error("the {peer} gave up: {reason}{kept}")]
     GaveUp {
         /// `sender` or `receiver`.
@@ -163,7 +163,7 @@ pub enum Kind {
     Input,
     /// This host lacks something.
     Lacks,
-    /// Told to stop.
+    /// Stopped by the user.
     Interrupted,
     /// It failed later.
     Broke,
@@ -192,7 +192,7 @@ impl TransferError {
         }
     }
 
-    /// What the other end is told: files without their folder, no number of free bytes, and not
+    /// The message for the other end: files without their folder, no number of free bytes, and not
     /// what is kept here.
     pub(crate) fn to_peer(&self) -> String {
         let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();

@@ -13,14 +13,14 @@ pub(crate) const SENDER: &str = "sender";
 /// The peer as messages name it.
 pub(crate) const RECEIVER: &str = "receiver";
 
-/// The peer said that it gives up.
+/// The peer closed the connection and gave up.
 pub(crate) fn gave_up(peer: &'static str, reason: &str, kept: &str) -> TransferError {
     TransferError::GaveUp { peer, reason: shown(reason), kept: kept.to_owned() }
 }
 
-/// The peer said what is not its turn.
-pub(crate) fn out_of_turn(peer: &'static str) -> TransferError {
-    TransferError::Protocol { peer, problem: "it said what is not its turn".to_owned() }
+/// The peer sent a message that does not come at this point.
+pub(crate) fn unexpected_message(peer: &'static str) -> TransferError {
+    TransferError::Protocol { peer, problem: "it sent a message out of turn".to_owned() }
 }
 
 /// Codes with which one side closes the connection.
@@ -38,7 +38,7 @@ pub(crate) fn lost(
     let kept = kept.to_owned();
     match error {
         ConnectionError::TimedOut => TransferError::Vanished { peer, waited, kept },
-        // Within the handshake: it took somebody else, or had too many to listen to.
+        // Within the handshake: it took another sender, or its places were taken.
         ConnectionError::ApplicationClosed(close)
             if close.reason.is_empty() && peer == RECEIVER =>
         {
@@ -79,11 +79,11 @@ fn busy(peer: &'static str, kept: String) -> TransferError {
     TransferError::GaveUp { peer, reason: BUSY.to_owned(), kept }
 }
 
-/// What a sender hears that comes at another's turn.
+/// The reason for a sender that comes while all places are taken.
 pub(crate) const BUSY: &str = "it is busy with other transfers; try again later";
 
-/// Why a connection came to nothing before anything was said over it, for the receiver.
-pub(crate) fn fruitless(error: &ConnectionError) -> String {
+/// Why a connection failed before its first message, for the receiver.
+pub(crate) fn handshake_failure(error: &ConnectionError) -> String {
     match error {
         ConnectionError::ConnectionClosed(close) if is_about_certificates(close.error_code) => {
             "the sender does not trust this certificate; it has another --pin".to_owned()
@@ -93,7 +93,7 @@ pub(crate) fn fruitless(error: &ConnectionError) -> String {
     }
 }
 
-/// The two ends have no protocol in common (RFC 7301, section 3.2): one finds it out and tells.
+/// The two ends have no protocol in common (RFC 7301, section 3.2): one finds out and says so.
 fn is_about_versions(error: &ConnectionError) -> bool {
     let code = match error {
         ConnectionError::ConnectionClosed(close) => close.error_code,
@@ -103,8 +103,8 @@ fn is_about_versions(error: &ConnectionError) -> bool {
     u64::from(code) == CRYPTO_ERROR + NO_APPLICATION_PROTOCOL
 }
 
-/// TLS names by a number what one side has against the other's certificate; a sender hears of it
-/// when its handshake is over already.
+/// A TLS alert says what is wrong with a certificate; a sender gets it when its handshake is over
+/// already.
 fn is_about_certificates(code: TransportErrorCode) -> bool {
     let code = u64::from(code);
     CERTIFICATE_ALERTS.iter().any(|alert| code == CRYPTO_ERROR + alert)
@@ -158,7 +158,7 @@ impl Cause for StoppedError {
     }
 }
 
-/// A peer's words on one line, and not too many of them: what does not show as itself is escaped,
+/// A peer's text on one line and of bounded length: what does not show as itself is escaped,
 /// control characters and marks of direction among it.
 pub(crate) fn shown(text: &str) -> String {
     word(text.trim())
@@ -194,9 +194,9 @@ mod tests {
         assert!(message(120).contains("another version of firstflight"), "{}", message(120));
         assert!(message(116).contains("--cert and --key"), "{}", message(116));
         assert!(message(40).contains("the connection broke"), "{}", message(40));
-        assert!(fruitless(&closed(49)).contains("another --pin"));
-        assert!(fruitless(&closed(120)).contains("another version"));
-        assert!(fruitless(&ConnectionError::TimedOut).contains("timed out"));
+        assert!(handshake_failure(&closed(49)).contains("another --pin"));
+        assert!(handshake_failure(&closed(120)).contains("another version"));
+        assert!(handshake_failure(&ConnectionError::TimedOut).contains("timed out"));
     }
 
     #[test]

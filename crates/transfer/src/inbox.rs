@@ -12,7 +12,7 @@ use crate::certificate::{Fingerprint, Identity};
 use crate::endpoint::{self, machine};
 use crate::error::TransferError;
 use crate::failure::GAVE_UP;
-use crate::message::LAST_WORDS;
+use crate::message::CLOSE_TIMEOUT;
 use crate::place::Place;
 use crate::secret::Secret;
 use crate::sink::Store;
@@ -110,18 +110,18 @@ impl Inbox {
         self.address
     }
 
-    /// Closes the socket, and tells so whoever is connected.
+    /// Closes the socket and every connection, with this reason.
     pub async fn close(&self, reason: &str) {
         self.endpoint.close(GAVE_UP, reason.as_bytes());
         // Whoever is gone need not be waited for.
-        let _ = timeout(LAST_WORDS, self.endpoint.wait_idle()).await;
+        let _ = timeout(CLOSE_TIMEOUT, self.endpoint.wait_idle()).await;
     }
 }
 
-/// How soon one stateless reset may follow another. Whoever missed that its turn went to somebody
-/// else learns it by one; with quinn's 20 ms the garbage of strangers, which is answered so too,
+/// How soon one stateless reset may follow another. A client that missed that it lost its place
+/// learns it by one; with quinn's 20 ms the garbage of strangers, which is answered so too,
 /// would take them all. A reset is shorter than what it answers (RFC 9000, section 10.3).
 const RESETS: Duration = Duration::from_millis(1);
 /// Bytes of datagrams that wait in the kernel: a flood of a busy moment. Of Linux's usual 208 KiB
-/// hostile clients drop so much that honest ones are not heard.
+/// hostile clients drop so much that honest ones get no answer.
 const BUFFER: usize = 4 << 20;

@@ -1,11 +1,11 @@
 //! A file over QUIC, with a start-up and avoidance of one's choice: what `firstflight send` and
 //! `firstflight recv` do.
 //!
-//! [`receive()`] listens, [`Reception`] for several at a time, [`send()`] connects. They talk over
-//! one stream in both directions (`message.rs` has the words), and the bytes go over others, a
-//! mebibyte each. A sender talks to nobody who cannot show a certificate with the expected
-//! [`Fingerprint`], a receiver takes nothing from anybody who cannot prove to have its [`Secret`]
-//! or to be the owner of a certificate that it knows. What has arrived is kept under another name
+//! [`receive()`] listens, [`Reception`] for several at a time, [`send()`] connects. Their
+//! messages go over one stream in both directions (`message.rs`), and the bytes over others, a
+//! mebibyte each. A sender accepts no receiver but one whose certificate has the expected
+//! [`Fingerprint`], a receiver no sender but one that proves to have its [`Secret`] or the key of a
+//! certificate that it knows. What has arrived is kept under another name
 //! until the SHA-256 of all of it is right, and a transfer that broke off goes on where it stopped.
 //! `docs/threats.md` says what each side can do to the other.
 //!

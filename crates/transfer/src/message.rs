@@ -1,4 +1,4 @@
-//! What the two sides tell each other: JSON after its length in four bytes.
+//! The messages of the protocol: JSON after its length in four bytes.
 //!
 //! ```text
 //! sender                          receiver
@@ -11,7 +11,7 @@
 //!   | <-- Stored: bytes ---------------- |
 //! ```
 //!
-//! Each may say at any time that it gives up, and why.
+//! Each side may give up at any time, with a reason.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ use crate::hash::Sha256;
 pub(crate) struct Offer {
     /// [`VERSION`].
     pub(crate) version: u32,
-    /// That it has the secret ([`crate::Secret`]); `None` of a sender that was given none.
+    /// The proof that it has the secret ([`crate::Secret`]); `None` of a sender without one.
     pub(crate) proof: Option<Vec<u8>>,
     /// The file's name without directories; `None` for bytes that belong to no file.
     pub(crate) name: Option<String>,
@@ -36,19 +36,19 @@ pub(crate) struct Offer {
     pub(crate) size: Option<u64>,
 }
 
-/// What the sender says after its offer.
+/// A message of the sender after its offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Word {
+pub(crate) enum SenderMessage {
     /// Where the data begin.
     Start { from: u64 },
     /// All data have been sent: so many bytes has the whole file, and this hash if it is one.
     Done { bytes: u64, sha256: Option<Sha256> },
-    /// Nothing more comes. Over the stream, because the end of a connection is told only once.
+    /// Nothing more comes. It goes over the stream, because a connection reports its end only once.
     GaveUp { reason: String },
 }
 
-/// What the receiver says.
+/// A message of the receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
@@ -71,7 +71,7 @@ pub(crate) enum MessageError {
 }
 
 /// Sends a message.
-pub(crate) async fn tell(
+pub(crate) async fn send_message(
     to: &mut SendStream,
     message: &impl Serialize,
 ) -> Result<(), MessageError> {
@@ -83,7 +83,9 @@ pub(crate) async fn tell(
 }
 
 /// Waits for a message.
-pub(crate) async fn hear<T: DeserializeOwned>(from: &mut RecvStream) -> Result<T, MessageError> {
+pub(crate) async fn receive_message<T: DeserializeOwned>(
+    from: &mut RecvStream,
+) -> Result<T, MessageError> {
     let lost = |error: quinn::ReadExactError| MessageError::Lost(error.cause());
     let mut length = [0; 4];
     from.read_exact(&mut length).await.map_err(lost)?;
@@ -96,22 +98,22 @@ pub(crate) async fn hear<T: DeserializeOwned>(from: &mut RecvStream) -> Result<T
     read(&text).map_err(MessageError::Wrong)
 }
 
-/// Says last words, if the other side is there to hear them, and closes the connection once it has
-/// or has had its time.
-pub(crate) async fn say_good_bye(
+/// Sends a last message, if the peer is there, and closes the connection when the peer has closed
+/// it or has had its time to.
+pub(crate) async fn close_with(
     connection: &Connection,
     to: &mut SendStream,
     last: Option<&impl Serialize>,
     reason: &str,
 ) {
     if let Some(last) = last.filter(|_| connection.close_reason().is_none()) {
-        let said = async {
-            // The other side closes when it has heard it.
-            if tell(to, last).await.is_ok() {
+        let sent = async {
+            // The peer closes when it has read it.
+            if send_message(to, last).await.is_ok() {
                 connection.closed().await;
             }
         };
-        let _ = timeout(LAST_WORDS, said).await;
+        let _ = timeout(CLOSE_TIMEOUT, sent).await;
     }
     connection.close(GAVE_UP, reason.as_bytes());
 }
@@ -130,8 +132,8 @@ pub(crate) const ALPN: &[u8] = b"firstflight-file/3";
 
 /// A name of 255 bytes, each escaped, and then some.
 const LONGEST: usize = 16 * 1024;
-/// How long the other side has to hear the last words, and the connection to end.
-pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long the peer has to read the last message, and the connection to end.
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
@@ -143,7 +145,7 @@ mod tests {
         #[test]
         fn no_bytes_of_a_peer_panic(bytes in vec(any::<u8>(), 0..200)) {
             let _ = read::<Offer>(&bytes);
-            let _ = read::<Word>(&bytes);
+            let _ = read::<SenderMessage>(&bytes);
             let _ = read::<Reply>(&bytes);
         }
 

@@ -75,7 +75,7 @@ impl Partial {
         Ok(partial)
     }
 
-    /// Whether the disk takes the rest, beside what is `there` now.
+    /// Whether the disk has room for the rest, after what is `there` now.
     fn find_room(&self, there: u64) -> Result<Room, TransferError> {
         let Target { place, size, .. } = &self.target;
         let wanted = size.saturating_sub(there);

@@ -72,7 +72,7 @@ impl Paths {
         self.memory.visit(remote)
     }
 
-    /// Writes down what is now known of `remote`, beside what the file has of others.
+    /// Writes what is now known of `remote`, and keeps what the file has of others.
     ///
     /// # Errors
     /// A file that cannot be read again or written.
@@ -171,7 +171,7 @@ const VERSION: u32 = 1;
 /// The flag that names the file; without it there is a usual one.
 const FLAG: &str = "--paths";
 
-/// Longer than any start-up believes a hint (`careful-resume` ten minutes, unless told otherwise).
+/// Longer than any start-up believes a hint (`careful-resume` ten minutes, by default).
 const LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Addresses in a file, some 60 KB at most.
@@ -242,7 +242,7 @@ mod tests {
         let paths = Paths { file: file.clone(), memory: PathMemory::new(LIFETIME, MOST) };
         paths.save(line(1, 0).remote).unwrap();
         assert_eq!(Paths::open(file).unwrap().memory.remembered().len(), 1);
-        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "no other file is left");
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Place {
     /// Whether the name leads to this open file.
     pub(crate) fn leads_to(&self, name: &str, file: &File) -> io::Result<bool> {
         let about = file.metadata()?;
-        let there = self.look(name)?;
+        let there = self.stat(name)?;
         Ok(there.is_some_and(|there| {
             // Their types differ between systems.
             there.st_ino == about.ino() && i128::from(there.st_dev) == i128::from(about.dev())
@@ -107,7 +107,7 @@ impl Place {
     /// Nothing has the name, or only what may be replaced.
     pub(crate) fn check_free(&self, name: &str, replace: bool) -> Result<(), TransferError> {
         let there = self
-            .look(name)
+            .stat(name)
             .map_err(|source| TransferError::File { path: self.path(name), source })?;
         let problem = match there {
             None => return Ok(()),
@@ -128,7 +128,7 @@ impl Place {
             true => renameat(here, from, here, to),
             // Somebody may take the name just now.
             false => match renameat_with(here, from, here, to, RenameFlags::NOREPLACE) {
-                // A file system that cannot look and rename at once.
+                // A file system that cannot rename only if the target does not exist.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => renameat(here, from, here, to),
                 renamed => renamed,
             },
@@ -145,7 +145,7 @@ impl Place {
         Ok(unlinkat(&self.directory, name, AtFlags::empty())?)
     }
 
-    fn look(&self, name: &str) -> io::Result<Option<Stat>> {
+    fn stat(&self, name: &str) -> io::Result<Option<Stat>> {
         match statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(there) => Ok(Some(there)),
             Err(Errno::NOENT) => Ok(None),

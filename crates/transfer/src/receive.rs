@@ -14,7 +14,7 @@ use crate::failure::DONE;
 use crate::greet::{Greeting, Pending};
 use crate::hash::Sha256;
 use crate::inbox::Inbox;
-use crate::message::{LAST_WORDS, Reply, say_good_bye};
+use crate::message::{CLOSE_TIMEOUT, Reply, close_with};
 use crate::take::Taking;
 
 /// A transfer that is stored and checked.
@@ -37,9 +37,9 @@ pub struct Received {
     pub stats: quinn::ConnectionStats,
 }
 
-/// Waits for a sender, takes what it has, and stores and checks it. `note` is told of connections
-/// that came to nothing, `progress` what has arrived. Senders that come meanwhile are refused. When
-/// `stop` is ready, the sender is told that nothing more is taken.
+/// Waits for a sender, takes what it has, and stores and checks it. `note` gets a line for each
+/// connection that failed, `progress` what has arrived. Senders that come meanwhile are refused.
+/// When `stop` is ready, the sender gets a message that nothing more is taken.
 ///
 /// # Errors
 /// See [`TransferError`]. What has arrived is kept for the next attempt, but for wrong content.
@@ -52,7 +52,7 @@ pub async fn receive(
     let mut stop = std::pin::pin!(stop);
     let mut pending = Pending::default();
     let greeting = tokio::select! {
-        found = pending.greeted(inbox, note) => found?,
+        found = pending.next_greeting(inbox, note) => found?,
         () = &mut stop => return Err(TransferError::Interrupted { kept: String::new() }),
     };
     drop(pending);
@@ -77,10 +77,10 @@ pub(crate) async fn take(
     progress: &watch::Sender<Progress>,
     stop: impl Future<Output = ()>,
 ) -> Result<Received, TransferError> {
-    let Greeting { connection, offer, tell: mut say, hear: from, .. } = greeting;
+    let Greeting { connection, offer, mut to_sender, from_sender, .. } = greeting;
     let taking = Taking { connection: &connection, inbox, began: Instant::now() };
     let outcome = tokio::select! {
-        outcome = taking.take(offer, &mut say, from, progress) => outcome,
+        outcome = taking.take(offer, &mut to_sender, from_sender, progress) => outcome,
         () = stop => {
             let bytes = progress.borrow().bytes;
             let keeps = bytes > 0 && inbox.storing.as_ref().is_some_and(|storing| storing.keep);
@@ -89,18 +89,18 @@ pub(crate) async fn take(
         }
     };
     match &outcome {
-        // The sender closes, having heard that all is stored.
+        // The sender closes when it has read that all is stored.
         Ok(_) => {
-            let _ = timeout(LAST_WORDS, connection.closed()).await;
+            let _ = timeout(CLOSE_TIMEOUT, connection.closed()).await;
             connection.close(DONE, b"done");
         }
         Err(error) => {
             let reason = error.to_peer();
-            // Nobody waits for one that breaks the protocol, or that has said all.
-            let is_waited_for =
+            // A peer that broke the protocol, or that gave up itself, gets no last message.
+            let peer_waits =
                 !matches!(error, TransferError::GaveUp { .. } | TransferError::Protocol { .. });
-            let last = is_waited_for.then(|| Reply::GaveUp { reason: reason.clone() });
-            say_good_bye(&connection, &mut say, last.as_ref(), &reason).await;
+            let last = peer_waits.then(|| Reply::GaveUp { reason: reason.clone() });
+            close_with(&connection, &mut to_sender, last.as_ref(), &reason).await;
         }
     }
     outcome

@@ -25,7 +25,7 @@ pub struct Record {
     /// The size of a packet, bytes of UDP payload.
     pub mtu: u64,
     /// How start-up ended, if it did, since the connection's first packet; always `None` of quinn's
-    /// BBR, which does not tell.
+    /// BBR, which does not report it.
     pub exit: Option<StartupExit>,
     /// How often start-up began again because the avoidance asked for it.
     pub reprobes: u64,
@@ -58,7 +58,7 @@ pub struct Sample {
 }
 
 /// Builds watched controllers that share one record.
-pub(crate) struct Watching {
+pub(crate) struct WatchedFactory {
     build: Build,
     every: Option<Duration>,
     record: Arc<Mutex<Record>>,
@@ -77,14 +77,14 @@ struct Writer {
     record: Arc<Mutex<Record>>,
 }
 
-impl Watching {
-    /// The control of that name, which is told what is known of the path; its record is shared.
+impl WatchedFactory {
+    /// The control of that name, with what is known of the path as its hint; its record is shared.
     pub(crate) fn new(
         name: &str,
         tuning: &Tuning,
         hint: Option<PathHint>,
     ) -> Result<Self, ControlProblem> {
-        let build = match Build::opening(name, &tuning.constants)? {
+        let build = match Build::with_constants(name, &tuning.constants)? {
             Build::Ours(factory) => Build::Ours(Box::new(factory.hinted(hint))),
             other => other,
         };
@@ -103,18 +103,18 @@ impl Watching {
 
     /// What was seen so far.
     pub(crate) fn record(&self) -> Record {
-        open(&self.record).clone()
+        lock(&self.record).clone()
     }
 
-    /// Tells a qlog of the begin and the end of start-up. Nothing of a control that does not tell.
-    pub(crate) fn probe(&self, tells: bool) -> Probe {
+    /// Adds the begin and the end of start-up to a qlog, if the control reports the end.
+    pub(crate) fn probe(&self, reports_exit: bool) -> Probe {
         let record = Arc::clone(&self.record);
-        let exit = move || open(&record).exit.map(|exit| exit.why.name());
-        if tells { startup_probe(exit) } else { Box::new(|| None) }
+        let exit = move || lock(&record).exit.map(|exit| exit.why.name());
+        if reports_exit { startup_probe(exit) } else { Box::new(|| None) }
     }
 }
 
-impl ControllerFactory for Watching {
+impl ControllerFactory for WatchedFactory {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
         let controller = self.build.controller(now, mtu);
         let writer = Writer {
@@ -125,18 +125,18 @@ impl ControllerFactory for Watching {
             every: self.every,
             record: Arc::clone(&self.record),
         };
-        open(&self.record).mtu = mtu.into();
-        writer.look(now, Exit::Threshold, &controller);
+        lock(&self.record).mtu = mtu.into();
+        writer.update(now, Exit::Threshold, &controller);
         Box::new(Watched::new(controller, writer))
     }
 }
 
 impl Watch for Writer {
-    fn saw(&mut self, event: &Event, controller: &Built) {
+    fn on_event(&mut self, event: &Event, controller: &Built) {
         match *event {
             Event::EndAcks { now, in_flight, .. } => {
                 self.in_flight = in_flight;
-                self.look(now, Exit::Threshold, controller);
+                self.update(now, Exit::Threshold, controller);
                 self.sample(now, controller);
             }
             Event::Ack { bytes, ref rtt, .. } => {
@@ -149,20 +149,20 @@ impl Watch for Writer {
                     (false, 0) => Exit::Mark,
                     (false, _) => Exit::Loss,
                 };
-                self.look(now, why, controller);
+                self.update(now, why, controller);
             }
-            Event::Mtu(mtu) => open(&self.record).mtu = mtu.into(),
+            Event::Mtu(mtu) => lock(&self.record).mtu = mtu.into(),
             Event::Sent { .. } | Event::Window => {}
         }
     }
 }
 
 impl Writer {
-    /// Notes what there is, unless the last time was a moment ago.
+    /// Takes a sample, unless the last one is too recent.
     fn sample(&self, now: Instant, controller: &Built) {
         let Some(every) = self.every else { return };
         let after = now.saturating_duration_since(self.began);
-        let mut record = open(&self.record);
+        let mut record = lock(&self.record);
         if record.samples.last().is_some_and(|last| after < last.after + every) {
             return;
         }
@@ -177,9 +177,9 @@ impl Writer {
     }
 
     /// After an event that may have changed the window; `why` start-up ended if it did.
-    fn look(&self, now: Instant, why: Exit, controller: &Built) {
+    fn update(&self, now: Instant, why: Exit, controller: &Built) {
         let window = controller.cwnd();
-        let mut record = open(&self.record);
+        let mut record = lock(&self.record);
         let before = record.window;
         record.window = window;
         record.peak_window = record.peak_window.max(window);
@@ -202,6 +202,6 @@ impl Writer {
     }
 }
 
-fn open(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
+fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
 }

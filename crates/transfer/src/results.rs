@@ -22,7 +22,7 @@ impl Sent {
     pub fn results(&self, control: &str, version: &str) -> Results {
         let named = control_of(control);
         let full = named.as_ref().map_or(control, |named| &named.full).to_owned();
-        let hint = self.told.map(PathHint::Own);
+        let hint = self.hint.map(PathHint::Own);
         let factory = firstflight_quic::quinn::control(control).map(|factory| factory.hinted(hint));
         let missing = factory.map(|factory| factory.missing());
         let mtu = self.record.mtu.max(1);
@@ -76,10 +76,10 @@ impl Sent {
             "min_rtt_s": self.stats.path.min_rtt.as_secs_f64(),
             "packet_bytes": mtu,
             "lost_bytes": self.stats.path.lost_bytes,
-            "told": self.told.map(|told| json!({
-                "per_round_bytes": told.per_round.0,
-                "min_rtt_s": told.min_rtt.0 as f64 / 1e9,
-                "age_s": told.age.0 as f64 / 1e9,
+            "told": self.hint.map(|hint| json!({
+                "per_round_bytes": hint.per_round.0,
+                "min_rtt_s": hint.min_rtt.0 as f64 / 1e9,
+                "age_s": hint.age.0 as f64 / 1e9,
             })),
         })
     }
@@ -96,7 +96,7 @@ pub struct Broken<'a> {
     pub progress: Progress,
     /// How long it was tried.
     pub took: Duration,
-    /// What the user is told.
+    /// The message for the user.
     pub why: &'a str,
 }
 

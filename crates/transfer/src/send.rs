@@ -21,19 +21,20 @@ use crate::Progress;
 use crate::certificate::{Fingerprint, Identity, SERVER_NAME};
 use crate::endpoint::{self, machine, send_window};
 use crate::error::TransferError;
-use crate::failure::{DONE, RECEIVER, gave_up, lost, out_of_turn};
+use crate::failure::{DONE, RECEIVER, gave_up, lost, unexpected_message};
 use crate::hash::Sha256;
 use crate::message::{
-    LAST_WORDS, MessageError, Offer, Reply, VERSION, Word, hear, say_good_bye, tell,
+    CLOSE_TIMEOUT, MessageError, Offer, Reply, SenderMessage, VERSION, close_with, receive_message,
+    send_message,
 };
 use crate::name;
 use crate::paths::Paths;
 use crate::pinned::Pinned;
-use crate::record::{Record, Watching};
+use crate::record::{Record, WatchedFactory};
 use crate::secret::Secret;
 use crate::source::{Opened, Reading, Source, Whole};
 use crate::streams::{Outgoing, Unsent};
-use crate::stuck::{Moved, Patience};
+use crate::stuck::{SendProgress, StallTimeout};
 
 /// What to send, where and how.
 #[derive(Debug)]
@@ -56,15 +57,15 @@ pub struct Sending {
     pub timeout: Duration,
     /// Where to write a qlog.
     pub qlog: Option<PathBuf>,
-    /// The file that keeps what was learned of paths, if any: the control is told what it has of
+    /// The file that keeps what was learned of paths, if any: the control gets what the file has of
     /// the receiver's address, and what it learns is written there.
     pub paths: Option<PathBuf>,
     /// What an experiment sets and watches.
     pub tuning: Tuning,
 }
 
-/// What an experiment sets of a connection, and how closely it looks; by default nothing and not at
-/// all.
+/// What an experiment sets of a connection, and how often it takes samples; by default nothing and
+/// none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
     /// Constants in place of quinn's.
@@ -95,14 +96,14 @@ pub struct Sent {
     pub stats: quinn::ConnectionStats,
     /// What was seen of the congestion controller.
     pub record: Record,
-    /// What the control was told of the path.
-    pub told: Option<Learned>,
+    /// What the control got of the path from an earlier connection.
+    pub hint: Option<Learned>,
     /// Why what was learned could not be written down, if it could not.
     pub not_kept: Option<String>,
 }
 
-/// Sends, and waits until it is stored and checked. `progress` is told what has arrived; when
-/// `stop` is ready, the receiver is told that nothing more comes.
+/// Sends, and waits until it is stored and checked. `progress` has what has arrived; when
+/// `stop` is ready, the receiver gets a message that nothing more comes.
 ///
 /// # Errors
 /// See [`TransferError`].
@@ -115,14 +116,14 @@ pub async fn send(
     let paths = sending.paths.clone().map(Paths::open).transpose()?;
     let visit = paths.as_ref().map(|paths| paths.visit(to.ip()));
     let hint = visit.as_ref().and_then(Visit::hint);
-    let watching = Arc::new(Watching::new(&sending.control, &sending.tuning, hint)?);
+    let factory = Arc::new(WatchedFactory::new(&sending.control, &sending.tuning, hint)?);
     let mut prepared = Prepared::new(&sending)?;
     let mut transport = endpoint::transport(sending.timeout)?;
     sending.tuning.constants.apply(&mut transport);
     transport.send_window(send_window(0));
-    transport.congestion_controller_factory(Arc::clone(&watching) as _);
+    transport.congestion_controller_factory(Arc::clone(&factory) as _);
     let path = sending.qlog.clone();
-    let log = path.as_ref().map(|path| log(path, &sending, &watching)).transpose()?;
+    let log = path.as_ref().map(|path| log(path, &sending, &factory)).transpose()?;
     if let Some(log) = &log {
         let mut config = quinn::QlogConfig::default();
         config.writer(Box::new(log.clone()));
@@ -142,41 +143,41 @@ pub async fn send(
     };
     let handshake = began.elapsed();
     prepared.offer.proof = sending.secret.map(|secret| secret.prove(&connection)).transpose()?;
-    let patience = Patience { timeout: sending.timeout, kept: GO_ON };
-    let talk = Talk { connection: &connection, began, patience };
-    let opened = patience.within(0, "took", connection.open_bi()).await?;
-    let (mut ask, answers) = opened.map_err(|error| talk.lost(error))?;
-    // Words overtake data. Refused only of a stream that is over.
-    let _ = ask.set_priority(1);
+    let stall_timeout = StallTimeout { timeout: sending.timeout, kept: RESUMABLE };
+    let session = Session { connection: &connection, began, stall_timeout };
+    let opened = stall_timeout.within(0, "took", connection.open_bi()).await?;
+    let (mut to_receiver, replies) = opened.map_err(|error| session.lost(error))?;
+    // Messages overtake data. Refused only of a stream that is over.
+    let _ = to_receiver.set_priority(1);
     let outcome = tokio::select! {
-        outcome = talk.transfer(prepared, &mut ask, answers, progress) => outcome,
-        () = &mut stop => Err(TransferError::Interrupted { kept: GO_ON.to_owned() }),
+        outcome = session.transfer(prepared, &mut to_receiver, replies, progress) => outcome,
+        () = &mut stop => Err(TransferError::Interrupted { kept: RESUMABLE.to_owned() }),
     };
     match &outcome {
         Ok(_) => connection.close(DONE, b"done"),
-        Err(error) => give_up(&connection, &mut ask, error.to_peer()).await,
+        Err(error) => give_up(&connection, &mut to_receiver, error.to_peer()).await,
     }
     let stats = connection.stats();
-    let record = watching.record();
+    let record = factory.record();
     if let Some(visit) = visit {
         visit.end_with(record.learned, record.refutes_hint);
     }
     let kept = paths.map_or(Ok(()), |paths| paths.save(to.ip()));
     let not_kept = kept.err().map(|error| error.to_string());
-    // The peer learns of the end sooner; whoever lost the connection need not wait for it.
-    let _ = timeout(sending.timeout.min(LAST_WORDS), endpoint.wait_idle()).await;
+    // So that the peer learns of the end sooner; not long, since the peer may be gone.
+    let _ = timeout(sending.timeout.min(CLOSE_TIMEOUT), endpoint.wait_idle()).await;
     if let (Some(log), Some(path)) = (log, path) {
         log.finish().map_err(|source| TransferError::File { path, source })?;
     }
     let Transferred { name, bytes, resumed, sha256, took } = outcome?;
-    let told = match hint {
+    let hint = match hint {
         Some(PathHint::Own(learned)) => Some(learned),
         _ => None,
     };
-    Ok(Sent { to, name, bytes, resumed, sha256, handshake, took, stats, record, told, not_kept })
+    Ok(Sent { to, name, bytes, resumed, sha256, handshake, took, stats, record, hint, not_kept })
 }
 
-/// What is known of the source before anybody is asked.
+/// What is known of the source before the connection.
 struct Prepared {
     offer: Offer,
     opened: Option<Opened>,
@@ -249,101 +250,115 @@ struct Transferred {
 }
 
 /// Why not all data were sent.
-enum Pumping {
+enum PumpError {
     /// The source or the connection failed.
     Failed(TransferError),
     /// The receiver takes no more.
     Stopped,
 }
 
-/// The connection while it is there.
-struct Talk<'a> {
+/// The connection of a transfer.
+struct Session<'a> {
     connection: &'a Connection,
     began: Instant,
-    patience: Patience,
+    stall_timeout: StallTimeout,
 }
 
-impl Talk<'_> {
+impl Session<'_> {
     async fn transfer(
         &self,
         prepared: Prepared,
-        ask: &mut SendStream,
-        mut answers: RecvStream,
+        to_receiver: &mut SendStream,
+        mut replies: RecvStream,
         progress: watch::Sender<Progress>,
     ) -> Result<Transferred, TransferError> {
         let Prepared { offer, opened, memory } = prepared;
-        self.tell(ask, &offer).await?;
+        self.send_message(to_receiver, &offer).await?;
         // It reads what it has of the file before it answers.
-        let answer = self.patience.within(offer.size.unwrap_or(0), "said", hear(&mut answers));
+        let answer = self.stall_timeout.within(
+            offer.size.unwrap_or(0),
+            "said",
+            receive_message(&mut replies),
+        );
         let (reading, from) = match answer.await?.map_err(|error| self.wrong(error))? {
             Reply::Accept { from, prefix } => begin(opened, memory, from, prefix).await?,
             Reply::GaveUp { reason } => return Err(gave_up(RECEIVER, &reason, "")),
-            Reply::Received { .. } | Reply::Stored { .. } => return Err(out_of_turn(RECEIVER)),
+            Reply::Received { .. } | Reply::Stored { .. } => {
+                return Err(unexpected_message(RECEIVER));
+            }
         };
-        self.tell(ask, &Word::Start { from }).await?;
+        self.send_message(to_receiver, &SenderMessage::Start { from }).await?;
         progress.send_replace(Progress { bytes: from, resumed: from, total: offer.size });
 
-        let moved = Moved { bytes: from.into(), ..Moved::default() };
+        let sent_so_far = SendProgress { bytes: from.into(), ..SendProgress::default() };
         let taken = progress.subscribe();
-        let mut stored = tokio::spawn(follow(answers, progress));
+        let mut stored = tokio::spawn(follow(replies, progress));
         let whole = tokio::select! {
-            whole = self.pump(reading, &moved) => match whole {
+            whole = self.pump(reading, &sent_so_far) => match whole {
                 Ok(whole) => whole,
-                Err(Pumping::Failed(error)) => return Err(error),
-                // Why, it says over the other stream.
-                Err(Pumping::Stopped) => {
-                    let why = self.patience.within(0, "said", stored).await?;
-                    return Err(self.early(why.map_err(machine)?));
+                Err(PumpError::Failed(error)) => return Err(error),
+                // The reason comes over the other stream.
+                Err(PumpError::Stopped) => {
+                    let why = self.stall_timeout.within(0, "said", stored).await?;
+                    return Err(self.not_stored(why.map_err(machine)?));
                 }
             },
-            early = &mut stored => return Err(self.early(early.map_err(machine)?)),
-            stuck = self.patience.ends(&moved, taken) => return Err(stuck),
+            reply = &mut stored => return Err(self.not_stored(reply.map_err(machine)?)),
+            stuck = self.stall_timeout.ends(&sent_so_far, taken) => return Err(stuck),
         };
         let took = self.began.elapsed();
-        let done = Word::Done { bytes: whole.bytes, sha256: whole.sha256.clone() };
-        self.tell(ask, &done).await?;
-        let said = self.patience.within(whole.bytes, "said", stored).await?;
-        match said.map_err(machine)? {
+        let done = SenderMessage::Done { bytes: whole.bytes, sha256: whole.sha256.clone() };
+        self.send_message(to_receiver, &done).await?;
+        let reply = self.stall_timeout.within(whole.bytes, "said", stored).await?;
+        match reply.map_err(machine)? {
             Ok(Reply::Stored { bytes }) if bytes == whole.bytes => {
                 let (name, sha256) = (offer.name, whole.sha256);
                 Ok(Transferred { name, bytes, resumed: from, sha256, took })
             }
-            other => Err(self.early(other)),
+            other => Err(self.not_stored(other)),
         }
     }
 
-    async fn tell(&self, ask: &mut SendStream, word: &impl Serialize) -> Result<(), TransferError> {
-        let asked = self.patience.within(0, "took", tell(ask, word)).await?;
-        asked.map_err(|error| self.wrong(error))
+    async fn send_message(
+        &self,
+        to_receiver: &mut SendStream,
+        message: &impl Serialize,
+    ) -> Result<(), TransferError> {
+        let sent = self.stall_timeout.within(0, "took", send_message(to_receiver, message)).await?;
+        sent.map_err(|error| self.wrong(error))
     }
 
-    /// What the receiver said instead of having stored it.
-    fn early(&self, said: Result<Reply, MessageError>) -> TransferError {
-        match said {
-            Ok(Reply::GaveUp { reason }) => gave_up(RECEIVER, &reason, GO_ON),
-            Ok(_) => out_of_turn(RECEIVER),
+    /// The error of a reply that is not that all is stored.
+    fn not_stored(&self, reply: Result<Reply, MessageError>) -> TransferError {
+        match reply {
+            Ok(Reply::GaveUp { reason }) => gave_up(RECEIVER, &reason, RESUMABLE),
+            Ok(_) => unexpected_message(RECEIVER),
             Err(error) => self.wrong(error),
         }
     }
 
     /// Sends the data until the last byte is acknowledged.
-    async fn pump(&self, mut reading: Reading, moved: &Moved) -> Result<Whole, Pumping> {
+    async fn pump(
+        &self,
+        mut reading: Reading,
+        sent_so_far: &SendProgress,
+    ) -> Result<Whole, PumpError> {
         let mut data = Outgoing::new(self.connection);
-        let mut look = interval(LOOK);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut tick = interval(WINDOW_INTERVAL);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            moved.reads.store(true, Ordering::Relaxed);
+            sent_so_far.waits_for_source.store(true, Ordering::Relaxed);
             let block = tokio::select! {
                 block = reading.from.recv() => block,
-                _ = look.tick() => {
+                _ = tick.tick() => {
                     self.follow_window();
                     continue;
                 }
             };
-            moved.reads.store(false, Ordering::Relaxed);
+            sent_so_far.waits_for_source.store(false, Ordering::Relaxed);
             let Some(block) = block else { break };
             // Before it is written: some of it may arrive while the rest waits.
-            moved.bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
+            sent_so_far.bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
             let mut writing = std::pin::pin!(data.write(block));
             loop {
                 tokio::select! {
@@ -351,11 +366,11 @@ impl Talk<'_> {
                         written.map_err(|unsent| self.unsent(unsent))?;
                         break;
                     }
-                    _ = look.tick() => self.follow_window(),
+                    _ = tick.tick() => self.follow_window(),
                 }
             }
         }
-        let whole = reading.end().await.map_err(Pumping::Failed)?;
+        let whole = reading.end().await.map_err(PumpError::Failed)?;
         data.end().await.map_err(|unsent| self.unsent(unsent))?;
         Ok(whole)
     }
@@ -367,13 +382,13 @@ impl Talk<'_> {
     }
 
     fn lost(&self, error: ConnectionError) -> TransferError {
-        lost(RECEIVER, &error, self.patience.timeout, GO_ON)
+        lost(RECEIVER, &error, self.stall_timeout.timeout, RESUMABLE)
     }
 
-    fn unsent(&self, unsent: Unsent) -> Pumping {
+    fn unsent(&self, unsent: Unsent) -> PumpError {
         match unsent {
-            Unsent::Lost(error) => Pumping::Failed(self.lost(error)),
-            Unsent::Stopped => Pumping::Stopped,
+            Unsent::Lost(error) => PumpError::Failed(self.lost(error)),
+            Unsent::Stopped => PumpError::Stopped,
         }
     }
 
@@ -396,34 +411,34 @@ async fn begin(
 ) -> Result<(Reading, u64), TransferError> {
     let Some(mut opened) = opened else { return Ok((Reading::memory(size, duration), 0)) };
     let found = tokio::task::spawn_blocking(move || {
-        let from = opened.go_on(from, prefix.as_ref());
+        let from = opened.resume(from, prefix.as_ref());
         from.map(|from| (opened, from))
     });
     let (opened, from) = found.await.map_err(machine)??;
     Ok((Reading::file(opened, from), from))
 }
 
-/// Reads the receiver's reports until it says something else.
+/// Reads the receiver's reports until another message comes.
 async fn follow(
-    mut answers: RecvStream,
+    mut replies: RecvStream,
     progress: watch::Sender<Progress>,
 ) -> Result<Reply, MessageError> {
     loop {
-        match hear(&mut answers).await? {
+        match receive_message(&mut replies).await? {
             Reply::Received { bytes } => progress.send_modify(|now| now.bytes = bytes),
             other => return Ok(other),
         }
     }
 }
 
-/// Tells the receiver why nothing more comes.
-async fn give_up(connection: &Connection, ask: &mut SendStream, reason: String) {
-    let last = Word::GaveUp { reason: reason.clone() };
-    say_good_bye(connection, ask, Some(&last), &reason).await;
+/// Sends the receiver the reason why nothing more comes.
+async fn give_up(connection: &Connection, to_receiver: &mut SendStream, reason: String) {
+    let last = SenderMessage::GaveUp { reason: reason.clone() };
+    close_with(connection, to_receiver, Some(&last), &reason).await;
 }
 
 /// The file of the qlog.
-fn log(path: &Path, sending: &Sending, watching: &Watching) -> Result<Log, TransferError> {
+fn log(path: &Path, sending: &Sending, factory: &WatchedFactory) -> Result<Log, TransferError> {
     let file = File::create(path).map_err(|error| {
         if is_full(&error) {
             return TransferError::File { path: path.to_owned(), source: error };
@@ -436,12 +451,12 @@ fn log(path: &Path, sending: &Sending, watching: &Watching) -> Result<Log, Trans
         description: "firstflight send over quinn 0.11".to_owned(),
         vantage: Vantage::Client,
     };
-    let probe = watching.probe(sending.control != "quinn-bbr");
+    let probe = factory.probe(sending.control != "quinn-bbr");
     Ok(Tap::new(Completing::new(BufWriter::new(file), header, probe)))
 }
 
 type Log = Tap<BufWriter<File>>;
 
 /// How often the sender's buffer is fitted to its cwnd.
-const LOOK: Duration = Duration::from_millis(50);
-const GO_ON: &str = "; send it again to go on where it stopped";
+const WINDOW_INTERVAL: Duration = Duration::from_millis(50);
+const RESUMABLE: &str = "; send it again to go on where it stopped";

@@ -29,7 +29,7 @@ pub(crate) struct Opened {
     file: File,
     path: PathBuf,
     pub(crate) size: u64,
-    /// When it was last written to, where the file system tells.
+    /// When it was last written to, if the file system records it.
     written: Option<SystemTime>,
     /// The checksum of what has been read.
     hashing: Hashing,
@@ -44,11 +44,11 @@ impl Opened {
         // Of any size: it is never in memory as a whole.
         let file = open(&path, u64::MAX).map_err(|unread| wrong(unread.to_string()))?;
         let mut file = file.into_inner();
-        let said = |error: io::Error| wrong(error.to_string());
-        let about = file.metadata().map_err(said)?;
+        let from_io = |error: io::Error| wrong(error.to_string());
+        let about = file.metadata().map_err(from_io)?;
         let (size, written) = (about.len(), about.modified().ok());
         // As the files of /proc do.
-        if size == 0 && file.read(&mut [0]).map_err(said)? > 0 {
+        if size == 0 && file.read(&mut [0]).map_err(from_io)? > 0 {
             return Err(wrong("its size says 0, and its content does not".to_owned()));
         }
         Ok(Self { file, path, size, written, hashing: Hashing::default() })
@@ -65,7 +65,7 @@ impl Opened {
     }
 
     /// Where to go on: after the first `from` bytes if that is what the receiver has, else at 0.
-    pub(crate) fn go_on(
+    pub(crate) fn resume(
         &mut self,
         from: u64,
         prefix: Option<&Sha256>,

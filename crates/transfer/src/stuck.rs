@@ -12,9 +12,9 @@ use crate::endpoint::slow_disk;
 use crate::error::TransferError;
 use crate::failure::RECEIVER;
 
-/// How long a sender waits for a receiver that is there.
+/// How long a sender waits for a receiver that is alive and makes no progress.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct StallTimeout {
     /// How long silence may last.
     pub(crate) timeout: Duration,
     /// What is left of the transfer, for messages, with a separator in front.
@@ -23,16 +23,16 @@ pub(crate) struct Patience {
 
 /// How far the sender is.
 #[derive(Debug, Default)]
-pub(crate) struct Moved {
+pub(crate) struct SendProgress {
     /// Bytes of the file that were handed to the connection, those included that were there.
     pub(crate) bytes: AtomicU64,
     /// Whether it waits for its own source.
-    pub(crate) reads: AtomicBool,
+    pub(crate) waits_for_source: AtomicBool,
 }
 
-impl Patience {
-    /// What is exchanged in twice the timeout, as `recv` gives up a sender at the latest, and in
-    /// the time that a slow disk takes for `bytes`; `what` it did not do if it did nothing.
+impl StallTimeout {
+    /// Waits for an exchange for twice the timeout, after which `recv` gives up a sender at the
+    /// latest, and for the time that a slow disk takes for `bytes`; `what` the receiver did not do.
     ///
     /// # Errors
     /// [`TransferError::Stalled`].
@@ -46,23 +46,22 @@ impl Patience {
         timeout(waited, exchange).await.map_err(|_| self.stalled(what, waited))
     }
 
-    /// Ready when the receiver has said for too long that it took nothing more, or that it has more
-    /// than was sent.
+    /// Ready when the receiver has reported no progress for too long, or more than was sent.
     pub(crate) async fn ends(
         self,
-        moved: &Moved,
+        sent_so_far: &SendProgress,
         progress: watch::Receiver<Progress>,
     ) -> TransferError {
         let (mut before, mut since) = (progress.borrow().bytes, Instant::now());
         loop {
-            sleep(LOOK).await;
+            sleep(INTERVAL).await;
             let taken = progress.borrow().bytes;
-            let sent = moved.bytes.load(Ordering::Relaxed);
+            let sent = sent_so_far.bytes.load(Ordering::Relaxed);
             if taken > sent {
                 let problem = format!("it has {taken} bytes, it says, of {sent} that were sent");
                 return TransferError::Protocol { peer: RECEIVER, problem };
             }
-            let is_idle = taken == sent && moved.reads.load(Ordering::Relaxed);
+            let is_idle = taken == sent && sent_so_far.waits_for_source.load(Ordering::Relaxed);
             if taken != before || is_idle {
                 (before, since) = (taken, Instant::now());
                 continue;
@@ -84,5 +83,5 @@ impl Patience {
     }
 }
 
-/// As often as the receiver says how far it is.
-const LOOK: Duration = Duration::from_millis(250);
+/// As often as the receiver reports its progress.
+const INTERVAL: Duration = Duration::from_millis(250);

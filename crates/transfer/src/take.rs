@@ -9,9 +9,9 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use crate::Progress;
 use crate::endpoint::{self, machine, slow_disk};
 use crate::error::TransferError;
-use crate::failure::{SENDER, gave_up, lost, out_of_turn, shown};
+use crate::failure::{SENDER, gave_up, lost, shown, unexpected_message};
 use crate::inbox::Inbox;
-use crate::message::{MessageError, Offer, Reply, Word, hear, tell};
+use crate::message::{MessageError, Offer, Reply, SenderMessage, receive_message, send_message};
 use crate::name;
 use crate::partial::{Partial, Target};
 use crate::receive::Received;
@@ -29,28 +29,28 @@ impl Taking<'_> {
     pub(crate) async fn take(
         &self,
         offer: Offer,
-        say: &mut SendStream,
+        to_sender: &mut SendStream,
         mut from: RecvStream,
         progress: &watch::Sender<Progress>,
     ) -> Result<Received, TransferError> {
         let sink = self.prepare(&offer).await?;
-        let resumed = self.agree(&sink, say, &mut from).await?;
+        let resumed = self.agree(&sink, to_sender, &mut from).await?;
         let sink = self.go_on(sink, resumed)?;
         let bound = offer.size.or(self.inbox.limits.size).unwrap_or(u64::MAX);
         endpoint::open(self.connection, self.inbox.limits.window.min(bound));
         progress.send_replace(Progress { bytes: resumed, resumed, total: offer.size });
 
         let writing = Writing::new(sink);
-        let (tell_early, early) = oneshot::channel();
-        let last = tokio::spawn(last_word(from, tell_early));
+        let (send_early, early) = oneshot::channel();
+        let last = tokio::spawn(last_message(from, send_early));
         let arrived = tokio::select! {
             biased;
-            Ok(early) = early => Err(Missing::Said(early)),
-            arrived = self.data(&writing, say, progress, bound) => arrived,
+            Ok(early) = early => Err(Missing::Message(early)),
+            arrived = self.data(&writing, to_sender, progress, bound) => arrived,
             () = self.stall(&writing, progress) => Err(Missing::Stalled),
         };
         let took = self.began.elapsed();
-        // A failed write closes the way to the thread, and says itself what is wrong.
+        // A failed write closes the channel to the thread; its error is the one to report.
         let (sink, written) = writing.end().await;
         written?;
         let sink = sink.ok_or_else(|| machine("the writing thread is gone"))?;
@@ -63,41 +63,44 @@ impl Taking<'_> {
                 }),
                 Err(_) => return Err(stalled(waited, kept)),
             },
-            Err(Missing::Said(said)) => said,
+            Err(Missing::Message(message)) => message,
             Err(Missing::Lost(error)) => Err(MessageError::Lost(error)),
             Err(Missing::Stalled) => return Err(stalled(waited, kept)),
         };
         let (bytes, sha256) = match last {
-            Ok(Word::Done { bytes, sha256 }) => (bytes, sha256),
-            Ok(Word::GaveUp { reason }) => return Err(gave_up(SENDER, &reason, &kept)),
-            Ok(_) => return Err(out_of_turn(SENDER)),
+            Ok(SenderMessage::Done { bytes, sha256 }) => (bytes, sha256),
+            Ok(SenderMessage::GaveUp { reason }) => return Err(gave_up(SENDER, &reason, &kept)),
+            Ok(_) => return Err(unexpected_message(SENDER)),
             Err(error) => return Err(self.wrong(error, &kept)),
         };
         let checked = sha256.clone();
         let stored = tokio::task::spawn_blocking(move || sink.finish(bytes, checked.as_ref()));
         let path = stored.await.map_err(machine)??;
-        self.tell(say, &Reply::Stored { bytes }).await?;
+        self.send_reply(to_sender, &Reply::Stored { bytes }).await?;
         let (from, stats) = (self.connection.remote_address(), self.connection.stats());
         Ok(Received { from, path, bytes, resumed, sha256, took, stats })
     }
 
-    /// Says what is there, and hears where the sender goes on.
+    /// Sends what is there, and reads where the sender goes on.
     async fn agree(
         &self,
         sink: &Sink,
-        say: &mut SendStream,
+        to_sender: &mut SendStream,
         from: &mut RecvStream,
     ) -> Result<u64, TransferError> {
         let prefix = match sink {
             Sink::File(partial) => partial.prefix(),
             Sink::Discard { .. } => None,
         };
-        self.tell(say, &Reply::Accept { from: sink.bytes(), prefix }).await?;
-        // It reads what it is to have sent already.
-        match self.within(self.inbox.timeout + slow_disk(sink.bytes()), hear(from)).await? {
-            Word::Start { from } => Ok(from),
-            Word::GaveUp { reason } => Err(gave_up(SENDER, &reason, "")),
-            Word::Done { .. } => Err(out_of_turn(SENDER)),
+        self.send_reply(to_sender, &Reply::Accept { from: sink.bytes(), prefix }).await?;
+        // The sender first reads what it sent in an earlier attempt.
+        match self
+            .within(self.inbox.timeout + slow_disk(sink.bytes()), receive_message(from))
+            .await?
+        {
+            SenderMessage::Start { from } => Ok(from),
+            SenderMessage::GaveUp { reason } => Err(gave_up(SENDER, &reason, "")),
+            SenderMessage::Done { .. } => Err(unexpected_message(SENDER)),
         }
     }
 
@@ -143,7 +146,7 @@ impl Taking<'_> {
     async fn data(
         &self,
         writing: &Writing,
-        say: &mut SendStream,
+        to_sender: &mut SendStream,
         progress: &watch::Sender<Progress>,
         bound: u64,
     ) -> Result<(), Missing> {
@@ -167,7 +170,7 @@ impl Taking<'_> {
                 _ = tick.tick() => {
                     let bytes = progress.borrow().bytes;
                     // A report more or less: what matters is noticed by the data.
-                    let _ = tell(say, &Reply::Received { bytes }).await;
+                    let _ = send_message(to_sender, &Reply::Received { bytes }).await;
                 }
             }
         }
@@ -187,11 +190,15 @@ impl Taking<'_> {
         }
     }
 
-    async fn tell(&self, say: &mut SendStream, reply: &Reply) -> Result<(), TransferError> {
-        self.within(self.inbox.timeout, tell(say, reply)).await
+    async fn send_reply(
+        &self,
+        to_sender: &mut SendStream,
+        reply: &Reply,
+    ) -> Result<(), TransferError> {
+        self.within(self.inbox.timeout, send_message(to_sender, reply)).await
     }
 
-    /// What is exchanged in that time.
+    /// Waits for an exchange for so long.
     async fn within<T>(
         &self,
         waited: Duration,
@@ -232,18 +239,18 @@ enum Missing {
     Lost(Result<ConnectionError, String>),
     /// The sender sends nothing more.
     Stalled,
-    /// The sender said something before.
-    Said(Result<Word, MessageError>),
+    /// A message of the sender came before the end of the data.
+    Message(Result<SenderMessage, MessageError>),
 }
 
-/// Hears the sender's last word. That it is done comes after all data, and can wait; anything else
-/// is told at once.
-async fn last_word(
+/// Reads the sender's last message. That all is sent is read after all data, and can wait; any
+/// other goes to `early` at once.
+async fn last_message(
     mut from: RecvStream,
-    early: oneshot::Sender<Result<Word, MessageError>>,
-) -> Option<Result<Word, MessageError>> {
-    match hear(&mut from).await {
-        done @ Ok(Word::Done { .. }) => Some(done),
+    early: oneshot::Sender<Result<SenderMessage, MessageError>>,
+) -> Option<Result<SenderMessage, MessageError>> {
+    match receive_message(&mut from).await {
+        done @ Ok(SenderMessage::Done { .. }) => Some(done),
         other => early.send(other).err(),
     }
 }
@@ -259,5 +266,5 @@ fn kept(sink: &Sink, offer: &Offer) -> String {
     }
 }
 
-/// How often the sender hears how much has come.
+/// How often the sender gets a report of how much has come.
 const REPORT: Duration = Duration::from_millis(250);

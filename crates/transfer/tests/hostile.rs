@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use peer::{Peer, half_open};
 use place::{SECRET, host};
 
-/// What the receiver said when it took nothing.
+/// The reason of a refusal.
 fn refusal(reply: &Value) -> &str {
     reply["gave_up"]["reason"].as_str().unwrap_or_else(|| panic!("no refusal: {reply}"))
 }
@@ -39,7 +39,7 @@ async fn patient(endpoint: &quinn::Endpoint, to: std::net::SocketAddr) -> Peer {
     panic!("five handshakes came to nothing");
 }
 
-/// The receiver hears 256 side by side and takes any 8 addresses at their word.
+/// The receiver has 256 places, and gives 8 of them to addresses that are not validated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_open_handshakes_and_silent_clients_delay_nobody() {
     let host = host("silent", Some(SECRET), Duration::from_secs(30)).await;
@@ -90,14 +90,14 @@ async fn an_absent_a_wrong_and_a_replayed_proof_are_refused_alike_for_every_name
     let first = Peer::new(&endpoint, host.at).await.unwrap();
     let seen = first.proof(SECRET);
     for proof in [None, Some(first.proof("another secret")), Some(seen), Some(vec![0; 32])] {
-        let mut told = Vec::new();
+        let mut reasons = Vec::new();
         for name in ["f", "g"] {
             let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
             let reply = peer.offer(proof.clone(), name, 6).await;
-            told.push(refusal(&reply).to_owned());
-            assert!(told[0].contains("secret"), "{told:?}");
+            reasons.push(refusal(&reply).to_owned());
+            assert!(reasons[0].contains("secret"), "{reasons:?}");
         }
-        assert_eq!(told[0], told[1], "it tells whether a partial file is there");
+        assert_eq!(reasons[0], reasons[1], "it reveals whether a partial file exists");
     }
     assert_eq!(fs::read(host.path("f.part")).unwrap(), b"hon", "a stranger deletes nothing");
     // And the right one is taken: it is not only that nobody is.
@@ -113,7 +113,7 @@ async fn more_than_was_announced_is_not_stored() {
     let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
     let proof = peer.proof(SECRET);
     assert_eq!(peer.offer(Some(proof), "f", 10).await["accept"]["from"], 0);
-    peer.tell(&json!({ "start": { "from": 0 } })).await;
+    peer.send(&json!({ "start": { "from": 0 } })).await;
     let _ = timeout(Duration::from_secs(5), peer.data(5_000_000)).await;
     assert!(host.ended().await.contains("sent more than the 10 bytes"), "it goes on");
     assert!(!host.path("f").exists());
@@ -130,43 +130,46 @@ async fn a_sender_that_is_there_and_sends_nothing_is_given_up() {
         let proof = peer.proof(SECRET);
         assert_eq!(peer.offer(Some(proof), "f", 1 << 21).await["accept"]["from"], 0);
         if starts {
-            peer.tell(&json!({ "start": { "from": 0 } })).await;
+            peer.send(&json!({ "start": { "from": 0 } })).await;
             peer.data(1 << 20).await;
         }
-        let said = host.ended().await;
-        assert!(said.contains("the sender sent nothing for 1 s, though it is there"), "{said}");
+        let error = host.ended().await;
+        assert!(error.contains("the sender sent nothing for 1 s, though it is there"), "{error}");
         assert_eq!(host.path("f.part").exists(), starts);
     }
 }
 
 /// Nobody else is there: it is not busy.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_breaks_the_protocol_is_told_how() {
+async fn a_client_that_breaks_the_protocol_gets_the_reason() {
     let host = host("broken", Some(SECRET), Duration::from_secs(2)).await;
     let endpoint = host.client();
     let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
     let wrong = json!({ "version": 3, "proof": null, "name": "f", "size": -1 });
-    peer.tell(&wrong).await;
-    let told = refusal(&peer.hear().await).to_owned();
-    assert!(told.contains("a message that does not read: invalid value: integer `-1`"), "{told}");
+    peer.send(&wrong).await;
+    let reason = refusal(&peer.receive().await).to_owned();
+    assert!(
+        reason.contains("a message that does not read: invalid value: integer `-1`"),
+        "{reason}"
+    );
 
     let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
-    peer.say.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
-    let told = refusal(&peer.hear().await).to_owned();
-    assert!(told.contains("a message of 1195725856 bytes, at most 16384"), "{told}");
+    peer.to_receiver.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    let reason = refusal(&peer.receive().await).to_owned();
+    assert!(reason.contains("a message of 1195725856 bytes, at most 16384"), "{reason}");
 
     let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
-    peer.say.write_all(&[0, 0, 0, 9, b'{']).await.unwrap();
-    peer.say.finish().unwrap();
-    assert!(refusal(&peer.hear().await).contains("a message broke off"));
+    peer.to_receiver.write_all(&[0, 0, 0, 9, b'{']).await.unwrap();
+    peer.to_receiver.finish().unwrap();
+    assert!(refusal(&peer.receive().await).contains("a message broke off"));
 
     // One opens no stream, one says nothing on it.
     let silent = endpoint.connect(host.at, peer::NAME).unwrap().await.unwrap();
     let closed = timeout(Duration::from_secs(20), silent.closed()).await.unwrap();
     assert!(closed.to_string().contains("it heard nothing from this sender for 2 s"), "{closed}");
     let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
-    peer.say.write_all(&[0]).await.unwrap();
-    assert_eq!(refusal(&peer.hear().await), "it heard nothing from this sender for 2 s");
+    peer.to_receiver.write_all(&[0]).await.unwrap();
+    assert_eq!(refusal(&peer.receive().await), "it heard nothing from this sender for 2 s");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -177,8 +180,8 @@ async fn a_sender_that_closes_without_a_reason_is_not_said_to_be_busy() {
     let proof = peer.proof(SECRET);
     assert_eq!(peer.offer(Some(proof), "f", 6).await["accept"]["from"], 0);
     peer.connection.close(0_u32.into(), b"");
-    let said = host.ended().await;
-    assert!(said.starts_with("the sender gave up: it closed the connection without"), "{said}");
+    let error = host.ended().await;
+    assert!(error.starts_with("the sender gave up: it closed the connection without"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -195,14 +198,14 @@ async fn a_peer_learns_neither_the_folder_nor_the_room() {
             let endpoint = host.client();
             let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
             let proof = secret.map(|secret| peer.proof(secret));
-            let told = refusal(&peer.offer(proof, name, size).await).to_owned();
-            assert!(told.starts_with(name) && told.contains(words), "{told}");
-            assert!(!told.contains('/') && !told.contains("free"), "{told}");
-            // Its own user is told all of it.
-            let said = host.ended().await;
+            let reason = refusal(&peer.offer(proof, name, size).await).to_owned();
+            assert!(reason.starts_with(name) && reason.contains(words), "{reason}");
+            assert!(!reason.contains('/') && !reason.contains("free"), "{reason}");
+            // Its own user gets all of it.
+            let error = host.ended().await;
             let folder = host.directory.display().to_string();
-            assert!(said.starts_with(&folder), "{said}");
-            assert_eq!(said.contains("are free there"), name == "g", "{said}");
+            assert!(error.starts_with(&folder), "{error}");
+            assert_eq!(error.contains("are free there"), name == "g", "{error}");
         }
     }
 }
@@ -215,9 +218,9 @@ async fn names_that_mislead_are_refused_over_the_wire_too() {
         let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
         let proof = peer.proof(SECRET);
         let reply = peer.offer(Some(proof), name, 6).await;
-        let told = refusal(&reply);
-        assert!(told.contains("send --name"), "{name:?}: {told}");
-        assert!(!told.contains(['\u{202e}', '\n']), "{told:?}");
+        let reason = refusal(&reply);
+        assert!(reason.contains("send --name"), "{name:?}: {reason}");
+        assert!(!reason.contains(['\u{202e}', '\n']), "{reason:?}");
         assert_eq!(fs::read_dir(&host.directory).unwrap().count(), 0, "{name:?}");
     }
 }
@@ -230,11 +233,11 @@ async fn before_the_offer_is_taken_a_client_can_send_64_kib() {
     let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
     let opened = timeout(Duration::from_millis(500), peer.connection.open_uni()).await;
     assert!(opened.is_err(), "a stream for data is open");
-    // It is told that it has no secret, and nothing more is read of it.
+    // It is refused for lack of the secret, and nothing more is read of it.
     peer.offer(None, "f", 6).await;
     let mut taken = 0;
     let flood = async {
-        while let Ok(written) = peer.say.write(&[0; 1_024]).await {
+        while let Ok(written) = peer.to_receiver.write(&[0; 1_024]).await {
             taken += written;
         }
     };

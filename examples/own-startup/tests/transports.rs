@@ -81,7 +81,7 @@ impl OtherStack for ByType {
         MIN_PACKET..=16_383
     }
 
-    fn own(&self, _spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {
+    fn own_control(&self, _spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {
         Ok(None)
     }
 

@@ -24,12 +24,12 @@ use crate::pace::Departures;
 
 /// A congestion controller of firstflight for s2n-quic.
 ///
-/// s2n-quic tells of one loss packet by packet and does not say which is the last: the core hears
-/// of all together when s2n-quic tells or asks for anything else.
+/// s2n-quic reports a loss packet by packet and does not say which is the last, so the core gets
+/// them as one loss once s2n-quic reports or asks for anything else.
 pub struct Controller<P: Policies = Named> {
-    /// s2n-quic asks by shared references; what it told before is to be counted first.
-    told: RefCell<Told<P>>,
-    /// s2n-quic may go on with a copy: the last one of a path ends the visit.
+    /// In a cell: s2n-quic asks through shared references, and a pending loss is reported first.
+    state: RefCell<State<P>>,
+    /// Shared with copies, with one of which s2n-quic may go on: the last of a path ends the visit.
     visit: Option<Arc<Visit>>,
 }
 
@@ -37,12 +37,12 @@ pub struct Controller<P: Policies = Named> {
 #[derive(Clone, Copy, Debug)]
 pub struct PacketInfo {
     sent: Timestamp,
-    /// Nothing for one of the handshake, of which s2n-quic does not say it.
+    /// `None` for a packet of the handshake, of which s2n-quic does not say it.
     app_limited: Option<bool>,
 }
 
 #[derive(Clone)]
-struct Told<P> {
+struct State<P> {
     core: Common<P, S2n>,
     /// When the path began, by the clock of the core's adapter, and s2n-quic's time of its first
     /// packet.
@@ -53,11 +53,11 @@ struct Told<P> {
     srtt: Option<Span>,
     /// Bytes.
     in_flight: u64,
-    /// Packets told as marked whose ACK has not been told.
+    /// Packets reported as marked whose ACK follows.
     marks: u64,
     loss: Option<Pending>,
-    /// s2n-quic's subscribers have heard of the end of start-up.
-    left: bool,
+    /// The end of start-up has been published to s2n-quic's subscribers.
+    exit_published: bool,
 }
 
 /// Packets lost at one time.
@@ -73,7 +73,7 @@ struct Pending {
 impl<P: Policies> Controller<P> {
     pub(crate) fn new(core: Common<P, S2n>, epoch: Clock, visit: Option<Visit>) -> Self {
         let (zero, departures) = (None, Departures::default());
-        let told = Told {
+        let state = State {
             core,
             epoch,
             zero,
@@ -82,24 +82,25 @@ impl<P: Policies> Controller<P> {
             in_flight: 0,
             marks: 0,
             loss: None,
-            left: false,
+            exit_published: false,
         };
-        Self { told: RefCell::new(told), visit: visit.map(Arc::new) }
+        Self { state: RefCell::new(state), visit: visit.map(Arc::new) }
     }
 
-    /// Looks at the core's sender.
-    pub fn look<T>(&self, at: impl FnOnce(&Sender<P>) -> T) -> T {
-        at(self.told.borrow_mut().settled().core.sender())
+    /// Calls `at` with the core's sender.
+    pub fn inspect<T>(&self, at: impl FnOnce(&Sender<P>) -> T) -> T {
+        at(self.state.borrow_mut().flush().core.sender())
     }
 
-    /// All that was told before is counted.
-    fn settled(&mut self) -> &mut Told<P> {
-        self.told.get_mut().settled()
+    /// The state, once a pending loss is reported.
+    fn flush(&mut self) -> &mut State<P> {
+        self.state.get_mut().flush()
     }
 }
 
-impl<P: Policies> Told<P> {
-    fn settled(&mut self) -> &mut Self {
+impl<P: Policies> State<P> {
+    /// Reports a pending loss to the core.
+    fn flush(&mut self) -> &mut Self {
         if let Some(loss) = self.loss.take() {
             let (now, newest) = (self.clock(loss.now), self.clock(loss.newest));
             let kind = if loss.persistent { LossKind::Timeout } else { LossKind::Recovery };
@@ -120,23 +121,23 @@ impl<P: Policies> Told<P> {
         Instant(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    fn sent(&mut self, at: Timestamp, bytes: u64, opens: bool) {
+    fn sent(&mut self, at: Timestamp, bytes: u64, handshake: bool) {
         let now = self.instant(at);
         if let Some(pacing) = self.pacing() {
             self.departures.on_sent(now, bytes, pacing);
         }
         let clock = self.clock(at);
         self.in_flight = self.in_flight.saturating_add(bytes);
-        match opens {
-            true => self.core.opens(clock, bytes),
-            false => self.core.leaves(clock, bytes, bytes),
+        match handshake {
+            true => self.core.handshake_sent(clock, bytes),
+            false => self.core.sent(clock, bytes, bytes),
         }
     }
 
     fn acknowledged(&mut self, packet: PacketInfo, newest: Timestamp, bytes: u64, now: Timestamp) {
         let (newest, now, mtu) = (self.clock(newest), self.clock(now), self.core.mtu());
         if packet.app_limited.is_none() {
-            self.core.opened(now, newest);
+            self.core.handshake_acknowledged(now, newest);
         }
         self.in_flight = self.in_flight.saturating_sub(bytes);
         let mut left = bytes;
@@ -161,7 +162,7 @@ impl<P: Policies> Told<P> {
         now: Timestamp,
     ) {
         if self.loss.is_some_and(|loss| loss.now != now) {
-            self.settled();
+            self.flush();
         }
         self.in_flight = self.in_flight.saturating_sub(bytes.into());
         let none = Pending { now, newest: packet.sent, bytes: 0, gaps: 0, persistent: false };
@@ -195,10 +196,11 @@ impl<P: Policies> Told<P> {
         self.zero?.checked_add(Duration::from_nanos(self.departures.next(pacing).0))
     }
 
-    /// Tells s2n-quic's subscribers once that start-up is over.
+    /// Publishes the end of start-up to s2n-quic's subscribers, once.
     fn publish(&mut self, publisher: &mut impl Publisher) {
-        let Some(exit) = self.core.sender().first_exit().filter(|_| !self.left) else { return };
-        self.left = true;
+        let unpublished = self.core.sender().first_exit().filter(|_| !self.exit_published);
+        let Some(exit) = unpublished else { return };
+        self.exit_published = true;
         let cause = match exit.why {
             Exit::Loss | Exit::Timeout => SlowStartExitCause::PacketLoss,
             Exit::Mark => SlowStartExitCause::Ecn,
@@ -212,18 +214,18 @@ impl<P: Policies + Clone + Send + 'static> CongestionController for Controller<P
     type PacketInfo = PacketInfo;
 
     fn congestion_window(&self) -> u32 {
-        window(self.told.borrow_mut().settled().core.cwnd())
+        window(self.state.borrow_mut().flush().core.cwnd())
     }
 
     fn bytes_in_flight(&self) -> u32 {
-        window(self.told.borrow().in_flight)
+        window(self.state.borrow().in_flight)
     }
 
     fn is_congestion_limited(&self) -> bool {
-        self.told.borrow_mut().settled().is_full()
+        self.state.borrow_mut().flush().is_full()
     }
 
-    /// The packet that RFC 9002 section 7.3.2 lets leave as a recovery begins: none.
+    /// RFC 9002 section 7.3.2 allows one packet as a recovery begins; none is sent.
     fn requires_fast_retransmission(&self) -> bool {
         false
     }
@@ -236,11 +238,11 @@ impl<P: Policies + Clone + Send + 'static> CongestionController for Controller<P
         _rtt: &RttEstimator,
         publisher: &mut Pub,
     ) -> PacketInfo {
-        // One that is nothing but acknowledgements has no bytes.
+        // A packet that is nothing but acknowledgements has no bytes.
         if bytes > 0 {
-            let told = self.settled();
-            told.sent(sent, bytes as u64, app_limited.is_none());
-            told.publish(publisher);
+            let state = self.flush();
+            state.sent(sent, bytes as u64, app_limited.is_none());
+            state.publish(publisher);
         }
         PacketInfo { sent, app_limited }
     }
@@ -265,10 +267,10 @@ impl<P: Policies + Clone + Send + 'static> CongestionController for Controller<P
         now: Timestamp,
         publisher: &mut Pub,
     ) {
-        let told = self.settled();
-        told.srtt = u64::try_from(rtt.smoothed_rtt().as_nanos()).ok().map(Span);
-        told.acknowledged(packet, newest, bytes as u64, now);
-        told.publish(publisher);
+        let state = self.flush();
+        state.srtt = u64::try_from(rtt.smoothed_rtt().as_nanos()).ok().map(Span);
+        state.acknowledged(packet, newest, bytes as u64, now);
+        state.publish(publisher);
     }
 
     fn on_packet_lost<Pub: Publisher>(
@@ -281,7 +283,7 @@ impl<P: Policies + Clone + Send + 'static> CongestionController for Controller<P
         now: Timestamp,
         _publisher: &mut Pub,
     ) {
-        self.told.get_mut().lost(packet, bytes, begins_gap, persistent, now);
+        self.state.get_mut().lost(packet, bytes, begins_gap, persistent, now);
     }
 
     /// The ACK of the same frame follows.
@@ -291,28 +293,28 @@ impl<P: Policies + Clone + Send + 'static> CongestionController for Controller<P
         _now: Timestamp,
         _publisher: &mut Pub,
     ) {
-        let told = self.settled();
-        told.marks = told.marks.saturating_add(marks);
+        let state = self.flush();
+        state.marks = state.marks.saturating_add(marks);
     }
 
     fn on_mtu_update<Pub: Publisher>(&mut self, mtu: u16, _publisher: &mut Pub) {
-        self.settled().core.set_mtu(mtu);
+        self.flush().core.set_mtu(mtu);
     }
 
     /// Packets of the handshake whose keys are gone, and lost MTU probes.
     fn on_packet_discarded<Pub: Publisher>(&mut self, bytes: usize, _publisher: &mut Pub) {
-        let told = self.settled();
-        told.in_flight = told.in_flight.saturating_sub(bytes as u64);
+        let state = self.flush();
+        state.in_flight = state.in_flight.saturating_sub(bytes as u64);
     }
 
     fn earliest_departure_time(&self) -> Option<Timestamp> {
-        self.told.borrow_mut().settled().earliest()
+        self.state.borrow_mut().flush().earliest()
     }
 }
 
 impl<P: Policies + Clone> Clone for Controller<P> {
     fn clone(&self) -> Self {
-        Self { told: self.told.clone(), visit: self.visit.clone() }
+        Self { state: self.state.clone(), visit: self.visit.clone() }
     }
 }
 
@@ -320,16 +322,16 @@ impl<P: Policies + Clone> Clone for Controller<P> {
 impl<P: Policies> Drop for Controller<P> {
     fn drop(&mut self) {
         if let Some(visit) = self.visit.take().and_then(Arc::into_inner) {
-            visit.end(&self.settled().core);
+            visit.end(&self.flush().core);
         }
     }
 }
 
 impl<P: Policies> fmt::Debug for Controller<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = self.told.borrow();
+        let state = self.state.borrow();
         let mut shown = f.debug_struct("Controller");
-        let shown = shown.field("cwnd", &told.core.cwnd()).field("in_flight", &told.in_flight);
+        let shown = shown.field("cwnd", &state.core.cwnd()).field("in_flight", &state.in_flight);
         shown.finish_non_exhaustive()
     }
 }
@@ -339,7 +341,7 @@ const LATER_PERCENT: u16 = 125;
 /// What leaves at once under s2n-quic's own controllers (`MAX_BURST_PACKETS`).
 const BURST_PACKETS: u64 = 10;
 
-/// As s2n-quic counts bytes.
+/// Bytes as s2n-quic counts them.
 fn window(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }

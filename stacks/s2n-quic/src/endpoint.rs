@@ -44,7 +44,7 @@ impl<P> From<Factory<P>> for Endpoint<P> {
 }
 
 impl<P: Policies + Clone> Endpoint<P> {
-    /// Each connection is told what the last one to its remote address learned, and leaves what it
+    /// Each connection gets what the last one to its remote address learned, and leaves what it
     /// learned itself when it is over. A copy of the memory is the same memory: a service can read
     /// it, or write it down.
     #[must_use]

@@ -9,7 +9,7 @@
 //! Controls are named as everywhere in firstflight, and every event is handed to the controller
 //! that quinn and noq have too ([`firstflight_quic::Controller`]).
 //!
-//! # What s2n-quic tells
+//! # What s2n-quic reports
 //!
 //! - Each packet as it leaves, and when an acknowledged or lost one had left.
 //! - Which packets are the handshake's (those of which it does not say whether the application
@@ -19,12 +19,12 @@
 //!   routers of L4S do not know them for theirs.
 //! - Whether the application or the window limited what was sent.
 //!
-//! # What it does not tell
+//! # What it does not report
 //!
 //! - Which packets a frame acknowledges, but the newest and how many bytes: all count as if they
 //!   had left with the newest.
-//! - That a loss was none: s2n-quic forgets a packet when it declares it lost.
-//! - The time, so that no control can be woken.
+//! - That a loss was spurious: s2n-quic forgets a packet when it declares it lost.
+//! - The time between events, so that no control can be woken.
 //!
 //! # Pacing
 //!
@@ -69,7 +69,7 @@ impl Stack for S2n {
 /// ([`Facilities::MEMORY`]) it provides with [`Endpoint::remembering`].
 ///
 /// s2n-quic does not carry these:
-/// - [`Facilities::WAKE_UPS`] and [`Facilities::PACED_WAKE_UPS`]: it tells a controller no time;
+/// - [`Facilities::WAKE_UPS`] and [`Facilities::PACED_WAKE_UPS`]: it gives a controller no timer;
 /// - [`Facilities::L4S`]: its packets leave as ECT(0).
 pub const PROVIDES: Facilities = Facilities::SENT
     .and(Facilities::PACING)

@@ -21,12 +21,12 @@ const MTU: u16 = 1_200;
 const PACKET: u64 = MTU as u64;
 const RTT: Duration = Duration::from_millis(100);
 
-/// A controller with a clock that counts milliseconds, and what it told of itself.
+/// A controller with a clock that counts milliseconds, and the exits that it published.
 struct Path<P: Policies = Named> {
     controller: Controller<P>,
     zero: Timestamp,
     rtt: RttEstimator,
-    told: Told,
+    exits: Exits,
 }
 
 impl Path {
@@ -38,7 +38,7 @@ impl Path {
 impl<P: Policies + Clone + Send + 'static> Path<P> {
     fn of(controller: Controller<P>) -> Self {
         let rtt = RttEstimator::new(Duration::from_millis(333));
-        Self { controller, zero: NoopClock.get_time(), rtt, told: Told::default() }
+        Self { controller, zero: NoopClock.get_time(), rtt, exits: Exits::default() }
     }
 
     fn at(&self, ms: u64) -> Timestamp {
@@ -48,24 +48,24 @@ impl<P: Policies + Clone + Send + 'static> Path<P> {
     fn send(&mut self, ms: u64) -> PacketInfo {
         let at = self.at(ms);
         let (bytes, limited) = (MTU.into(), Some(false));
-        self.controller.on_packet_sent(at, bytes, limited, &self.rtt, &mut self.told)
+        self.controller.on_packet_sent(at, bytes, limited, &self.rtt, &mut self.exits)
     }
 
     fn ack(&mut self, ms: u64, sent: u64, info: PacketInfo, packets: u64) {
         let (now, sent, bytes) = (self.at(ms), self.at(sent), (packets * PACKET) as usize);
-        let told = &mut self.told;
-        self.controller.on_ack(sent, bytes, info, &self.rtt, &mut NoChance, now, told);
+        let exits = &mut self.exits;
+        self.controller.on_ack(sent, bytes, info, &self.rtt, &mut NoChance, now, exits);
     }
 
     fn lose(&mut self, ms: u64, info: PacketInfo, begins_gap: bool) {
         let (bytes, now) = (MTU.into(), self.at(ms));
-        let told = &mut self.told;
+        let exits = &mut self.exits;
         let (random, lasts) = (&mut NoChance, false);
-        self.controller.on_packet_lost(bytes, info, lasts, begins_gap, random, now, told);
+        self.controller.on_packet_lost(bytes, info, lasts, begins_gap, random, now, exits);
     }
 
     fn mark(&mut self, ms: u64, packets: u64) {
-        self.controller.on_explicit_congestion(packets, self.at(ms), &mut self.told);
+        self.controller.on_explicit_congestion(packets, self.at(ms), &mut self.exits);
     }
 
     fn cwnd(&self) -> u64 {
@@ -77,11 +77,11 @@ fn remote() -> SocketAddr {
     (IpAddr::from([192, 0, 2, 7]), 443).into()
 }
 
-/// What s2n-quic's subscribers hear.
+/// The windows with which start-up ended, as s2n-quic's subscribers get them.
 #[derive(Default)]
-struct Told(Vec<u32>);
+struct Exits(Vec<u32>);
 
-impl Publisher for Told {
+impl Publisher for Exits {
     fn on_slow_start_exited(&mut self, _cause: SlowStartExitCause, window: u32) {
         self.0.push(window);
     }
@@ -107,21 +107,21 @@ fn the_window_is_cwnd_and_is_full_where_a_packet_does_not_fit() {
     }
     assert!(path.controller.is_congestion_limited());
     assert_eq!(path.controller.bytes_in_flight(), 12_000);
-    path.controller.on_packet_discarded(MTU.into(), &mut path.told);
+    path.controller.on_packet_discarded(MTU.into(), &mut path.exits);
     assert!(!path.controller.is_congestion_limited());
 }
 
 #[test]
-fn a_control_begins_when_the_handshake_has_told_an_rtt() {
+fn a_control_begins_with_the_rtt_of_the_handshake() {
     let mut path = Path::new("rapid-start");
     let (at, bytes) = (path.at(1), MTU.into());
-    let opens = path.controller.on_packet_sent(at, bytes, None, &path.rtt, &mut path.told);
+    let handshake = path.controller.on_packet_sent(at, bytes, None, &path.rtt, &mut path.exits);
     assert_eq!((path.controller.bytes_in_flight(), path.cwnd()), (PACKET as u32, 10));
-    path.ack(101, 1, opens, 1);
+    path.ack(101, 1, handshake, 1);
     // Its first window is twice the ordinary one where it can be paced, and grows threefold.
     assert_eq!(path.cwnd(), 22);
     // s2n-quic's difference of two equal times is a microsecond.
-    let rtt = path.controller.look(|sender| sender.view().rtt.smoothed.0);
+    let rtt = path.controller.inspect(|sender| sender.view().rtt.smoothed.0);
     assert!(rtt.abs_diff(100_000_000) <= 1_000, "{rtt}");
     let mut early = Path::new("rapid-start");
     early.send(0);
@@ -139,7 +139,7 @@ fn slow_start_grows_by_every_packet_of_a_frame_and_by_none_in_a_recovery() {
     assert_eq!(path.cwnd(), 6, "and half a window is left");
     let after = path.send(110);
     path.ack(210, 110, after, 1);
-    assert!(!path.controller.look(|sender| sender.view().recovering));
+    assert!(!path.controller.inspect(|sender| sender.view().recovering));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn the_packets_of_one_loss_are_one_loss_with_its_gaps() {
     for (number, begins_gap) in [(1, true), (2, false), (5, true)] {
         path.lose(101, infos[number], begins_gap);
     }
-    assert_eq!(recorder.report().losses, 0, "nothing else has been told or asked");
+    assert_eq!(recorder.report().losses, 0, "nothing else has been reported or asked");
     assert_eq!(path.cwnd(), 5);
     let report = recorder.report();
     assert_eq!((report.losses, report.further_losses, report.gaps), (1, 0, 2));
@@ -163,7 +163,7 @@ fn the_packets_of_one_loss_are_one_loss_with_its_gaps() {
     let after = path.send(160);
     path.ack(260, 160, after, 1);
     assert_eq!(recorder.report().check(Facilities::GAPS | Facilities::PACKETS), Ok(()));
-    assert_eq!(path.told.0, [13_200], "as start-up ended");
+    assert_eq!(path.exits.0, [13_200], "as start-up ended");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn what_a_connection_learned_is_the_next_ones_when_it_is_over() {
 /// By how many packets the window grows in ten rounds after a rest of so many milliseconds, of
 /// which a round is 100. Start-up has ended with a loss.
 fn grown_after<C: s2n_quic_core::recovery::CongestionController>(mut of: C, rest: u64) -> u32 {
-    let (zero, mut told) = (NoopClock.get_time(), Told::default());
+    let (zero, mut exits) = (NoopClock.get_time(), Exits::default());
     let mut rtt = RttEstimator::new(RTT);
     rtt.update_rtt(Duration::ZERO, RTT, zero + RTT, true, PacketNumberSpace::ApplicationData);
     let mut round = |at: u64, share: u32, loses: bool| {
@@ -260,16 +260,16 @@ fn grown_after<C: s2n_quic_core::recovery::CongestionController>(mut of: C, rest
         let infos: Vec<_> = (1..=packets)
             .map(|packet| {
                 let is_last = Some(share > 1 && packet == packets);
-                of.on_packet_sent(sent, MTU.into(), is_last, &rtt, &mut told)
+                of.on_packet_sent(sent, MTU.into(), is_last, &rtt, &mut exits)
             })
             .collect();
         for (number, info) in infos.into_iter().enumerate() {
             if loses && number == 0 {
-                of.on_packet_lost(MTU.into(), info, false, true, &mut NoChance, now, &mut told);
+                of.on_packet_lost(MTU.into(), info, false, true, &mut NoChance, now, &mut exits);
                 continue;
             }
-            of.on_rtt_update(sent, now, &rtt, &mut told);
-            of.on_ack(sent, MTU.into(), info, &rtt, &mut NoChance, now, &mut told);
+            of.on_rtt_update(sent, now, &rtt, &mut exits);
+            of.on_ack(sent, MTU.into(), info, &rtt, &mut NoChance, now, &mut exits);
         }
         of.congestion_window() / u32::from(MTU)
     };

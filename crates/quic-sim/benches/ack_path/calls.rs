@@ -30,13 +30,13 @@ impl Calls {
         let (began, mtu) = path.expect("a controller was built");
         let mut controller = std::hint::black_box(factory.build(began, mtu));
         for call in self.calls.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            call.tell(&mut *controller);
+            call.apply(&mut *controller);
         }
     }
 }
 
 impl Watch for Calls {
-    fn saw(&mut self, event: &Event, _controller: &Built) {
+    fn on_event(&mut self, event: &Event, _controller: &Built) {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(*event);
     }
 }

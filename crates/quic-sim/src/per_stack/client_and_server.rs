@@ -21,7 +21,7 @@ use firstflight_sim::{Counts, Datagram, Ends, FlowOutcome, SenderState, Way};
 
 use super::end::{End, Sent};
 use super::setup::{QuicControl, Setup, SetupError};
-use super::shared::{Shared, Watching};
+use super::shared::{Shared, WatchedFactory};
 use super::tls::tls;
 
 /// Both ends of a QUIC connection. The client sends, the server receives.
@@ -30,7 +30,7 @@ pub struct ClientAndServer {
     server: End,
     connect: Option<ClientConfig>,
     log: Option<Tap<LogFile>>,
-    watching: Arc<Watching>,
+    factory: Arc<WatchedFactory>,
     controller: Option<Shared>,
     /// The stack's time of the simulation's zero.
     base: Clock,
@@ -43,7 +43,7 @@ pub struct ClientAndServer {
     /// Bytes of all that is to be sent; `None` without end.
     size: Option<u64>,
     /// What happens by the clock after the start.
-    plans: Plans,
+    schedule: Schedule,
     /// The stream being written and the room left on it.
     stream: Option<(StreamId, usize)>,
     /// Every stream that the receiver has not acknowledged whole.
@@ -57,10 +57,10 @@ pub struct ClientAndServer {
     /// When all of it was delivered.
     finished_at: Option<Instant>,
     /// Why the connection ended before its time.
-    broke: Option<String>,
+    error: Option<String>,
     /// The earliest of both ends' timers.
     deadline: Option<Instant>,
-    /// Packets between the two ends, kept for their memory.
+    /// Packets between the two ends: one allocation for all.
     scratch: Vec<Sent>,
 }
 
@@ -100,13 +100,13 @@ impl ClientAndServer {
     ) -> Result<Self, SetupError> {
         let packet = setup.check()?;
         let base = Clock::now();
-        let watching = Arc::new(Watching::new(build, base));
+        let factory = Arc::new(WatchedFactory::new(build, base));
         let tls = tls();
 
         let mut transport = setup.transport(packet);
-        transport.congestion_controller_factory(watching.clone());
-        let tells = !matches!(setup.control, QuicControl::Stacks(OfStack::Bbr));
-        let log = log.map(|(header, to)| watching.log(header, to, tells));
+        transport.congestion_controller_factory(factory.clone());
+        let reports_exit = !matches!(setup.control, QuicControl::Stacks(OfStack::Bbr));
+        let log = log.map(|(header, to)| factory.log(header, to, reports_exit));
         if let Some(log) = &log {
             seam::log(&mut transport, log.clone(), base);
         }
@@ -114,7 +114,7 @@ impl ClientAndServer {
         connect.transport_config(Arc::new(transport));
 
         let mut server = ServerConfig::with_crypto(tls.server);
-        server.transport_config(Arc::new(setup.receiving(packet)));
+        server.transport_config(Arc::new(setup.receiver(packet)));
         let mut tokens = ValidationTokenConfig::default();
         tokens.sent(0);
         server.validation_token_config(tokens);
@@ -125,7 +125,7 @@ impl ClientAndServer {
             server: End::server(endpoint(), seed(setup.seed, 1), packet, server),
             connect: Some(connect),
             log,
-            watching,
+            factory,
             controller: None,
             base,
             packet_bytes: setup.packet_bytes,
@@ -134,7 +134,7 @@ impl ClientAndServer {
                 .size
                 .map(|size| size.saturating_sub(setup.writes.iter().map(|(_, bytes)| bytes).sum())),
             size: setup.size,
-            plans: Plans {
+            schedule: Schedule {
                 started: None,
                 writes: setup.writes.iter().copied().collect(),
                 receiver_window_until: setup.receiver_window_until,
@@ -142,7 +142,7 @@ impl ClientAndServer {
             stream: None,
             open: Vec::new(),
             connected: false,
-            broke: None,
+            error: None,
             stopped: None,
             delivered: 0,
             finished_at: None,
@@ -167,7 +167,7 @@ impl ClientAndServer {
 
     /// What the sender has learned of its path, if it is one of firstflight's.
     pub(crate) fn learned(&self) -> Option<Learned> {
-        self.controller.as_ref()?.look().controller.sender()?.learned()
+        self.controller.as_ref()?.lock().controller.sender()?.learned()
     }
 
     fn clock(&self, now: Instant) -> Clock {
@@ -188,8 +188,8 @@ impl ClientAndServer {
         }
         self.server.transmit(clock, &mut self.scratch);
         out.extend(self.scratch.drain(..).map(|sent| datagram(Way::Back, sent)));
-        let planned = self.plans.next().map(|at| self.clock(at));
-        let due = [self.client.deadline(), self.server.deadline(), planned];
+        let scheduled = self.schedule.next().map(|at| self.clock(at));
+        let due = [self.client.deadline(), self.server.deadline(), scheduled];
         let due = due.into_iter().flatten().min();
         self.deadline = due.map(|due| {
             let ns = due.saturating_duration_since(self.base).as_nanos();
@@ -198,17 +198,17 @@ impl ClientAndServer {
     }
 
     /// The application writes more, or the receiver opens its window, if the time has come.
-    fn do_as_planned(&mut self, now: Instant) {
-        if self.plans.opens_at().is_some_and(|at| at <= now) {
+    fn follow_schedule(&mut self, now: Instant) {
+        if self.schedule.opens_at().is_some_and(|at| at <= now) {
             // A receiver that nothing has reached yet has no window.
-            let later = self.plans.receiver_window_until.map(|after| after + LATER_NS);
-            self.plans.receiver_window_until = later.filter(|_| self.server.peek().is_none());
+            let later = self.schedule.receiver_window_until.map(|after| after + RETRY_NS);
+            self.schedule.receiver_window_until = later.filter(|_| self.server.peek().is_none());
             if let Some(connection) = self.server.connection() {
                 connection.set_receive_window(VarInt::MAX);
             }
         }
-        while self.plans.writes_at().is_some_and(|at| at <= now)
-            && let Some((_, bytes)) = self.plans.writes.pop_front()
+        while self.schedule.writes_at().is_some_and(|at| at <= now)
+            && let Some((_, bytes)) = self.schedule.writes.pop_front()
         {
             self.to_write.iter_mut().for_each(|left| *left += bytes);
         }
@@ -217,7 +217,7 @@ impl ClientAndServer {
     fn on_client_event(&mut self, event: &Event) {
         match event {
             Event::Connected => self.connected = true,
-            Event::ConnectionLost { reason } => self.broke = Some(reason.to_string()),
+            Event::ConnectionLost { reason } => self.error = Some(reason.to_string()),
             Event::Stream(StreamEvent::Finished { id }) => self.open.retain(|open| open != id),
             _ => {}
         }
@@ -265,7 +265,7 @@ impl ClientAndServer {
             }
             Event::Stream(StreamEvent::Readable { id }) => self.delivered += read(connection, *id),
             Event::ConnectionLost { reason } => {
-                self.broke.get_or_insert_with(|| reason.to_string());
+                self.error.get_or_insert_with(|| reason.to_string());
             }
             _ => {}
         }
@@ -276,13 +276,13 @@ impl ClientAndServer {
 }
 
 /// What happens by the clock, in nanoseconds after the start.
-struct Plans {
+struct Schedule {
     started: Option<Instant>,
     writes: VecDeque<(u64, u64)>,
     receiver_window_until: Option<u64>,
 }
 
-impl Plans {
+impl Schedule {
     fn writes_at(&self) -> Option<Instant> {
         Some(self.started? + Span(self.writes.front()?.0))
     }
@@ -299,10 +299,10 @@ impl Plans {
 impl Ends for ClientAndServer {
     fn start(&mut self, now: Instant, out: &mut Vec<Datagram>) {
         let clock = self.clock(now);
-        self.plans.started = Some(now);
+        self.schedule.started = Some(now);
         if let Some(config) = self.connect.take() {
             self.client.connect(clock, config);
-            self.controller = self.watching.built();
+            self.controller = self.factory.built();
         }
         self.after_event(now, out);
     }
@@ -326,7 +326,7 @@ impl Ends for ClientAndServer {
         let clock = self.clock(now);
         self.client.expire(clock);
         self.server.expire(clock);
-        self.do_as_planned(now);
+        self.follow_schedule(now);
         self.after_event(now, out);
     }
 
@@ -346,15 +346,15 @@ impl Ends for ClientAndServer {
     }
 
     fn cwnd(&self) -> Bytes {
-        Bytes(self.controller.as_ref().map_or(0, |shared| shared.look().controller.cwnd()))
+        Bytes(self.controller.as_ref().map_or(0, |shared| shared.lock().controller.cwnd()))
     }
 
     fn in_flight(&self) -> Bytes {
-        Bytes(self.controller.as_ref().map_or(0, |shared| shared.look().watch.in_flight))
+        Bytes(self.controller.as_ref().map_or(0, |shared| shared.lock().watch.in_flight))
     }
 
     fn exit(&self) -> Option<StartupExit> {
-        self.controller.as_ref()?.look().watch.exit
+        self.controller.as_ref()?.lock().watch.exit
     }
 
     fn state(&self) -> SenderState {
@@ -368,7 +368,7 @@ impl Ends for ClientAndServer {
             timeouts: 0,
         };
         if let (Some(shared), Some(connection)) = (&self.controller, self.client.peek()) {
-            let seen = shared.look();
+            let seen = shared.lock();
             state.cwnd = Bytes(seen.controller.cwnd());
             state.ssthresh = seen.controller.ssthresh().map_or(Bytes::MAX, Bytes);
             state.in_flight = Bytes(seen.watch.in_flight);
@@ -382,7 +382,7 @@ impl Ends for ClientAndServer {
 
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         let Some(shared) = &self.controller else { return };
-        if let Some(sender) = shared.look().controller.sender() {
+        if let Some(sender) = shared.lock().controller.sender() {
             sender.gauges(report);
         }
     }
@@ -390,7 +390,7 @@ impl Ends for ClientAndServer {
     fn failure(&self) -> Option<String> {
         let log = self.log.as_ref().and_then(|log| log.finish().err());
         let log = log.map(|error| format!("its qlog was not written: {error}"));
-        self.broke.clone().or(log)
+        self.error.clone().or(log)
     }
 
     /// A stack counts packets of any content. What it declares lost it sends again.
@@ -401,7 +401,7 @@ impl Ends for ClientAndServer {
         };
         // A stack asks the controller for its window: not while it is locked.
         let path = seam::stats(connection);
-        let seen = shared.look();
+        let seen = shared.lock();
         let sender = seen.controller.sender();
         let seen = &seen.watch;
         FlowOutcome {
@@ -450,8 +450,8 @@ fn seed(flow: u64, end: u8) -> [u8; 32] {
 /// more gaps than that behind. A mebibyte has fewer packets.
 const STREAM: usize = 1 << 20;
 
-/// When a receiver is looked at again that was not there, in nanoseconds.
-const LATER_NS: u64 = 1_000_000;
+/// When a receiver that had no connection yet is asked again, in nanoseconds.
+const RETRY_NS: u64 = 1_000_000;
 
 /// The stack keeps a piece that the application wrote until all of it is acknowledged, so that
 /// where the sender keeps little they are as long as a packet.

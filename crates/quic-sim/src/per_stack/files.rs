@@ -87,8 +87,8 @@ impl Files {
         self.setup.size = Some(bytes);
         self.setup.seed = self.setup.seed.wrapping_add(1);
         if let QuicControl::Ours(factory) = &mut self.setup.control {
-            let told = |(learned, at)| PathHint::Own(Learned { age: now.since(at), ..learned });
-            **factory = factory.as_ref().clone().hinted(self.learned.map(told));
+            let hint = |(learned, at)| PathHint::Own(Learned { age: now.since(at), ..learned });
+            **factory = factory.as_ref().clone().hinted(self.learned.map(hint));
         }
         // The first connection has shown that the size of its packets is one.
         let Ok(pair) = ClientAndServer::new(&self.setup) else { return };

@@ -114,23 +114,22 @@ impl Setup {
         let window = self.initial_window.or(self.window_for_large_packets());
         match &self.control {
             QuicControl::Ours(factory) => {
-                Build::Ours(Box::new(Factory::clone(factory).opening(&self.constants())))
+                Build::Ours(Box::new(Factory::clone(factory).with_constants(&self.constants())))
             }
             QuicControl::Stacks(own) => Build::Other(own.factory(window)),
         }
     }
 
-    /// quinn sends while its window is larger than what is in flight with the next packet, and
-    /// holds even ACKs back with what they would leave with. Its own initial window, of 12,000
-    /// bytes whatever the packet has, would so be none for a large one, and RFC 9002's (section
-    /// 7.2) of two packets one.
+    /// quinn sends while the flight with the next packet stays below its window, and holds even
+    /// ACKs back. For large packets its own initial window of 12,000 bytes would let none leave,
+    /// and RFC 9002's of two packets (section 7.2) one.
     fn window_for_large_packets(&self) -> Option<u64> {
         let least = LEAST_PACKETS * self.packet_bytes;
         (least > STACKS_WINDOW).then_some(least)
     }
 
-    /// What the end has that receives.
-    pub(crate) fn receiving(&self, packet: u16) -> TransportConfig {
+    /// The configuration of the receiver.
+    pub(crate) fn receiver(&self, packet: u16) -> TransportConfig {
         let mut transport = self.transport(packet);
         if let Some(window) = self.window_for_large_packets() {
             transport.congestion_controller_factory(OfStack::Cubic.factory(Some(window)));
@@ -150,7 +149,7 @@ impl Setup {
         }
     }
 
-    /// What both ends have in common.
+    /// The configuration that both ends have in common.
     pub(crate) fn transport(&self, packet: u16) -> TransportConfig {
         let window = self.path_bytes.saturating_mul(PATHS_OF_WINDOW);
         let mut transport = TransportConfig::default();

@@ -11,14 +11,14 @@ use firstflight_core::units::{Bytes, Instant};
 use firstflight_qlog::{Completing, Header, Probe, Tap, startup_probe};
 use firstflight_runner::LogFile;
 
-/// Builds controllers that can be watched, and has the last one built.
-pub(crate) struct Watching {
+/// Builds controllers that can be watched, and keeps a handle to the last one.
+pub(crate) struct WatchedFactory {
     build: Build,
     base: Clock,
     built: Mutex<Option<Shared>>,
 }
 
-/// A controller that somebody else may look at.
+/// A controller that both the stack and the simulation hold.
 pub(crate) type Shared = Watched<Counts>;
 
 /// What is counted about it.
@@ -39,18 +39,23 @@ pub(crate) struct Counts {
     pub(crate) exit: Option<StartupExit>,
 }
 
-impl Watching {
+impl WatchedFactory {
     pub(crate) fn new(build: Build, base: Clock) -> Self {
         Self { build, base, built: Mutex::new(None) }
     }
 
-    /// A log that tells the begin and the end of start-up besides what the stack writes into it, if
-    /// the controller tells.
-    pub(crate) fn log(self: &Arc<Self>, header: Header, to: LogFile, tells: bool) -> Tap<LogFile> {
-        let watching = Arc::clone(self);
+    /// The stack's log, with the begin and the end of start-up added if the controller reports
+    /// them.
+    pub(crate) fn log(
+        self: &Arc<Self>,
+        header: Header,
+        to: LogFile,
+        reports_exit: bool,
+    ) -> Tap<LogFile> {
+        let factory = Arc::clone(self);
         // quinn writes its log between its calls to the controller, so that nobody holds the lock.
-        let exit = move || Some(watching.built()?.look().watch.exit?.why.name());
-        let probe: Probe = if tells { startup_probe(exit) } else { Box::new(|| None) };
+        let exit = move || Some(factory.built()?.lock().watch.exit?.why.name());
+        let probe: Probe = if reports_exit { startup_probe(exit) } else { Box::new(|| None) };
         Tap::new(Completing::new(to, header, probe))
     }
 
@@ -65,7 +70,7 @@ impl Watching {
     }
 }
 
-impl ControllerFactory for Watching {
+impl ControllerFactory for WatchedFactory {
     fn build(self: Arc<Self>, now: Clock, current_mtu: u16) -> Box<dyn Controller> {
         let controller = self.build.controller(now, current_mtu);
         let counts = Counts {
@@ -84,7 +89,7 @@ impl ControllerFactory for Watching {
 }
 
 impl Watch for Counts {
-    fn saw(&mut self, event: &Event, controller: &Built) {
+    fn on_event(&mut self, event: &Event, controller: &Built) {
         match *event {
             Event::Sent { bytes, .. } => self.in_flight += bytes,
             Event::Ack { bytes, .. } => self.acked += bytes,

@@ -22,7 +22,7 @@ impl OtherStack for Itself {
         NAME
     }
 
-    fn owns(&self) -> &'static str {
+    fn prefix(&self) -> &'static str {
         OF_STACK
     }
 
@@ -30,7 +30,7 @@ impl OtherStack for Itself {
         MIN_PACKET..=MAX_PACKET
     }
 
-    fn own(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {
+    fn own_control(&self, spec: &ControlSpec) -> Result<Option<&'static str>, ControlProblem> {
         if !spec.startup.name.starts_with(OF_STACK) {
             return Ok(None);
         }

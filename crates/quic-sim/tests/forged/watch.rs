@@ -38,7 +38,7 @@ impl ControllerFactory for Watching {
     fn build(self: Arc<Self>, now: Clock, mtu: u16) -> Box<dyn Controller> {
         let inner = Arc::clone(&self.factory).build(now, mtu);
         let watched = Watched { inner, seen: Arc::clone(&self.seen) };
-        watched.look(|seen, window| {
+        watched.update(|seen, window| {
             *seen = Seen { first_window: window, least_window: window, ..Seen::default() };
             seen.mtu = mtu.into();
         });
@@ -47,7 +47,7 @@ impl ControllerFactory for Watching {
 }
 
 impl Watched {
-    fn look(&self, change: impl FnOnce(&mut Seen, u64)) {
+    fn update(&self, change: impl FnOnce(&mut Seen, u64)) {
         let window = self.inner.metrics().congestion_window;
         let mut seen = self.seen.lock().unwrap();
         change(&mut seen, window);
@@ -61,7 +61,7 @@ impl Watched {
 impl Controller for Watched {
     fn on_sent(&mut self, now: Clock, bytes: u64, last_packet_number: u64) {
         self.inner.on_sent(now, bytes, last_packet_number);
-        self.look(|seen, window| {
+        self.update(|seen, window| {
             seen.above += u64::from(seen.in_flight > window);
             seen.in_flight += bytes;
             seen.sent += bytes;
@@ -70,22 +70,22 @@ impl Controller for Watched {
 
     fn on_ack(&mut self, now: Clock, sent: Clock, bytes: u64, limited: bool, rtt: &RttEstimator) {
         self.inner.on_ack(now, sent, bytes, limited, rtt);
-        self.look(|seen, _| seen.acked += bytes);
+        self.update(|seen, _| seen.acked += bytes);
     }
 
     fn on_end_acks(&mut self, now: Clock, in_flight: u64, limited: bool, newest: Option<u64>) {
         self.inner.on_end_acks(now, in_flight, limited, newest);
-        self.look(|seen, _| seen.in_flight = in_flight);
+        self.update(|seen, _| seen.in_flight = in_flight);
     }
 
     fn on_congestion_event(&mut self, now: Clock, sent: Clock, persistent: bool, lost: u64) {
         self.inner.on_congestion_event(now, sent, persistent, lost);
-        self.look(|seen, _| seen.in_flight = seen.in_flight.saturating_sub(lost));
+        self.update(|seen, _| seen.in_flight = seen.in_flight.saturating_sub(lost));
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
         self.inner.on_mtu_update(new_mtu);
-        self.look(|seen, _| seen.mtu = new_mtu.into());
+        self.update(|seen, _| seen.mtu = new_mtu.into());
     }
 
     fn window(&self) -> u64 {

@@ -70,28 +70,28 @@ impl<P: Policies, S: Stack> Controller<P, S> {
         self.update_window();
         let repairs = self.period.has_withheld() || self.sender.view().recovering;
         let is_steady = !repairs && matches!(self.rest, Rest::None);
-        self.calm = self.heard && is_steady && self.departures.is_none();
+        self.calm = self.had_ack && is_steady && self.departures.is_none();
     }
 
-    /// Tells the core what has left before a frame acknowledges so much more, an MTU probe too, of
-    /// which quinn says nothing. Returns SND.NXT.
+    /// Reports what has left before a frame acknowledges `acked` bytes more, MTU probes included,
+    /// of whose sending quinn says nothing. Returns SND.NXT.
     #[inline(always)]
     fn catch_up(&mut self, at: Instant, acked: u64, in_flight: u64) -> u64 {
         let view = self.sender.view();
         let position = view.delivered.0.saturating_add(acked).saturating_add(in_flight);
         self.unreported = self.unreported.max(position.saturating_sub(view.sent.0));
         if self.unreported > 0 {
-            self.tell_sent(at);
+            self.report_sent(at);
         }
         self.in_flight = in_flight;
         position
     }
 
-    /// What the newest packet acknowledged tells, which left at [`Controller::newest`].
+    /// Takes the RTT of the newest packet acknowledged, which left at [`Controller::newest`].
     #[inline]
     fn measure(&mut self, now: Clock, ack: &mut Ack) {
         let rtt = elapsed(self.newest, now);
-        if std::mem::replace(&mut self.heard, true) {
+        if std::mem::replace(&mut self.had_ack, true) {
             ack.rtt = Some(rtt);
         } else if self.sender.view().rtt.smoothed == Span(0) {
             self.sender.on_handshake(ack.now, rtt);
@@ -128,7 +128,7 @@ impl<P: Policies, S: Stack> Reports<Clock> for Controller<P, S> {
 }
 
 impl<P: Policies, S: Stack> Controller<P, S> {
-    /// An ACK that tells of marks, once per frame. If it reduces the window for them, a recovery
+    /// An ACK that reports marks, once per frame. If it reduces the window for them, a recovery
     /// period begins (RFC 9002 appendix B.7).
     #[cold]
     fn report_marked(&mut self, ack: &Ack) {

@@ -1,8 +1,8 @@
 //! A source that rests: everything is acknowledged, and the stack has nothing more to send.
 //!
-//! The core is told how long it rested as data leaves again, as over TCP: CUBIC does not count the
-//! time (RFC 9438 section 5.8), and BBR sets the pace of what leaves. The window stays (RFC 9002
-//! section 7.8).
+//! As data leaves again, the core gets how long the source rested, as over TCP: CUBIC does not
+//! count the time (RFC 9438 section 5.8), and BBR sets the pace of what leaves. The window stays
+//! (RFC 9002 section 7.8).
 
 use std::time::Instant as Clock;
 
@@ -11,16 +11,16 @@ use firstflight_core::pair::Policies;
 use super::{Controller, elapsed};
 use crate::stack::Stack;
 
-/// How far the core has been told of a rest.
+/// How far a rest has been reported to the core.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rest {
     /// There is none.
     None,
-    /// The source rests since its newest data left, then.
+    /// The source rests since this time, when its newest data left.
     Since(Clock),
-    /// Something has left since, and the rest up to then is told. It may have been nothing but an
-    /// acknowledgement: the next frame shows when data left.
-    Told(Clock),
+    /// Something left at this time, and the rest up to it is reported. It may have been nothing but
+    /// an acknowledgement: the next frame shows when data left.
+    Reported(Clock),
 }
 
 impl<P: Policies, S: Stack> Controller<P, S> {
@@ -29,7 +29,7 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     pub(super) fn note_rest(&mut self, in_flight: u64, app_limited: bool) {
         match self.rest {
             Rest::None => {}
-            Rest::Since(from) | Rest::Told(from) => self.tell_rest(from, self.newest),
+            Rest::Since(from) | Rest::Reported(from) => self.report_rest(from, self.newest),
         }
         self.rest = Rest::None;
         if in_flight == 0 && app_limited {
@@ -41,12 +41,12 @@ impl<P: Policies, S: Stack> Controller<P, S> {
     /// Something leaves.
     pub(super) fn end_rest(&mut self, now: Clock) {
         let Rest::Since(from) = self.rest else { return };
-        self.tell_rest(from, now);
-        self.rest = if S::TELLS_OF_ACKS { Rest::Told(now) } else { Rest::None };
+        self.report_rest(from, now);
+        self.rest = if S::REPORTS_PURE_ACKS { Rest::Reported(now) } else { Rest::None };
         self.notes_sending = self.notes_each();
     }
 
-    fn tell_rest(&mut self, from: Clock, to: Clock) {
+    fn report_rest(&mut self, from: Clock, to: Clock) {
         self.sender.on_rest(self.now(to), elapsed(from, to), None);
         self.update_window();
     }

@@ -247,7 +247,7 @@ fn happen(controller: &mut Controller, now: Clock, event: &Event) {
 }
 
 /// Every pair of policies that need nothing, so that they read no times.
-fn timeless() -> Vec<String> {
+fn without_needs() -> Vec<String> {
     let of = |needs: fn(&str) -> Option<Needs>, all: &'static [Card]| {
         all.iter().map(|it| it.name).filter(move |name| needs(name) == Some(Needs::NONE))
     };
@@ -301,16 +301,16 @@ proptest! {
 proptest! {
     #[test]
     fn policies_that_read_no_times_decide_the_same_where_time_stands_still(
-        name in proptest::sample::select(timeless()),
+        name in proptest::sample::select(without_needs()),
         rounds in proptest::collection::vec((20_u64..300, 0_u8..20), 1..80),
     ) {
-        let mut spared = Path::new(&name);
-        let mut told = Path { controller: spared.controller.clone(), ..spared };
-        prop_assert!(!spared.controller.reads_times, "{}", name);
-        told.controller.reads_times = true;
+        let mut timeless = Path::new(&name);
+        let mut timed = Path { controller: timeless.controller.clone(), ..timeless };
+        prop_assert!(!timeless.controller.reads_times, "{}", name);
+        timed.controller.reads_times = true;
         let mut now = 0;
         for (rtt, trouble) in rounds {
-            for path in [&mut spared, &mut told] {
+            for path in [&mut timeless, &mut timed] {
                 let packets = path.window().min(100);
                 path.send(now, packets);
                 (0..packets / 2).for_each(|pair| path.ack(now + rtt + pair % 10, now, 2));
@@ -324,8 +324,8 @@ proptest! {
                 }
             }
             now += rtt + 11;
-            prop_assert_eq!(spared.controller.window(), told.controller.window(), "{}", name);
-            let exits = [&spared, &told].map(|path| path.controller.sender().first_exit());
+            prop_assert_eq!(timeless.controller.window(), timed.controller.window(), "{}", name);
+            let exits = [&timeless, &timed].map(|path| path.controller.sender().first_exit());
             prop_assert_eq!(exits[0], exits[1], "{}", name);
         }
     }

@@ -13,7 +13,7 @@ use noq_proto::congestion::{Controller as Noqs, ControllerMetrics};
 use super::{Controller, Watch, Watched};
 use crate::stack::Stack;
 
-/// noq 1.4: the control's rate, and the loss of which noq is telling.
+/// noq 1.4: the control's rate, and the loss that noq is reporting.
 #[derive(Clone, Debug, Default)]
 pub struct Noq {
     /// Asked for twice per packet.
@@ -22,8 +22,8 @@ pub struct Noq {
     last_lost: Option<u64>,
     /// Runs of numbers among the packets lost since the last event for a loss.
     gaps: u32,
-    /// An event came for the last loss. None comes for one of packets that are nothing but
-    /// acknowledgements, of which noq says that it was spurious all the same.
+    /// An event came for the last loss. None comes for lost packets that are nothing but
+    /// acknowledgements, which noq may call spurious all the same.
     can_undo: bool,
 }
 
@@ -56,11 +56,11 @@ impl<P> Noqs for Controller<P>
 where
     P: Policies + Clone + Send + Sync + 'static,
 {
-    /// `on_sent` tells of the transmission as a whole, with padding and with packets that are only
+    /// `on_sent` reports the transmission as a whole, with padding and with packets that are only
     /// acknowledgements, and without MTU probes.
     #[inline]
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, _number: u64) {
-        self.leaves(now, bytes.into(), bytes.into());
+        self.sent(now, bytes.into(), bytes.into());
     }
 
     #[inline]
@@ -167,7 +167,7 @@ pub enum Event {
     Lost { now: Instant, bytes: u16, number: u64 },
     /// Packets were lost or marked.
     Congestion { now: Instant, sent: Instant, persistent: bool, ecn: bool, lost: u64, last: u64 },
-    /// The last loss was none.
+    /// The last loss was spurious.
     Spurious,
     /// The peer is to acknowledge that often.
     AckFrequency { threshold: u64, delay: Duration },
@@ -178,9 +178,9 @@ pub enum Event {
 }
 
 impl Event {
-    /// Tells a controller.
+    /// Makes this call.
     #[inline]
-    pub fn tell(&self, to: &mut dyn Noqs) {
+    pub fn apply(&self, to: &mut dyn Noqs) {
         match *self {
             Self::Sent { now, bytes, number } => {
                 to.on_packet_sent(now, u16::try_from(bytes).unwrap_or(u16::MAX), number);
@@ -209,15 +209,15 @@ impl Event {
 
 impl<W: Watch> Noqs for Watched<W> {
     fn on_sent(&mut self, now: Instant, bytes: u64, last: u64) {
-        self.tell(Event::Transmitted { now, bytes, last });
+        self.forward(Event::Transmitted { now, bytes, last });
     }
 
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
-        self.tell(Event::Sent { now, bytes: bytes.into(), number });
+        self.forward(Event::Sent { now, bytes: bytes.into(), number });
     }
 
     fn on_cwnd_limited(&mut self) {
-        self.tell(Event::Full);
+        self.forward(Event::Full);
     }
 
     fn on_ack(
@@ -229,7 +229,7 @@ impl<W: Watch> Noqs for Watched<W> {
         idle: bool,
         rtt: &RttEstimator,
     ) {
-        self.tell(Event::Ack { now, sent, bytes, number, idle, rtt: *rtt });
+        self.forward(Event::Ack { now, sent, bytes, number, idle, rtt: *rtt });
     }
 
     fn on_end_acks(
@@ -239,11 +239,11 @@ impl<W: Watch> Noqs for Watched<W> {
         app_limited: bool,
         largest: Option<u64>,
     ) {
-        self.tell(Event::EndAcks { now, in_flight, app_limited, largest });
+        self.forward(Event::EndAcks { now, in_flight, app_limited, largest });
     }
 
     fn on_packet_lost(&mut self, bytes: u16, number: u64, now: Instant) {
-        self.tell(Event::Lost { now, bytes, number });
+        self.forward(Event::Lost { now, bytes, number });
     }
 
     fn on_congestion_event(
@@ -255,19 +255,19 @@ impl<W: Watch> Noqs for Watched<W> {
         lost: u64,
         last: u64,
     ) {
-        self.tell(Event::Congestion { now, sent, persistent, ecn, lost, last });
+        self.forward(Event::Congestion { now, sent, persistent, ecn, lost, last });
     }
 
     fn on_spurious_congestion_event(&mut self) {
-        self.tell(Event::Spurious);
+        self.forward(Event::Spurious);
     }
 
     fn on_ack_frequency_update(&mut self, threshold: u64, delay: Duration) {
-        self.tell(Event::AckFrequency { threshold, delay });
+        self.forward(Event::AckFrequency { threshold, delay });
     }
 
     fn on_mtu_update(&mut self, mtu: u16) {
-        self.tell(Event::Mtu(mtu));
+        self.forward(Event::Mtu(mtu));
     }
 
     fn window(&self) -> u64 {
@@ -275,7 +275,7 @@ impl<W: Watch> Noqs for Watched<W> {
     }
 
     fn metrics(&self) -> ControllerMetrics {
-        self.look().controller.as_stacks().metrics()
+        self.lock().controller.as_stacks().metrics()
     }
 
     fn clone_box(&self) -> Box<dyn Noqs> {
@@ -283,7 +283,7 @@ impl<W: Watch> Noqs for Watched<W> {
     }
 
     fn initial_window(&self) -> u64 {
-        self.look().controller.as_stacks().initial_window()
+        self.lock().controller.as_stacks().initial_window()
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -1,4 +1,4 @@
-//! What noq tells and quinn does not.
+//! What noq reports and quinn does not.
 
 use std::time::{Duration, Instant};
 
@@ -96,7 +96,7 @@ fn the_window_is_cwnd_and_the_pacers_rate_is_the_controls() {
 }
 
 #[test]
-fn each_packet_is_told_as_it_is_whatever_its_size() {
+fn each_packet_is_reported_as_it_is_whatever_its_size() {
     let mut path = Path::new("search", 0);
     path.controller.on_packet_sent(path.zero, 1_452, 0);
     path.controller.on_packet_sent(path.zero, 40, 1);

@@ -1,4 +1,5 @@
-//! A stack's own controllers under names of their own, so that tables can list them beside ours.
+//! A stack's own controllers under names of their own, so that tables can list them together with
+//! ours.
 
 use std::sync::Arc;
 
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_in_the_table_is_known_and_a_slip_is_told() {
+    fn every_name_in_the_table_is_known_and_a_slip_gets_the_nearest() {
         OWN.iter().for_each(|own| assert!(any(own.name).is_ok(), "{}", own.name));
         let problem = any(&format!("{OF_STACK}cubix")).err().unwrap().to_string();
         assert!(problem.contains(&format!("did you mean `{OF_STACK}cubic`")), "{problem}");

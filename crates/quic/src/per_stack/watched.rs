@@ -32,8 +32,8 @@ pub enum Built {
 
 /// A callback after each event of a controller.
 pub trait Watch: Clone + Send + 'static {
-    /// The controller has handled the event.
-    fn saw(&mut self, event: &Event, controller: &Built);
+    /// The controller has handled `event`.
+    fn on_event(&mut self, event: &Event, controller: &Built);
 }
 
 /// A controller with its callback, behind a handle that can be copied: the stack holds one copy,
@@ -54,21 +54,21 @@ impl Build {
     /// # Errors
     /// As of [`any`].
     pub fn named(name: &str) -> Result<Self, ControlProblem> {
-        Self::opening(name, &Constants::default())
+        Self::with_constants(name, &Constants::default())
     }
 
-    /// The control of that name that opens as these constants say.
+    /// The control of that name, with the first window and ssthresh of these constants.
     ///
     /// # Errors
     /// As of [`any`].
-    pub fn opening(name: &str, constants: &Constants) -> Result<Self, ControlProblem> {
+    pub fn with_constants(name: &str, constants: &Constants) -> Result<Self, ControlProblem> {
         if let Some(own) = OfStack::named(name.trim()) {
             return Ok(Self::Other(own.factory(constants.initial_window)));
         }
         if name.trim().starts_with(OF_STACK) {
             return any(name).map(Self::Other);
         }
-        control(name).map(|factory| Self::Ours(Box::new(factory.opening(constants))))
+        control(name).map(|factory| Self::Ours(Box::new(factory.with_constants(constants))))
     }
 
     /// A controller for a path that begins at `now` with packets of `mtu` bytes.
@@ -125,7 +125,7 @@ impl Clone for Built {
 }
 
 impl<W: Watch> Watched<W> {
-    /// Wraps a controller: `watch` is told every event that the controller is told from now on.
+    /// Wraps a controller: `watch` gets every event that the controller gets from now on.
     pub fn new(controller: Built, watch: W) -> Self {
         Self(Arc::new(Mutex::new(WatchedController { controller, watch })))
     }
@@ -136,27 +136,28 @@ impl<W: Watch> Watched<W> {
     }
 
     /// Locks the controller and its callback; the stack waits until the guard is dropped.
-    pub fn look(&self) -> MutexGuard<'_, WatchedController<W>> {
+    pub fn lock(&self) -> MutexGuard<'_, WatchedController<W>> {
         // A panic while it was locked leaves the counts valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn tell(&self, event: Event) {
-        let seen = &mut *self.look();
-        event.tell(seen.controller.as_stacks_mut());
-        seen.watch.saw(&event, &seen.controller);
+    /// Makes the call, then the callback.
+    pub(super) fn forward(&self, event: Event) {
+        let seen = &mut *self.lock();
+        event.apply(seen.controller.as_stacks_mut());
+        seen.watch.on_event(&event, &seen.controller);
     }
 
     /// The window, for the stack.
     pub(super) fn asked_for_window(&self) -> u64 {
-        let seen = &mut *self.look();
-        seen.watch.saw(&Event::Window, &seen.controller);
+        let seen = &mut *self.lock();
+        seen.watch.on_event(&Event::Window, &seen.controller);
         seen.controller.as_stacks().window()
     }
 
     /// A controller of its own for another path, and a copy of the callback.
     pub(super) fn copy(&self) -> Self {
-        let seen = self.look();
+        let seen = self.lock();
         Self::new(seen.controller.clone(), seen.watch.clone())
     }
 }

@@ -17,7 +17,7 @@ where
     /// A transmission is divided into packets as quinn does.
     #[inline]
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
-        self.leaves(now, bytes, self.mtu());
+        self.sent(now, bytes, self.mtu());
     }
 
     #[inline]
@@ -29,7 +29,7 @@ where
         _app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        if self.follows() {
+        if self.sets_rate() {
             self.stack.note_rtt(rtt);
         }
         self.acknowledged(sent, bytes);
@@ -119,9 +119,9 @@ pub enum Event {
 }
 
 impl Event {
-    /// Tells a controller.
+    /// Makes this call.
     #[inline]
-    pub fn tell(&self, to: &mut dyn Quinns) {
+    pub fn apply(&self, to: &mut dyn Quinns) {
         match *self {
             Self::Sent { now, bytes, last_packet_number } => {
                 to.on_sent(now, bytes, last_packet_number);
@@ -145,7 +145,7 @@ impl Event {
 
 impl<W: Watch> Quinns for Watched<W> {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        self.tell(Event::Sent { now, bytes, last_packet_number });
+        self.forward(Event::Sent { now, bytes, last_packet_number });
     }
 
     fn on_ack(
@@ -156,7 +156,7 @@ impl<W: Watch> Quinns for Watched<W> {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        self.tell(Event::Ack { now, sent, bytes, app_limited, rtt: *rtt });
+        self.forward(Event::Ack { now, sent, bytes, app_limited, rtt: *rtt });
     }
 
     fn on_end_acks(
@@ -166,15 +166,15 @@ impl<W: Watch> Quinns for Watched<W> {
         app_limited: bool,
         largest: Option<u64>,
     ) {
-        self.tell(Event::EndAcks { now, in_flight, app_limited, largest });
+        self.forward(Event::EndAcks { now, in_flight, app_limited, largest });
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
-        self.tell(Event::Congestion { now, sent, persistent, lost });
+        self.forward(Event::Congestion { now, sent, persistent, lost });
     }
 
     fn on_mtu_update(&mut self, mtu: u16) {
-        self.tell(Event::Mtu(mtu));
+        self.forward(Event::Mtu(mtu));
     }
 
     fn window(&self) -> u64 {
@@ -182,7 +182,7 @@ impl<W: Watch> Quinns for Watched<W> {
     }
 
     fn metrics(&self) -> ControllerMetrics {
-        self.look().controller.as_stacks().metrics()
+        self.lock().controller.as_stacks().metrics()
     }
 
     fn clone_box(&self) -> Box<dyn Quinns> {
@@ -190,7 +190,7 @@ impl<W: Watch> Quinns for Watched<W> {
     }
 
     fn initial_window(&self) -> u64 {
-        self.look().controller.as_stacks().initial_window()
+        self.lock().controller.as_stacks().initial_window()
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

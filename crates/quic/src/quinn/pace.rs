@@ -8,7 +8,7 @@
 //!
 //! The two questions look alike. The adapter knows the first by what quinn must do with the answer:
 //! where flight and a packet stay below the window, quinn asks again, and otherwise it does not.
-//! Everything that quinn tells begins anew with the first question. A question from elsewhere
+//! Everything that quinn reports begins anew with the first question. A question from elsewhere
 //! (`Connection::stats`) makes the next pair change places once: quinn then takes the rate's window
 //! as limit, and may wait for the next ACK.
 //!
@@ -71,7 +71,7 @@ impl Stack for Quinn {
 
     const PROVIDES: Facilities = super::PROVIDES;
 
-    const TELLS_OF_ACKS: bool = true;
+    const REPORTS_PURE_ACKS: bool = true;
 
     fn set_pace(&mut self, pacing: Option<Pacing>, mtu: u64) {
         self.window = match pacing {
@@ -85,7 +85,7 @@ impl Stack for Quinn {
 
     /// quinn's next question is the first.
     #[inline]
-    fn told(&mut self) {
+    fn on_event(&mut self) {
         *self.second.get_mut() = false;
     }
 }

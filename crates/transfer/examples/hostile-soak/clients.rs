@@ -91,7 +91,7 @@ pub(crate) async fn honest(number: u64, target: Arc<Target>) {
                     counts.busy.fetch_add(1, Relaxed);
                     sleep(Duration::from_millis(100 + number * 37 % 400)).await;
                 }
-                // The machine has more to do than it can: tried again, and told.
+                // The machine is overloaded: tried again, and counted.
                 Err(silence) if SILENCE.iter().any(|words| silence.contains(words)) => {
                     counts.unanswered.fetch_add(1, Relaxed);
                 }
@@ -169,14 +169,15 @@ async fn attack(kind: usize, peer: &mut Peer) {
         4 => drop(peer.offer(Some(wrong), "f0-0", 1 << 20).await),
         // All that a word may have, and never its end.
         5 => {
-            let _ = peer.say.write_all(&[&[0, 0, 0x40, 0][..], &[b' '; 16_000]].concat()).await;
+            let _ =
+                peer.to_receiver.write_all(&[&[0, 0, 0x40, 0][..], &[b' '; 16_000]].concat()).await;
             peer.connection.closed().await;
         }
         // It has the secret.
         _ => {
             let taken = peer.offer(Some(right), "more", 10).await;
             if taken["accept"].is_object() {
-                peer.tell(&json!({ "start": { "from": 0 } })).await;
+                peer.send(&json!({ "start": { "from": 0 } })).await;
                 peer.data(5_000_000).await;
             }
         }

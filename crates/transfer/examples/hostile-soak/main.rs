@@ -70,5 +70,5 @@ async fn run() -> Result<(), String> {
 }
 
 /// 256 places with 64 KiB of words and as much again for TLS and the connection, and four transfers
-/// of at most 2 MB, beside the program itself.
+/// of at most 2 MB, besides the program itself.
 const MEMORY_KIB: u64 = 96 * 1024;

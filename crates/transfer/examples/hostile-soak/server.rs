@@ -47,7 +47,7 @@ impl Server {
         let mut lines = BufReader::new(child.stderr.take().ok_or("no standard error")?).lines();
         let first = lines.next().and_then(Result::ok).unwrap_or_default();
         let at = first.strip_prefix("listening on ").and_then(|rest| rest.split(';').next());
-        let at = at.and_then(|at| at.parse().ok()).ok_or(format!("recv said: {first}"))?;
+        let at = at.and_then(|at| at.parse().ok()).ok_or(format!("recv printed: {first}"))?;
         // What it says later must be read, or it would wait.
         thread::spawn(move || lines.for_each(drop));
         Ok(Self { at, certificate: made.cert.into(), place: place.to_owned(), child })

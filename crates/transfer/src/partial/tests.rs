@@ -74,8 +74,8 @@ fn what_was_written_is_there_for_the_next_attempt_and_for_one_writer() {
     let here = Here::new("again");
     let mut first = here.open(5, false).unwrap();
     first.write(b"rig").unwrap();
-    let said = here.refusal(5, false);
-    assert!(said.contains("another transfer is writing it"), "{said}");
+    let problem = here.refusal(5, false);
+    assert!(problem.contains("another transfer is writing it"), "{problem}");
     drop(first);
     // As an older version left it.
     fs::set_permissions(here.path("f.part"), fs::Permissions::from_mode(0o644)).unwrap();
@@ -137,15 +137,15 @@ fn a_name_that_was_taken_meanwhile_is_kept_and_so_is_what_arrived() {
 fn a_directory_is_not_replaced() {
     let here = Here::new("directory");
     fs::create_dir(here.path("f")).unwrap();
-    let said = here.refusal(5, true);
-    assert!(said.contains("a directory"), "{said}");
+    let problem = here.refusal(5, true);
+    assert!(problem.contains("a directory"), "{problem}");
     assert_eq!(here.names(), ["f"]);
 }
 
 #[test]
 fn nothing_is_written_through_a_link() {
-    let (here, elsewhere) = (Here::new("link"), Here::new("elsewhere"));
-    let outside = elsewhere.path("outside");
+    let (here, other) = (Here::new("link"), Here::new("elsewhere"));
+    let outside = other.path("outside");
     let part = here.path("f.part");
     fs::write(&outside, "precious").unwrap();
     symlink(&outside, &part).unwrap();
@@ -189,8 +189,8 @@ fn files_go_where_the_directory_was_when_it_was_opened() {
 #[test]
 fn what_the_disk_has_no_room_for_is_refused_before_a_byte_has_come() {
     let here = Here::new("room");
-    let said = here.refusal(u64::MAX, false);
-    assert!(said.contains("no room for 18446744073709551615 bytes"), "{said}");
+    let problem = here.refusal(u64::MAX, false);
+    assert!(problem.contains("no room for 18446744073709551615 bytes"), "{problem}");
     assert_eq!(here.names(), [""; 0]);
 }
 

@@ -2,7 +2,7 @@
 //! the receiver bounds must not rest on how quinn's client behaves.
 //!
 //! They run where `python3` has aioquic (`pip install aioquic`), or the Python that
-//! `FIRSTFLIGHT_AIOQUIC` names; elsewhere they say that they were skipped, and fail if
+//! `FIRSTFLIGHT_AIOQUIC` names; without it they print that they were skipped, or fail if
 //! `FIRSTFLIGHT_REQUIRE_AIOQUIC=1` is set.
 
 use std::fs;
@@ -51,8 +51,8 @@ async fn silent_clients_of_another_stack_delay_nobody() {
     let began = Instant::now();
     assert_eq!(host.send("f", b"honest", Some(SECRET)).await, Ok(()));
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    let told = silent.await.unwrap();
-    assert_eq!(told["connected"], 20, "{told}");
+    let result = silent.await.unwrap();
+    assert_eq!(result["connected"], 20, "{result}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -61,10 +61,10 @@ async fn another_stack_without_the_secret_learns_and_changes_nothing() {
     let host = host("aio-secret", Some(SECRET), Duration::from_secs(10)).await;
     fs::write(host.path("f.part"), "hon").unwrap();
     for proof in ["none", "zeros"] {
-        let told = attack(&python, &host, &["offer", proof, "f", "6", "0"]).await.unwrap();
-        let reason = told["replies"][0]["gave_up"]["reason"].as_str().unwrap_or_default();
-        assert!(reason.contains("secret"), "{told}");
-        assert!(told["streams"].as_u64().unwrap() == 0, "streams for data are open: {told}");
+        let result = attack(&python, &host, &["offer", proof, "f", "6", "0"]).await.unwrap();
+        let reason = result["replies"][0]["gave_up"]["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains("secret"), "{result}");
+        assert!(result["streams"].as_u64().unwrap() == 0, "streams for data are open: {result}");
     }
     assert_eq!(fs::read(host.path("f.part")).unwrap(), b"hon");
 }
@@ -73,13 +73,13 @@ async fn another_stack_without_the_secret_learns_and_changes_nothing() {
 async fn another_stack_cannot_send_more_than_it_announced() {
     let Some(python) = python() else { return };
     let mut host = host("aio-more", None, Duration::from_secs(5)).await;
-    let told = attack(&python, &host, &["offer", "none", "f", "10", "5000000"]).await.unwrap();
-    assert_eq!(told["replies"][0]["accept"]["from"], 0, "{told}");
+    let result = attack(&python, &host, &["offer", "none", "f", "10", "5000000"]).await.unwrap();
+    assert_eq!(result["replies"][0]["accept"]["from"], 0, "{result}");
     let ended = host.ended().await;
     assert!(ended.contains("sent more than the 10 bytes"), "{ended}");
     // Nothing of a stranger's is kept.
     assert_eq!(fs::read_dir(&host.directory).unwrap().count(), 0);
     // The window is that of the announced size and 64 KiB of words.
-    let window = told["window"].as_u64().unwrap();
-    assert!(window <= 10 + 2 * 64 * 1024, "{told}");
+    let window = result["window"].as_u64().unwrap();
+    assert!(window <= 10 + 2 * 64 * 1024, "{result}");
 }

@@ -1,6 +1,6 @@
 """Hostile clients of `firstflight recv`, over aioquic.
 
-    client.py PORT silent COUNT SECONDS        handshakes, and not a word
+    client.py PORT silent COUNT SECONDS        handshakes, and no message
     client.py PORT offer PROOF NAME SIZE SEND  an offer, then so many bytes of data
 
 Prints one JSON document.
@@ -17,23 +17,23 @@ from aioquic.quic.events import ConnectionTerminated, StreamDataReceived
 
 
 class Client(QuicConnectionProtocol):
-    """Collects the words of the receiver."""
+    """Collects the replies of the receiver."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.heard = b""
+        self.received = b""
         self.over = asyncio.Event()
-        self.news = asyncio.Event()
+        self.changed = asyncio.Event()
 
     def quic_event_received(self, event):
         if isinstance(event, StreamDataReceived):
-            self.heard += event.data
+            self.received += event.data
         elif isinstance(event, ConnectionTerminated):
             self.over.set()
-        self.news.set()
+        self.changed.set()
 
     def replies(self):
-        found, rest = [], self.heard
+        found, rest = [], self.received
         while len(rest) >= 4:
             length = int.from_bytes(rest[:4], "big")
             if len(rest) < 4 + length:
@@ -42,15 +42,15 @@ class Client(QuicConnectionProtocol):
             rest = rest[4 + length :]
         return found
 
-    def tell(self, stream, word):
-        text = json.dumps(word).encode()
+    def send(self, stream, message):
+        text = json.dumps(message).encode()
         self._quic.send_stream_data(stream, len(text).to_bytes(4, "big") + text)
         self.transmit()
 
     async def answer(self, count):
         while len(self.replies()) < count and not self.over.is_set():
-            self.news.clear()
-            await asyncio.wait_for(self.news.wait(), 5)
+            self.changed.clear()
+            await asyncio.wait_for(self.changed.wait(), 5)
         return self.replies()
 
 
@@ -85,10 +85,10 @@ async def offer(port, proof, name, size, send):
         quic = connected._quic
         stream = quic.get_next_available_stream_id()
         proof = None if proof == "none" else [0] * 32
-        connected.tell(stream, {"version": 3, "proof": proof, "name": name, "size": size})
+        connected.send(stream, {"version": 3, "proof": proof, "name": name, "size": size})
         replies = await connected.answer(1)
         if send:
-            connected.tell(stream, {"start": {"from": 0}})
+            connected.send(stream, {"start": {"from": 0}})
             while send > 0:
                 piece = min(send, 1 << 20)
                 data = quic.get_next_available_stream_id(is_unidirectional=True)

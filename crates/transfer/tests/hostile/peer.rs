@@ -1,5 +1,5 @@
-//! A client of `recv` that says and sends what it is told to. It shares no code with the crate but
-//! quinn: the words are written here once more.
+//! A client of `recv` that a test drives message by message. It shares no code with the crate but
+//! quinn: the messages are written here once more.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -13,20 +13,21 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
 
-/// A connection over which a sender's words can be said.
+/// A connection over which a sender's messages can be sent.
 pub(crate) struct Peer {
     pub(crate) connection: Connection,
-    pub(crate) say: SendStream,
-    pub(crate) hear: RecvStream,
+    pub(crate) to_receiver: SendStream,
+    pub(crate) from_receiver: RecvStream,
 }
 
 impl Peer {
-    /// A handshake, and a stream on which nothing has been said.
+    /// A handshake, and a stream without a message yet.
     pub(crate) async fn new(endpoint: &Endpoint, to: SocketAddr) -> Result<Self, String> {
         let connecting = endpoint.connect(to, NAME).map_err(|error| error.to_string())?;
         let connection = connecting.await.map_err(|error| error.to_string())?;
-        let (say, hear) = connection.open_bi().await.map_err(|error| error.to_string())?;
-        Ok(Self { connection, say, hear })
+        let (to_receiver, from_receiver) =
+            connection.open_bi().await.map_err(|error| error.to_string())?;
+        Ok(Self { connection, to_receiver, from_receiver })
     }
 
     /// The proof that a sender with this secret gives on this connection.
@@ -38,28 +39,28 @@ impl Peer {
         hmac::sign(&key, &material).as_ref().to_vec()
     }
 
-    /// What a sender says first.
+    /// A sender's first message, and the reply.
     pub(crate) async fn offer(&mut self, proof: Option<Vec<u8>>, name: &str, size: u64) -> Value {
         let offer = json!({ "version": 3, "proof": proof, "name": name, "size": size });
-        self.tell(&offer).await;
-        self.hear().await
+        self.send(&offer).await;
+        self.receive().await
     }
 
-    pub(crate) async fn tell(&mut self, word: &Value) {
-        let text = word.to_string();
+    pub(crate) async fn send(&mut self, message: &Value) {
+        let text = message.to_string();
         let length = u32::try_from(text.len()).unwrap().to_be_bytes();
-        // Whoever was refused meanwhile hears why.
-        let _ = self.say.write_all(&[&length[..], text.as_bytes()].concat()).await;
+        // A client that was refused meanwhile still reads why.
+        let _ = self.to_receiver.write_all(&[&length[..], text.as_bytes()].concat()).await;
     }
 
-    /// The next word; null if the connection is over.
-    pub(crate) async fn hear(&mut self) -> Value {
+    /// The next message; null if the connection is over.
+    pub(crate) async fn receive(&mut self) -> Value {
         let mut length = [0; 4];
-        if self.hear.read_exact(&mut length).await.is_err() {
+        if self.from_receiver.read_exact(&mut length).await.is_err() {
             return Value::Null;
         }
         let mut text = vec![0; u32::from_be_bytes(length) as usize];
-        match self.hear.read_exact(&mut text).await {
+        match self.from_receiver.read_exact(&mut text).await {
             Ok(()) => serde_json::from_slice(&text).unwrap(),
             Err(_) => Value::Null,
         }

@@ -17,23 +17,23 @@ async fn begun(host: &Host, endpoint: &quinn::Endpoint, name: &str, size: u64) -
     let proof = peer.proof(SECRET);
     let reply = peer.offer(Some(proof), name, size).await;
     assert_eq!(reply["accept"]["from"], 0, "{reply}");
-    peer.tell(&json!({ "start": { "from": 0 } })).await;
+    peer.send(&json!({ "start": { "from": 0 } })).await;
     peer
 }
 
 /// What it says at the end, after what it reports on the way.
-async fn last_word(peer: &mut Peer) -> Value {
+async fn last_reply(peer: &mut Peer) -> Value {
     loop {
-        let word = peer.hear().await;
-        if word["received"].is_null() {
-            return word;
+        let reply = peer.receive().await;
+        if reply["received"].is_null() {
+            return reply;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_waits_for_the_whole_of_another_s_file() {
-    let host = serving("beside", 2, 64 << 20).await;
+    let host = serving("second", 2, 64 << 20).await;
     let endpoint = host.client();
     let mut slow = begun(&host, &endpoint, "slow", 2 << 20).await;
     slow.data(1 << 20).await;
@@ -50,20 +50,20 @@ async fn nobody_waits_for_the_whole_of_another_s_file() {
     slow.data(1 << 20).await;
     slow.connection.open_uni().await.unwrap().finish().unwrap();
     let sha256 = Sha256::of(&vec![b'x'; 2 << 20]);
-    slow.tell(&json!({ "done": { "bytes": 2 << 20, "sha256": sha256 } })).await;
-    assert_eq!(last_word(&mut slow).await, json!({ "stored": { "bytes": 2 << 20 } }));
+    slow.send(&json!({ "done": { "bytes": 2 << 20, "sha256": sha256 } })).await;
+    assert_eq!(last_reply(&mut slow).await, json!({ "stored": { "bytes": 2 << 20 } }));
     assert!(fs::read(host.path("slow")).unwrap() == vec![b'x'; 2 << 20]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn when_all_places_are_taken_the_next_is_told_at_once_until_one_is_free() {
+async fn when_all_places_are_taken_the_next_is_refused_at_once_until_one_is_free() {
     let host = serving("full", 2, 64 << 20).await;
     let endpoint = host.client();
     let first = begun(&host, &endpoint, "a", 2 << 20).await;
     let _second = begun(&host, &endpoint, "b", 2 << 20).await;
     let began = Instant::now();
-    let told = host.send("c", b"c", Some(SECRET)).await.unwrap_err();
-    assert!(told.contains("it is busy with other transfers"), "{told}");
+    let reason = host.send("c", b"c", Some(SECRET)).await.unwrap_err();
+    assert!(reason.contains("it is busy with other transfers"), "{reason}");
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     first.connection.close(0_u32.into(), b"");
     let freed = async {

@@ -19,7 +19,7 @@ use crate::peer::{NAME, Peer};
 /// Where a receiver stops to do what it should.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stops {
-    /// It has no stream for words.
+    /// It has no stream for messages.
     AtTheStream,
     /// It says nothing of the offer.
     AtTheOffer,
@@ -28,7 +28,7 @@ enum Stops {
     /// It begins to take data, and goes no further.
     InTheData,
     /// It says that it received, but never more.
-    InItsWords,
+    InItsReports,
     /// It says that it received more than there is.
     BeyondTheEnd,
     /// It has all of it and never stores it, but goes on to say that it received it.
@@ -37,14 +37,14 @@ enum Stops {
 
 async fn receive(endpoint: Endpoint, stops: Stops) -> Option<()> {
     let connection = endpoint.accept().await?.await.ok()?;
-    let (say, hear) = connection.accept_bi().await.ok()?;
-    let mut peer = Peer { connection: connection.clone(), say, hear };
-    peer.hear().await;
+    let (to_receiver, from_receiver) = connection.accept_bi().await.ok()?;
+    let mut peer = Peer { connection: connection.clone(), to_receiver, from_receiver };
+    peer.receive().await;
     if stops == Stops::AtTheOffer {
         std::future::pending::<()>().await;
     }
-    peer.tell(&json!({ "accept": { "from": 0, "prefix": null } })).await;
-    peer.hear().await;
+    peer.send(&json!({ "accept": { "from": 0, "prefix": null } })).await;
+    peer.receive().await;
     let takes = ![Stops::InTheData, Stops::BeyondTheEnd].contains(&stops);
     let mut received = 0_u64;
     let mut tick = interval(Duration::from_millis(100));
@@ -57,11 +57,11 @@ async fn receive(endpoint: Endpoint, stops: Stops) -> Option<()> {
             _ = tick.tick() => {
                 let bytes = match stops {
                     Stops::InTheData | Stops::AtTheData => continue,
-                    Stops::InItsWords => 0,
+                    Stops::InItsReports => 0,
                     Stops::BeyondTheEnd => u64::MAX,
                     _ => received,
                 };
-                peer.tell(&json!({ "received": { "bytes": bytes } })).await;
+                peer.send(&json!({ "received": { "bytes": bytes } })).await;
             }
         }
     }
@@ -88,8 +88,8 @@ fn receiver(place: &PathBuf, stops: Stops) -> Endpoint {
     Endpoint::server(config, "127.0.0.1:0".parse().unwrap()).unwrap()
 }
 
-/// What `send --timeout 1s` says of it.
-async fn said(stops: Stops) -> String {
+/// The error of `send --timeout 1s` to it.
+async fn error_of(stops: Stops) -> String {
     let name = format!("stuck-{stops:?}-{}", std::process::id());
     let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let endpoint = receiver(&place, stops);
@@ -124,11 +124,11 @@ async fn a_receiver_that_is_there_and_says_or_takes_nothing_is_given_up() {
         (Stops::AtTheOffer, "the receiver said nothing for 2.31"),
         (Stops::AtTheData, "the receiver took nothing for 2."),
         (Stops::InTheData, "the receiver took nothing for 2."),
-        (Stops::InItsWords, "the receiver said nothing for 2.31"),
+        (Stops::InItsReports, "the receiver said nothing for 2.31"),
         (Stops::BeyondTheEnd, "the receiver broke the protocol: it has 18446744073709551615"),
         (Stops::AtTheEnd, "the receiver said nothing for 2.31"),
     ] {
-        let said = said(stops).await;
-        assert!(said.starts_with(words), "{stops:?}: {said}");
+        let error = error_of(stops).await;
+        assert!(error.starts_with(words), "{stops:?}: {error}");
     }
 }

@@ -30,10 +30,10 @@ pub struct Outcome {
     pub carried: Carried,
 }
 
-/// Whatever a stack says.
+/// Any error of the run.
 pub type Problem = Box<dyn Error + Send + Sync>;
 
-/// The client sends so many bytes to the server under this control, in packets of 1200 bytes.
+/// The client sends `bytes` bytes to the server under `control`, in packets of 1200 bytes.
 ///
 /// # Errors
 /// s2n-quic could not be set up, or the transfer did not end.
@@ -44,9 +44,9 @@ pub fn transfer(path: &Path, bytes: u64, control: impl Endpoint) -> Result<Outco
         begin(handle, &both, bytes, control).map_err(|problem| problem as Box<dyn Error>)
     });
     run.map_err(|problem| problem.to_string())?;
-    let told = &mut *shared.look();
-    match (told.problem.take(), told.took) {
-        (None, Some(took)) => Ok(Outcome { took, carried: told.carried }),
+    let state = &mut *shared.lock();
+    match (state.problem.take(), state.took) {
+        (None, Some(took)) => Ok(Outcome { took, carried: state.carried }),
         (problem, _) => Err(problem.unwrap_or_else(|| "not all of it arrived".into())),
     }
 }
@@ -63,7 +63,7 @@ fn begin(
         Server::builder().with_io(io(handle)?)?.with_tls(tls.server()?)?.with_limits(limits()?)?;
     let mut server = server.with_random(Seeded)?.start()?;
     let address = server.local_addr()?;
-    shared.look().server = Some(address);
+    shared.lock().server = Some(address);
     let receiving = shared.clone();
     spawn(async move {
         while let Some(mut connection) = server.accept().await {
@@ -71,9 +71,10 @@ fn begin(
             spawn(async move {
                 if receive(&mut connection).await == Some(bytes) {
                     let took = time::now().saturating_duration_since(begun);
-                    receiving.look().took = Some(took);
+                    receiving.lock().took = Some(took);
                 }
-                // Whoever lets go of a connection closes it: the client does, with its last ACK.
+                // Dropped here, the connection would be closed; the client closes it, with its last
+                // ACK.
                 let _ = connection.accept_receive_stream().await;
             });
         }
@@ -85,10 +86,10 @@ fn begin(
     primary::spawn(async move {
         let to = Connect::new(address).with_server_name(NAME);
         let sent = send(&client, to, bytes).await;
-        sending.look().problem = sent.err();
+        sending.lock().problem = sent.err();
         // s2n-quic keeps a connection for three probe timeouts after its end (RFC 9000 section
         // 10.2).
-        time::delay(KEPT).await;
+        time::delay(CLOSING).await;
     });
     Ok(())
 }
@@ -107,7 +108,7 @@ async fn send(client: &Client, to: Connect, bytes: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// How many bytes came on the connection's stream, if it came to its end.
+/// The bytes of the connection's stream, if the stream ended.
 async fn receive(connection: &mut Connection) -> Option<u64> {
     let mut stream = connection.accept_receive_stream().await.ok()??;
     let mut got = 0;
@@ -125,18 +126,18 @@ fn io(handle: &Handle) -> std::io::Result<Io> {
 /// Flow control that does not limit.
 fn limits() -> Result<Limits, Problem> {
     let limits = Limits::new()
-        .with_data_window(MOST.into())?
-        .with_unidirectional_data_window(MOST.into())?
-        .with_max_send_buffer_size(MOST)?;
+        .with_data_window(WINDOW.into())?
+        .with_unidirectional_data_window(WINDOW.into())?
+        .with_max_send_buffer_size(WINDOW)?;
     Ok(limits)
 }
 
-/// What both ends and the link between them know.
+/// What both ends and the link between them share.
 #[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Told>>);
+struct Shared(Arc<Mutex<State>>);
 
 #[derive(Default)]
-struct Told {
+struct State {
     server: Option<std::net::SocketAddr>,
     took: Option<Duration>,
     problem: Option<Problem>,
@@ -144,7 +145,7 @@ struct Told {
 }
 
 impl Shared {
-    fn look(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -172,8 +173,8 @@ impl Random for Seeded {
     }
 }
 
-const KEPT: Duration = Duration::from_secs(10);
+const CLOSING: Duration = Duration::from_secs(10);
 /// UDP payloads of 1200 bytes behind the headers of IPv4 and UDP.
 const MTU: u16 = 1_228;
-const MOST: u32 = 100_000_000;
+const WINDOW: u32 = 100_000_000;
 static BLOCK: [u8; 65_536] = [0; 65_536];

@@ -16,13 +16,13 @@ use crate::Shared;
 pub struct Path {
     /// The rate of the link, bits per second.
     pub rate_bps: u64,
-    /// What it takes there and back, without the time on the link.
+    /// Propagation there and back, without the time on the link.
     pub rtt: Duration,
     /// How many packets wait for the link at most.
     pub buffer_packets: u64,
-    /// Bytes that each UDP payload takes more on the link.
+    /// Headers of each UDP payload on the link, bytes.
     pub headers: u64,
-    /// Every so many packets that the link carries one is marked; none where this is 0.
+    /// One packet in so many that the link carries is marked; none where this is 0.
     pub marks_every: u64,
 }
 
@@ -51,25 +51,25 @@ impl Bottleneck {
         Self { path: *path, link, began: None, shared }
     }
 
-    /// How long a packet takes, unless it is dropped; what is marked is marked.
-    fn takes(&mut self, packet: &mut Packet) -> Option<Duration> {
-        let told = &mut *self.shared.look();
+    /// How long a packet takes, `None` if it is dropped. Marks it where one is due.
+    fn transit(&mut self, packet: &mut Packet) -> Option<Duration> {
+        let state = &mut *self.shared.lock();
         let half = self.path.rtt / 2;
-        if Some(std::net::SocketAddr::from(*packet.path.remote_address)) != told.server {
+        if Some(std::net::SocketAddr::from(*packet.path.remote_address)) != state.server {
             return Some(half);
         }
         let now = time::now().saturating_duration_since(*self.began.get_or_insert_with(time::now));
         let at = Instant(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
         let bytes = packet.payload.len() as u64 + self.path.headers;
         let Some(sent) = self.link.arrive(at, bytes, Tie::DEPARTURE_FIRST) else {
-            told.carried.drops += 1;
+            state.carried.drops += 1;
             return None;
         };
-        told.carried.packets += 1;
+        state.carried.packets += 1;
         let every = self.path.marks_every;
-        if every > 0 && told.carried.packets.is_multiple_of(every) && packet.ecn.using_ecn() {
+        if every > 0 && state.carried.packets.is_multiple_of(every) && packet.ecn.using_ecn() {
             packet.ecn = ExplicitCongestionNotification::Ce;
-            told.carried.marks += 1;
+            state.carried.marks += 1;
         }
         Some(half + Duration::from_nanos(sent.since(at).0))
     }
@@ -80,8 +80,8 @@ impl Network for Bottleneck {
         let mut sent = 0;
         buffers.drain_pending_transmissions(|mut packet| {
             sent += 1;
-            if let Some(takes) = self.takes(&mut packet) {
-                let (buffers, arrives) = (buffers.clone(), time::now() + takes);
+            if let Some(transit) = self.transit(&mut packet) {
+                let (buffers, arrives) = (buffers.clone(), time::now() + transit);
                 packet.switch();
                 spawn(async move {
                     time::delay_until(arrives).await;

@@ -11,13 +11,13 @@ use s2n_quic::provider::congestion_controller::{Bbr, Cubic};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let mut all_went = true;
+    let mut all_succeeded = true;
     for words in words.chunks(WORDS) {
-        match told(words) {
+        match run(words) {
             Ok(line) => println!("{line}"),
             Err(problem) => {
                 eprintln!("{}: {problem}", words.join(" "));
-                all_went = false;
+                all_succeeded = false;
             }
         }
     }
@@ -26,12 +26,12 @@ fn main() -> ExitCode {
             eprintln!("{USAGE}");
             ExitCode::from(2)
         }
-        false if all_went => ExitCode::SUCCESS,
+        false if all_succeeded => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     }
 }
 
-fn told(words: &[String]) -> Result<String, Problem> {
+fn run(words: &[String]) -> Result<String, Problem> {
     let [name, rate, rtt, buffer, bytes] = words else { return Err(USAGE.into()) };
     let path = Path {
         rate_bps: number::<u64>("Mbit/s", rate)?.saturating_mul(1_000_000),

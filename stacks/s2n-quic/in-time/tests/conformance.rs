@@ -1,5 +1,5 @@
 //! What the adapter promises arrives, once, in order, with the stack's own totals: s2n-quic's whole
-//! stack in virtual time, under a start-up that checks what it is told.
+//! stack in virtual time, under a start-up that checks the events it gets.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,7 +21,7 @@ use s2n_quic::provider::congestion_controller::{
     Timestamp,
 };
 
-/// What the stack said to the controller, summed.
+/// The sums of what the stack reported to the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     sent: u64,
@@ -34,7 +34,7 @@ struct Totals {
 
 type Sums = Arc<Mutex<Totals>>;
 
-/// Sums what its controllers are told.
+/// An endpoint whose controllers sum the events they get.
 #[derive(Debug)]
 struct Summed<S> {
     inner: Endpoint<Pair<S, NewReno>>,
@@ -158,7 +158,7 @@ fn path(buffer_packets: u64, marks_every: u64) -> Path {
     Path { rate_bps: 10_000_000, rtt, buffer_packets, headers: 28, marks_every }
 }
 
-/// A transfer of a megabyte; what the recorder was told, and what the stack said.
+/// A transfer of a megabyte; what the recorder got, and what the stack reported.
 fn run<S>(recorder: &Recorder<S>, path: &Path) -> (Report, Totals, Outcome)
 where
     S: Startup + Clone + Send + Sync + std::fmt::Debug + 'static,
@@ -172,9 +172,9 @@ where
 
 /// The totals are the stack's.
 fn same_totals(report: &Report, totals: Totals) {
-    let told = (report.credited.0, report.lost.0, report.marked.0);
-    assert_eq!(told, (totals.acked, totals.lost, totals.marks * PACKET));
-    // The last packets left after the last event that start-up or avoidance heard of.
+    let reported = (report.credited.0, report.lost.0, report.marked.0);
+    assert_eq!(reported, (totals.acked, totals.lost, totals.marks * PACKET));
+    // The last packets left after the last event of start-up or avoidance.
     assert!(report.sent.0 <= totals.sent, "{} of {}", report.sent.0, totals.sent);
 }
 
@@ -190,7 +190,7 @@ fn on_a_path_without_loss_everything_promised_arrives() {
 }
 
 #[test]
-fn every_loss_is_told_once_with_its_gaps() {
+fn every_loss_is_reported_once_with_its_gaps() {
     let (report, totals, outcome) = run(&Recorder::new(PROVIDES), &path(20, 0));
     assert_eq!(report.check(QUIET | Facilities::GAPS), Ok(()));
     same_totals(&report, totals);
@@ -201,7 +201,7 @@ fn every_loss_is_told_once_with_its_gaps() {
 }
 
 #[test]
-fn marks_are_told_with_their_number() {
+fn marks_are_reported_with_their_number() {
     let (report, totals, outcome) = run(&Recorder::new(PROVIDES), &path(1_000, 50));
     assert_eq!(report.check(QUIET | Facilities::MARKS), Ok(()));
     same_totals(&report, totals);

@@ -1,5 +1,5 @@
-//! What a control is told that needs more than most: every packet, samples, every loss, and the
-//! ACKs of a recovery that it answers itself.
+//! Events for a control that needs more than most: every packet, samples, every loss, and the ACKs
+//! of a recovery that it answers itself.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use firstflight_core::view::{View, Window};
 use super::*;
 use crate::quinn::{Factory, PathMemory, Visit};
 
-/// Writes down what it is told, grows by what is acknowledged, and answers a loss as it is told to.
+/// Writes down its events, grows by what is acknowledged, and answers a loss with `answer`.
 #[derive(Clone, Debug)]
 struct Canary {
     needs: Needs,
@@ -122,7 +122,7 @@ fn a_policy_that_does_not_need_it_has_the_right_totals_at_every_ack() {
 }
 
 #[test]
-fn a_probe_whose_leaving_quinn_did_not_tell_counts_as_sent_once_it_is_acknowledged() {
+fn a_probe_whose_sending_quinn_did_not_report_counts_as_sent_once_it_is_acknowledged() {
     let mut path = path(Facilities::SENT, Answer::Leave);
     path.send(0, 2);
     path.in_flight += 1_400;
@@ -163,16 +163,16 @@ fn nobody_else_pays_for_samples() {
 }
 
 #[test]
-fn every_loss_is_told_with_what_is_newly_lost_and_when_it_had_left() {
+fn every_loss_is_reported_with_what_is_newly_lost_and_when_it_had_left() {
     let mut path = path(Facilities::TIMES, Answer::Leave);
     path.send(0, 10);
     path.send(1, 10);
     path.lose(100, 0, 2);
     path.lose(101, 1, 3);
-    let told = canary(&path);
+    let canary = canary(&path);
     let brief = |loss: &Loss| (loss.lost.0 / PACKET, loss.gaps, loss.sent_at);
-    let first: Vec<_> = told.losses.iter().map(brief).collect();
-    let second: Vec<_> = told.further.iter().map(brief).collect();
+    let first: Vec<_> = canary.losses.iter().map(brief).collect();
+    let second: Vec<_> = canary.further.iter().map(brief).collect();
     assert_eq!(first, [(2, 1, Some(Instant(0)))]);
     assert_eq!(second, [(3, 1, Some(Instant(1_000_000)))]);
 }
@@ -239,9 +239,9 @@ fn the_clock_of_the_core_does_not_go_back_where_an_ack_is_handled_late() {
     assert_eq!(acks[1].rtt, Some(Span::from_millis(103)), "the RTT is the one measured");
 }
 
-/// RFC 9438 section 5.8 does not count it. quinn tells of what leaves, acknowledgements or data.
+/// RFC 9438 section 5.8 does not count a rest. quinn reports what leaves, acknowledgements or data.
 #[test]
-fn a_rest_is_told_as_something_leaves_and_the_remainder_of_it_with_the_ack_of_what_was_data() {
+fn a_rest_is_reported_as_something_leaves_and_the_remainder_of_it_with_the_ack_of_what_was_data() {
     for needs in [Facilities::TIMES, Facilities::SENT, Facilities::RATES] {
         let mut path = path(needs, Answer::Leave);
         path.send(0, 2);
@@ -300,7 +300,7 @@ fn rounds(controller: Controller<Named>, rounds: u64) -> Path {
 }
 
 #[test]
-fn a_memory_tells_the_next_connection_what_the_last_one_had_in_a_round() {
+fn a_memory_gives_the_next_connection_what_the_last_one_had_in_a_round() {
     let memory = PathMemory::new(Duration::from_secs(3_600), 10);
     let remote = IpAddr::from([192, 0, 2, 7]);
     let open = |visit: &Visit| {

@@ -41,7 +41,7 @@ fn where_the_limit_holds_quinn_asks_no_second_time() {
 }
 
 #[test]
-fn whatever_is_told_makes_the_next_question_the_first() {
+fn every_event_makes_the_next_question_the_first() {
     let mut path = paced();
     assert_eq!(asked(&path), 24_001);
     path.send(102, 1);
