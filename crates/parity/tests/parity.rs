@@ -12,6 +12,10 @@ mod parity {
 }
 
 use firstflight_control::Control;
+use firstflight_core::event::Ack;
+use firstflight_core::hint::Learned;
+use firstflight_core::units::{Bytes, Instant, Span};
+use firstflight_core::view::Window;
 use firstflight_kernel::KernelControl;
 use firstflight_kernel::catalogue::PAIRS;
 use firstflight_parity::{high_half, mul_div};
@@ -84,6 +88,22 @@ fn the_largest_rate_replaces_the_pace_of_an_earlier_begin() {
         both.set_mss(1 << 40);
         both.begin(3);
     }
+}
+
+/// Careful Resume has no begin of its own: the pace of its jump stays.
+#[test]
+fn a_start_up_without_a_begin_keeps_its_pace() {
+    let mut both = Both::new("careful-resume", &mut Draw::new(0));
+    let (rtt, first) = (Span::from_millis(100), Bytes(both.cwnd()));
+    let window = Window { cwnd: first * 100, ssthresh: first * 50 };
+    let (delivered, per_round, age) = (first * 1_000, first * 100, Span::from_secs(1));
+    both.handshake(1, rtt.0);
+    both.hint(1, Learned { window, rtt, min_rtt: rtt, delivered, per_round, rate: None, age });
+    both.begin(1);
+    let (now, rtt) = (Instant(1 + rtt.0), Some(rtt));
+    both.ack(&Ack { now, acked: first, credited: first, rtt, snd_nxt: first, ..Ack::default() });
+    assert_eq!(Bytes(both.cwnd()), (first * 50).whole_segments(Bytes(both.mss())), "it jumps");
+    both.begin(now.0);
 }
 
 /// Few of all connections have the RTT, the ACK trains and the peace in which start-up is woken.
