@@ -148,7 +148,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Flows that take fast paths have events of their own for packets and ACKs; all others are
-    /// about a [`Packet`], or wake an end.
+    /// about a [`Packet`](crate::packet::Packet), or wake an end.
     #[inline(always)]
     fn handle(&mut self, kind: Kind, event: Event) {
         let (now, payload, net) = (event.at(), event.payload, &mut self.net);

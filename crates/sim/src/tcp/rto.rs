@@ -1,4 +1,4 @@
-//! The retransmission timer: RFC 6298's, or that of a system ([`Timer`](crate::Timer)).
+//! The retransmission timer: RFC 6298's, or that of a system ([`Timer`]).
 
 pub(crate) mod deviation;
 mod ticks;
