@@ -122,4 +122,26 @@ mod tests {
             assert!(line.contains("TESTCASE=http3 "));
         }
     }
+
+    /// The client's line, with a script in place of the guest's: one that lacks the test case ends
+    /// with 127, as the runner has it, and so does the line.
+    #[test]
+    fn a_test_case_that_the_endpoint_lacks_ends_the_line_with_its_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join(SCRIPT);
+        fs::write(&place, "case $TESTCASE in http3) exit 0;; *) exit 127;; esac\n").unwrap();
+        let ended = |case: &str, file: &str| {
+            let endpoint = Endpoint::of(folder.path(), case).unwrap();
+            let script = format!("sh {}", place.display());
+            let line = endpoint.client.replace(&format!("/{SCRIPT}"), &script);
+            let line = line
+                .replace("{file}", file)
+                .replace("/www/", "/dev/")
+                .replace("/downloads/", "/dev/");
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &line]).stderr(std::process::Stdio::null()).status().unwrap().code()
+        };
+        assert_eq!([ended("http3", "null"), ended("transfer", "null")], [Some(0), Some(127)]);
+        assert_ne!(ended("http3", "nothing"), Some(0), "no file came");
+    }
 }

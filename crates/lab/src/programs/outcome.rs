@@ -164,16 +164,7 @@ impl Outcome<'_> {
             return group.size.and_then(|_| self.ran.link.disturbance(rtt_ns));
         }
         let seconds = self.complete.duration.ns() as f64 / 1e9;
-        let failed = self.ran.exits.iter().find(|exit| **exit != Some(0)).copied();
-        let client = match failed.unwrap_or(Some(0)) {
-            None => format!("the client had not ended after {seconds} s of its time"),
-            Some(NOT_FOUND) => format!(
-                "the client ended with code {NOT_FOUND}: a program is missing, or an endpoint for \
-                 the interop runner has no such test case"
-            ),
-            Some(code) => format!("the client ended with code {code}"),
-        };
-        let server = self.ran.far_exit.map(|code| format!("the server ended with code {code}"));
+        let ended = how_ended(&self.ran.exits, self.ran.far_exit, seconds);
         let wanted = wanted_bytes(self.complete) * transfers.len() as u64;
         let came: u64 = transfers.iter().flatten().map(|seen| seen.delivered_bytes).sum();
         let came = format!("{came} of {wanted} bytes came");
@@ -183,9 +174,23 @@ impl Outcome<'_> {
                     last_lines(&fs::read(Path::new(PRINTED).join(file)).unwrap_or_default());
                 (!lines.is_empty()).then(|| format!("the {who} said: {lines}"))
             });
-        let parts = std::iter::once(client).chain(server).chain([came]).chain(printed);
-        Some(parts.collect::<Vec<_>>().join("; "))
+        Some([ended, came].into_iter().chain(printed).collect::<Vec<_>>().join("; "))
     }
+}
+
+/// How the first client ended that failed, which had so many seconds, and the server, if it did.
+fn how_ended(clients: &[Option<i32>], server: Option<i32>, seconds: f64) -> String {
+    let failed = clients.iter().find(|exit| **exit != Some(0)).copied();
+    let client = match failed.unwrap_or(Some(0)) {
+        None => format!("the client had not ended after {seconds} s of its time"),
+        Some(NOT_FOUND) => format!(
+            "the client ended with code {NOT_FOUND}: a program is missing, or an endpoint for the \
+             interop runner has no such test case"
+        ),
+        Some(code) => format!("the client ended with code {code}"),
+    };
+    let server = server.map(|code| format!("; the server ended with code {code}"));
+    client + &server.unwrap_or_default()
 }
 
 /// The last lines of what a program printed, as one.
@@ -207,6 +212,19 @@ const MOST_LINES: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_client_that_failed_is_told_with_its_code_and_then_the_server() {
+        let client = |exits: &[Option<i32>]| how_ended(exits, None, 60.0);
+        assert_eq!(client(&[Some(0)]), "the client ended with code 0");
+        assert_eq!(client(&[Some(0), Some(7), Some(1)]), "the client ended with code 7");
+        assert_eq!(client(&[Some(137)]), "the client ended with code 137");
+        assert_eq!(client(&[None]), "the client had not ended after 60 s of its time");
+        let missing = "the client ended with code 127: a program is missing, or an endpoint";
+        assert!(client(&[Some(127)]).starts_with(missing));
+        let both = "the client ended with code 1; the server ended with code 7";
+        assert_eq!(how_ended(&[Some(1)], Some(7), 60.0), both);
+    }
 
     #[test]
     fn last_lines_are_few_and_plain() {
