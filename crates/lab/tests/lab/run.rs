@@ -41,7 +41,7 @@ fn a_run_ends_when_nothing_is_left_to_happen_and_its_numbers_are_of_the_whole_du
         [path]\nrate = '10Mbps'\nrtt = '20ms'\n[[flow]]\nsize = '300KB'";
     let began = Instant::now();
     let Some(report) = measure(text, Lab::TUN) else { return };
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "it went on to the end of the duration");
     let run = &report.runs[0].result;
     assert!(run.flows[0].completion_time_s.is_some() && run.duration_s == 30.0);
     // 300 packets and what few the kernel sent again, of 37,500 that 30 s could carry.

@@ -1,6 +1,8 @@
 //! The link around commands.
 
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
 use std::time::Duration;
 
 use firstflight_control::quantity::Rate;
@@ -29,18 +31,29 @@ fn sleeping(seconds: &str) -> usize {
     lines.filter(|line| *line == format!("sleep\0{seconds}\0")).count()
 }
 
+/// Whether it holds in the end, within half a minute.
+fn holds(what: impl Fn() -> bool) -> bool {
+    (0..300).any(|_| {
+        sleep(Duration::from_millis(100));
+        what()
+    })
+}
+
 #[test]
 fn whatever_the_commands_started_ends_with_the_link() {
     let spec = super::spec(DirectionSpec::default(), DirectionSpec::default());
     let seconds = format!("30.{}", std::process::id());
     // One in the background, one that has left the session and lost its parent.
     let family = format!("sleep {seconds} & (setsid sleep {seconds} &)");
+    let count = "$(ps -e | grep -c sleep)";
     let ends = LinkEnds {
-        near: words(&format!("{family}; sleep 0.2; [ $(ps -e | grep -c sleep) = 2 ]")),
+        near: words(&format!("{family}; until [ {count} -ge 2 ]; do :; done; [ {count} = 2 ]")),
         far: words(&format!("{family}; exec sleep {seconds}")),
+        duration: Some(Duration::from_secs(30)),
         ..LinkEnds::default()
     };
-    let outcome = carry(&spec, &ends, &AtomicBool::new(false), || assert!(sleeping(&seconds) > 2));
+    let ready = || assert!(holds(|| sleeping(&seconds) > 2));
+    let outcome = carry(&spec, &ends, &AtomicBool::new(false), ready);
     let Some(carried) = super::granted(outcome) else { return };
     assert_eq!((carried.near_exit, sleeping(&seconds)), (Some(0), 0));
 }
@@ -95,22 +108,26 @@ fn orphans() -> u64 {
 }
 
 /// The kernel goes on for minutes with what a killed program has not sent, and keeps its namespace.
+/// The command ends, and so iperf3 is killed, when it has told what it sent in a tenth of a second.
 #[test]
 fn connections_that_a_command_left_end_with_the_link() {
+    if Command::new("iperf3").arg("--version").stdout(Stdio::null()).status().is_err() {
+        let _: Option<()> = super::granted(Err(RunError::Lacks("there is no iperf3".to_owned())));
+        return;
+    }
     let rate = Some(Rate::from_bps(10_000_000));
     let spec = super::spec(DirectionSpec { rate, ..Default::default() }, DirectionSpec::default());
+    let client = "iperf3 -c $FF_FAR -t 60 -i 0.1 --forceflush";
     let ends = LinkEnds {
-        near: words("exec iperf3 -c $FF_FAR -t 60 >/dev/null 2>&1"),
+        near: words(&format!("{{ {client} & }} | grep -qm1 sec")),
         far: words("exec iperf3 -s -1 >/dev/null"),
-        duration: Some(Duration::from_secs(2)),
+        duration: Some(Duration::from_secs(30)),
+        listen_timeout: Some(Duration::from_secs(30)),
         ..LinkEnds::default()
     };
     let before = orphans();
     let outcome = carry(&spec, &ends, &AtomicBool::new(false), || ());
-    let Some(_) = super::granted(outcome) else { return };
-    let gone = (0..150).any(|_| {
-        std::thread::sleep(Duration::from_millis(200));
-        orphans() <= before
-    });
-    assert!(gone, "{} of them, {before} before", orphans());
+    let Some(carried) = super::granted(outcome) else { return };
+    assert_eq!(carried.near_exit, Some(0), "iperf3 sent nothing");
+    assert!(holds(|| orphans() <= before), "{} of them, {before} before", orphans());
 }
