@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::process::{Outcome, Place, run};
+use crate::process::{Outcome, Place, run, wait_until};
 
 pub(crate) fn json(outcome: &Outcome) -> Value {
     assert_eq!(outcome.code, 0, "{outcome:?}");
@@ -370,17 +370,17 @@ fn figures_take_the_width_of_a_column_and_come_as_pdf_too() {
     assert_eq!(run(&["compare", "hoe", "--figure-width", "88mm"]).code, 2, "nothing to draw");
 }
 
-/// A short run ends, a long one is cut: the short one is printed.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
-fn an_interruption_keeps_what_is_finished() {
+fn an_interruption_ends_a_run_soon_and_leaves_nothing_half_written() {
     let place = Place::new();
     let words = ["compare", "newreno", "--rate", "1Gbps", "--duration", "12h", "--out", "out"];
     let mut command = place.command(&words);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let before = Instant::now();
-    std::thread::sleep(Duration::from_millis(700));
     let id = child.id().to_string();
+    wait_until("a handler of Ctrl-C", || catches_ctrl_c(&id));
+    std::thread::sleep(Duration::from_millis(300));
+    let before = Instant::now();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert!(before.elapsed() < Duration::from_secs(20), "it stops soon");
@@ -389,6 +389,14 @@ fn an_interruption_keeps_what_is_finished() {
     let stderr = BufReader::new(&output.stderr[..]).lines().next().unwrap().unwrap();
     assert!(stderr.contains("interrupted"), "{stderr}");
     assert_eq!(place.files(), [""; 0], "nothing half-written");
+}
+
+/// The second bit of `SigCgt` is SIGINT's (proc_pid_status(5)).
+#[cfg(target_os = "linux")]
+fn catches_ctrl_c(id: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
 }
 
 #[test]

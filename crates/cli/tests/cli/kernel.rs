@@ -156,7 +156,7 @@ mod loaded {
     use std::net::{TcpListener, TcpStream};
     use std::os::unix::fs::PermissionsExt as _;
 
-    use crate::process::{Place, run};
+    use crate::process::{Place, run, wait_until};
 
     /// Whether this machine can load; says why not.
     fn able() -> bool {
@@ -256,10 +256,7 @@ mod loaded {
         assert!(status.contains(earlier), "{status}");
         // With its last user it is gone.
         drop((old, listener));
-        assert!((0..100).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            entry("loaded").unwrap()["earlier"] == json!([])
-        }));
+        wait_until("its end", || entry("loaded").unwrap()["earlier"] == json!([]));
         assert_eq!(run(&["kernel", "unload", &name]).code, 0);
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::process::{Outcome, Place, run};
+use crate::process::{Outcome, Place, run, wait_until};
 
 /// `false`, with a word about why, where the machine cannot; there the lab may be required.
 pub(crate) fn able(outcome: &Outcome) -> bool {
@@ -206,20 +206,25 @@ pub(crate) fn children(parent: &Child) -> Vec<String> {
     processes.filter_map(|entry| entry.file_name().into_string().ok()).filter(is_child).collect()
 }
 
+/// Whether a program holds a device of the link, as it does from the beginning of a run to its end.
+fn has_link(child: &Child) -> bool {
+    let held =
+        std::fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten().flatten();
+    let mut held = held.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    held.any(|file| file.as_os_str() == "/dev/net/tun")
+}
+
 fn started(place: &Place, generator: &str) -> Option<Child> {
     let words = ["compare", "linux-reno", "--on", "linux", "--link", "tun", "--duration", "60s"];
     let mut command = place.command(&words);
     command.args(["--generator", generator]).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(2));
-    // On a busy machine iperf3 is not there yet.
-    for _ in 0..400 {
-        if generator == "own" || !children(&child).is_empty() || child.try_wait().unwrap().is_some()
-        {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let sends = |child: &Child| match generator {
+        "own" => has_link(child),
+        _ => !children(child).is_empty(),
+    };
+    wait_until("a run", || sends(&child) || child.try_wait().unwrap().is_some());
+    std::thread::sleep(Duration::from_millis(500));
     match child.try_wait().unwrap() {
         None => Some(child),
         Some(status) => {
@@ -248,11 +253,7 @@ fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
             assert_eq!(child.wait().unwrap().code(), code, "{name} {generator}");
             // The kernel needs a moment to end the children of a process that was killed.
             let gone = |pid: &String| !std::path::Path::new("/proc").join(pid).exists();
-            let over = (0..100).any(|_| {
-                std::thread::sleep(Duration::from_millis(50));
-                started.iter().all(gone)
-            });
-            assert!(over, "{started:?} outlived {name}");
+            wait_until("the end of all", || started.iter().all(gone));
         }
     }
     assert!(place.files().is_empty());
@@ -274,13 +275,9 @@ fn what_a_link_served_dies_with_it_even_by_a_kill() {
         let words = ["link", "--serve", &family, "--", "sh", "-c", &family];
         let mut command = place.command(&words);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let wait = |wanted: usize| {
-            (0..200).any(|_| {
-                std::thread::sleep(Duration::from_millis(50));
-                sleeping(&seconds) == wanted
-            })
-        };
-        if !wait(4) {
+        let all = || sleeping(&seconds) == 4;
+        wait_until("four sleepers", || all() || child.try_wait().unwrap().is_some());
+        if !all() {
             let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
             let code = child.wait().unwrap().code().unwrap_or(-1);
             assert!(!able(&Outcome { code, stdout: String::new(), stderr }), "not 4 of them");
@@ -289,7 +286,7 @@ fn what_a_link_served_dies_with_it_even_by_a_kill() {
         signal(&child, signal_name);
         let interrupted = (signal_name == "-TERM").then_some(130);
         assert_eq!(child.wait().unwrap().code(), interrupted, "{signal_name}");
-        assert!(wait(0), "{} processes outlived {signal_name}", sleeping(&seconds));
+        wait_until("the end of all", || sleeping(&seconds) == 0);
     }
 }
 

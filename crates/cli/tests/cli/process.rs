@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// A directory that is gone after the test.
 pub(crate) struct Place(PathBuf);
@@ -74,4 +76,13 @@ impl Drop for Place {
 /// Runs the binary in an empty directory.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     Place::new().run(words)
+}
+
+/// Waits until `holds`, for a minute at most: longer than a busy machine needs.
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < patience, "a minute passed without {what}");
+        sleep(Duration::from_millis(5));
+    }
 }

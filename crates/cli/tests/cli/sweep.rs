@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::process::{Outcome, Place};
+use crate::process::{Outcome, Place, wait_until};
 use crate::small_disk::on_small_disk;
 
 /// A hundred points in some dozen chunks.
@@ -52,10 +52,7 @@ fn begun(place: &Place, folder: &str, more: usize) -> Child {
     let path = place.path(folder);
     let wanted = finished(&path).len() + more;
     let child = command.spawn().unwrap();
-    let patience = Instant::now() + Duration::from_secs(60);
-    while finished(&path).len() < wanted && Instant::now() < patience {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("finished chunks", || finished(&path).len() >= wanted);
     child
 }
 

@@ -15,7 +15,7 @@ use firstflight_kernel::watch::default_cgroup;
 use serde_json::Value;
 use socket2::{Domain, Socket, Type};
 
-use crate::process::{Outcome, Place, run};
+use crate::process::{Outcome, Place, run, wait_until};
 
 /// One trial at a time is on a host. `None`, with the reason, where there can be none.
 fn turn() -> Option<MutexGuard<'static, ()>> {
@@ -125,11 +125,7 @@ fn a_trial_that_is_killed_deals_no_more_and_goes_on_when_it_is_asked_again() {
     assert!(other.stderr.contains("a trial is under way"), "{other:?}");
     connect(30);
     let lines = || fs::read_to_string(place.path("trial.jsonl")).unwrap().lines().count();
-    let patience = Instant::now();
-    while lines() < 20 {
-        assert!(patience.elapsed() < Duration::from_secs(30), "{} lines", lines());
-        thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("twenty lines", || lines() >= 20);
     // SIGKILL, and connections that nobody reads until the next command.
     child.kill().unwrap();
     child.wait().unwrap();

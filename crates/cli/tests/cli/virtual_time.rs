@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::lab::{able, children, signal};
-use crate::process::{Place, run};
+use crate::process::{Place, run, wait_until};
 
 #[test]
 fn wrong_words_are_refused_before_anything_is_booted() {
@@ -165,11 +165,7 @@ fn nothing_is_left_after_ctrl_c_nor_after_a_kill() {
         }
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), code, "{name}");
-        let gone = (0..100).any(|_| {
-            std::thread::sleep(Duration::from_millis(50));
-            !guests.iter().any(is_guest)
-        });
-        assert!(gone, "{name}: {guests:?}");
+        wait_until("the end of the guests", || !guests.iter().any(is_guest));
         let left: Vec<_> = std::fs::read_dir(&scratch).unwrap().flatten().collect();
         assert!(left.is_empty(), "{name}: {left:?}");
     }

@@ -83,11 +83,12 @@ fn transfers_that_break_are_told_and_counted() {
 #[test]
 fn ctrl_c_keeps_what_was_finished() {
     let place = Place::new();
-    let receiver = Receiver::new(&place, &["--discard", "--serve"]);
+    let mut receiver = Receiver::new(&place, &["--discard", "--serve"]);
     let rest = ["--controls", "cubic,hoe", "--runs", "500", "--size", "50kB", "--json"];
     let mut command = place.command(&words(&receiver, &rest));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    thread::sleep(Duration::from_secs(4));
+    // Two are finished when the third has been received.
+    (0..3).for_each(|_| assert!(receiver.running.line().contains("not stored")));
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();

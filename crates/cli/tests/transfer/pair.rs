@@ -4,10 +4,8 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
-use crate::process::{Outcome, Place};
+use crate::process::{Outcome, Place, wait_until};
 
 /// A running `recv`, or `send`, that is ended when the test is over.
 pub(crate) struct Running {
@@ -85,6 +83,15 @@ impl Running {
         Outcome { code, stdout, stderr }
     }
 
+    /// The next line of its standard output.
+    pub(crate) fn line(&mut self) -> String {
+        let mut lines = BufReader::with_capacity(1, self.child.stdout.take().unwrap());
+        let mut line = String::new();
+        assert!(lines.read_line(&mut line).unwrap() > 0, "it ended");
+        self.child.stdout = Some(lines.into_inner());
+        line
+    }
+
     /// Ends it as a machine does that loses its power.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
@@ -131,9 +138,8 @@ pub(crate) fn private(place: &Place, name: &str, text: &str) {
 
 /// Waits until the file has so many bytes: the transfer is under way.
 pub(crate) fn wait_for(place: &Place, name: &str, bytes: u64) {
-    while !fs::metadata(place.path(name)).is_ok_and(|about| about.len() >= bytes) {
-        thread::sleep(Duration::from_millis(5));
-    }
+    let long = || fs::metadata(place.path(name)).is_ok_and(|about| about.len() >= bytes);
+    wait_until(name, long);
 }
 
 /// What `outcome` said last on standard error, which has to be its only complaint.
