@@ -50,7 +50,7 @@ fn loading_and_unloading_leaves_nothing() {
         assert!(!available().contains(&name), "cycle {cycle}: still registered");
     }
     // The kernel frees maps a grace period after their last user.
-    for _ in 0..100 {
+    for _ in 0..600 {
         if maps() == 0 {
             println!("{cycles} cycles, nothing left");
             return;

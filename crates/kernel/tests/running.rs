@@ -34,14 +34,13 @@ use firstflight_kernel::record::{Kind, Record};
 use firstflight_kernel::requirements;
 use firstflight_kernel::steer::{self, Counts, Rule};
 use firstflight_kernel::trial::dealing;
-use firstflight_kernel::watch::{Connection, End, Watch, default_cgroup};
+use firstflight_kernel::watch::default_cgroup;
 use firstflight_kernel::{KernelControl, LoadError, Registered};
 
 use running::flow::{Flow, Given, rest_once, send_full_segments};
 use running::network::{Network, has_tools, wait_until};
 use running::replay::{LARGEST_SSTHRESH, Replay};
 use running::verifier::STRICT;
-use running::watching::{closed_connection, traced};
 
 /// Whether this machine can run a test; says why not.
 fn able() -> bool {
@@ -208,43 +207,6 @@ fn a_control_begins_after_the_handshake_however_it_was_chosen() {
     }
 }
 
-/// A watch reports the end of slow start and the window that the control's own records show.
-#[test]
-fn a_watched_connection_ends_slow_start_as_its_control_did() {
-    let Some((cgroup, _lock)) = exclusive() else { return };
-    let watch = Watch::attach(&cgroup).unwrap();
-    let traced = traced();
-    let network = Network::new(400);
-    // Astart goes on above its threshold, of which the socket alone would tell an end.
-    let texts = [("newreno", End::Loss), ("liw(iw=400pkt)", End::Heuristic), ("astart", End::Loss)];
-    for (number, (text, end)) in texts.into_iter().enumerate() {
-        let name = Some(format!("ff_w{number}_{}", std::process::id() % 10_000));
-        let options = Options { name, recording: true, ..Options::default() };
-        let control = load_with(text, options).unwrap();
-        let flow = Flow::start(&network, control.name(), Given::BeforeItConnects);
-        flow.carry(SIZE);
-        flow.end();
-        let records = control.records().unwrap();
-        let watched = closed_connection(&watch, control.name());
-        let before = records.iter().take_while(|record| record.kind != Kind::Loss);
-        let longest = before.map(|record| record.snd_cwnd).max().unwrap();
-        println!("{text}: {:?}, longest window before a loss {longest}", watched.slow_start);
-        assert_eq!(watched.slow_start.end, end, "{text}");
-        assert_eq!(watched.slow_start.cwnd, longest, "{text}: {watched:?}");
-        assert!(watched.lost > 0 && watched.acked > SIZE / 2, "{text}: {watched:?}");
-        assert_eq!(u32::from(watched.remote.port()), records[0].ports.1, "{text}");
-        let Some(traced) = &traced else { continue };
-        let by_tracepoints = closed_connection(traced, control.name());
-        let ended = |it: &Connection| (it.slow_start.end, it.slow_start.cwnd, it.local, it.remote);
-        assert_eq!(ended(&by_tracepoints), ended(&watched), "{text}: {by_tracepoints:?}");
-        let counts = |it: &Connection| (it.acked, it.lost);
-        assert_eq!(counts(&by_tracepoints), counts(&watched), "{text}");
-        assert_eq!(by_tracepoints.slow_start.timeouts, None, "{text}");
-        let rate = by_tracepoints.slow_start.rate;
-        assert!(rate.is_none() || end != End::Heuristic, "{text}: {by_tracepoints:?}");
-    }
-}
-
 /// Rules give new connections their control before the first data, change while connections go on,
 /// and leave the application its own choice.
 #[test]
@@ -373,15 +335,7 @@ fn recorded(
     let flow = Flow::start(network, control.name(), given);
     flow.carry(SIZE);
     network.pause();
-    flow.carry(SIZE);
-    let mut records = control.records().unwrap();
-    for _ in 0..20 {
-        if lacks(&records).is_none() {
-            break;
-        }
-        flow.carry(SIZE);
-        records.extend(control.records().unwrap());
-    }
+    let mut records = records_until(&flow, &control, |records| lacks(records).is_none());
     flow.end();
     records.extend(control.records().unwrap());
     assert_eq!(lacks(&records), None, "{text}");
@@ -390,6 +344,23 @@ fn recorded(
     // Policies that watch no ACKs get what ACKs acknowledge and no more.
     if !leaving_out && replay.control().needs().all().has(Facilities::TIMES) {
         println!("{text}: {} connections got all that is promised", replay.check());
+    }
+    records
+}
+
+/// What is recorded of a flow that goes on until that is enough, or for 21 times [`SIZE`].
+fn records_until(
+    flow: &Flow,
+    control: &Registered,
+    is_enough: impl Fn(&[Record]) -> bool,
+) -> Vec<Record> {
+    let mut records = Vec::new();
+    for _ in 0..21 {
+        flow.carry(SIZE);
+        records.extend(control.records().unwrap());
+        if is_enough(&records) {
+            break;
+        }
     }
     records
 }

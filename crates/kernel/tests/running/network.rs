@@ -65,6 +65,12 @@ impl Network {
         ip(&[&["-n", &end, "route", "replace", "default", "via", &router], words].concat());
     }
 
+    /// Leaves the window of a source that pauses as it is, as busy machines make them pause; Linux
+    /// reduces it after a timeout's time (RFC 2861, `tcp_slow_start_after_idle`).
+    pub(crate) fn keep_unused_windows(&self) {
+        self.inside("a", &["sysctl", "-qw", "net.ipv4.tcp_slow_start_after_idle=0"]);
+    }
+
     /// Takes the slow link down, waits until the sender's retransmission timer has expired, and
     /// brings the link up again.
     pub(crate) fn pause(&self) {

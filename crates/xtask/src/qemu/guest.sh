@@ -17,7 +17,7 @@ parity() {
 
 cgroup() {
     FIRSTFLIGHT_REQUIRE_BPF=1 running --exact --nocapture --test-threads 1 \
-        a_watched_connection_ends_slow_start_as_its_control_did \
+        running::watching::a_watched_connection_ends_slow_start_as_its_control_did \
         rules_steer_new_connections_and_are_undone \
         a_rule_may_be_for_a_cgroup_and_those_below
 }
