@@ -120,11 +120,12 @@ async fn more_than_was_announced_is_not_stored() {
     assert!(fs::metadata(host.path("f.part")).map_or(0, |about| about.len()) <= 10);
 }
 
-/// PINGs go on, so that no timeout of QUIC's ends it.
+/// PINGs go on, so that no timeout of QUIC's ends it. What comes before has as long, three seconds
+/// of a busy machine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sender_that_is_there_and_sends_nothing_is_given_up() {
     for starts in [false, true] {
-        let mut host = host("stalled", Some(SECRET), Duration::from_secs(1)).await;
+        let mut host = host("stalled", Some(SECRET), Duration::from_secs(3)).await;
         let endpoint = host.client();
         let mut peer = Peer::new(&endpoint, host.at).await.unwrap();
         let proof = peer.proof(SECRET);
@@ -134,7 +135,7 @@ async fn a_sender_that_is_there_and_sends_nothing_is_given_up() {
             peer.data(1 << 20).await;
         }
         let error = host.ended().await;
-        assert!(error.contains("the sender sent nothing for 1 s, though it is there"), "{error}");
+        assert!(error.contains("the sender sent nothing for 3 s, though it is there"), "{error}");
         assert_eq!(host.path("f.part").exists(), starts);
     }
 }
