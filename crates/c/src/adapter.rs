@@ -170,7 +170,8 @@ impl<P: pair::Policies> Adapter<P> {
 
     /// Data may leave from now on.
     ///
-    /// # Errors Data may leave already, or the time goes back.
+    /// # Errors
+    /// Data may leave already, or the time goes back.
     pub fn begin(&mut self, now: u64) -> Answer {
         self.at(now, stage::MADE)?;
         self.stage = stage::BEGUN;
@@ -289,7 +290,8 @@ impl<P: pair::Policies> Adapter<P> {
 
     /// All packets of the frame have been reported.
     ///
-    /// # Errors There were none, the time goes back, a field is not zero that must be, or more is
+    /// # Errors
+    /// There were none, the time goes back, a field is not zero that must be, or more is
     /// in flight than can be. The packets are then forgotten, because the stack has reported them.
     #[inline]
     pub fn on_frame(&mut self, ack: &Ack, packet: Option<&Packet>) -> Answer {

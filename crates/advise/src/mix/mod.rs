@@ -43,7 +43,8 @@ impl<'a> Mix<'a> {
     /// `--loss` and `--jitter` of all paths, and `--rtt` and `--rate` for transfers whose recording
     /// lacks them.
     ///
-    /// # Errors A flag that is none, or an RTT or a rate that neither the recording nor a flag has.
+    /// # Errors
+    /// A flag that is none, or an RTT or a rate that neither the recording nor a flag has.
     pub fn new(
         transfers: &[&'a Transfer],
         candidates: &'a [Candidate],
