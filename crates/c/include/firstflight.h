@@ -599,8 +599,8 @@ enum firstflight_error firstflight_on_handshake(struct firstflight_sender *sende
 enum firstflight_error firstflight_begin(struct firstflight_sender *sender, uint64_t now);
 
 /**
- * Data leaves. `packet`, if it is not null, becomes the state in which it leaves, to be kept beside
- * the packet and handed back with its ACK.
+ * Data leaves. `packet`, if it is not null, becomes the state in which it leaves, to be kept
+ * beside the packet and handed back with its ACK.
  */
 enum firstflight_error firstflight_on_sent(struct firstflight_sender *sender,
                                            const struct firstflight_sent *sent,
@@ -635,8 +635,8 @@ enum firstflight_error firstflight_on_loss(struct firstflight_sender *sender,
 
 /**
  * TCP's recovery is over. Call it before the ACK that ended it is reported. `cwnd` is what the
- * recovery's own algorithm leaves of the window, 0 if it has no say. In QUIC `firstflight_on_frame`
- * knows it.
+ * recovery's own algorithm leaves of the window, 0 if it has no say. In QUIC
+ * `firstflight_on_frame` knows it.
  */
 enum firstflight_error firstflight_on_recovered(struct firstflight_sender *sender, uint64_t cwnd);
 
