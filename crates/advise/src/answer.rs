@@ -308,5 +308,5 @@ impl Drawn {
 const SLOWER: f64 = crate::choose::HARM;
 /// Controls worth taking.
 const MOST: usize = 3;
-/// A share sent again that counts as nothing.
+/// The largest share of bytes sent again that is still taken for none.
 const NOTHING: f64 = 0.001;

@@ -1,7 +1,8 @@
 //! The files that a guest needs in the temporary folder while it runs. They are removed even if
 //! this program is killed. On Linux a file has no name, so that the kernel frees it when the last
-//! process closes it. On other systems, and for folders, this program locks what it makes; the
-//! kernel releases the lock when the program ends, and the next one removes what nobody has locked.
+//! process closes it. On other systems, and for folders, this program locks what it makes.
+//! The kernel releases the lock when this program ends, and its next run removes the files and
+//! folders that nobody has locked.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -348,7 +348,7 @@ fn recorded(
     records
 }
 
-/// What is recorded of a flow that goes on until that is enough, or for 21 times [`SIZE`].
+/// The records of a flow that sends [`SIZE`] again and again, until `is_enough` or 21 times.
 fn records_until(
     flow: &Flow,
     control: &Registered,

@@ -54,7 +54,7 @@ impl Namespace {
     /// No such namespace.
     pub fn named(name: &str) -> Result<Self, RunError> {
         let path = Path::new("/run/netns").join(name);
-        // The folder itself and paths to other folders are no names of namespaces.
+        // An empty name would open the folder itself, and one with a slash a file elsewhere.
         let file = match name.is_empty() || name.contains('/') {
             true => Err(io::ErrorKind::NotFound.into()),
             false => File::open(&path),

@@ -61,8 +61,8 @@ pub struct Controller<P, S> {
     in_flight: u64,
     /// Sent, and not reported to the core yet, bytes.
     unreported: u64,
-    /// The next packet is more than bytes to count: it is the first, or the first after a rest, or
-    /// each packet matters to the control.
+    /// The next packet is reported to the core one by one, and not only counted in `unreported`: it
+    /// is the first, or the first after a rest, or the control needs a report of every packet.
     notes_sending: bool,
     /// [`Sender::begin`] was called.
     begun: bool,

@@ -22,7 +22,7 @@ impl Names {
         Self { corners: (from, until), points, taken: Vec::new() }
     }
 
-    /// The nearest free place to a point; the one at its right where none is free.
+    /// The free place nearest to a point, or the place at its right if none is free.
     pub(crate) fn place(&mut self, point: (f64, f64), wide: f64) -> Place {
         let adjacent = Place { left: point.0 + NEAR, top: point.1 - NAME_HIGH / 2.0, wide };
         let away = (0..RINGS).map(|ring| NEAR + 6.0 * f64::from(ring));

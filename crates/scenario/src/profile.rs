@@ -136,12 +136,12 @@ words! {
 }
 
 words! {
-    /// Which receiver's rules decide when ACKs leave.
+    /// Whose rules the receivers follow: when they send ACKs, and what window they advertise.
     Receiver, "receiver":
         /// RFC 5681's (section 4.2), with the whole window from the SYN on.
         Rfc5681 = "rfc5681",
-        /// Linux's: the offered window grows with what comes (`tcp_grow_window`), and how long an
-        /// ACK waits is estimated (`tcp_send_delayed_ack`).
+        /// Linux's: the advertised window grows with the data that arrives (`tcp_grow_window`), and
+        /// how long an ACK waits is estimated (`tcp_send_delayed_ack`).
         Linux = "linux",
         /// ns-2's: the ACK of a packet that comes twice may be delayed too.
         Ns2 = "ns2",

@@ -127,8 +127,8 @@ fn headers_count_in_the_window_and_not_as_delivered() {
     assert_eq!(finished_ms(&outcome), 60);
 }
 
-/// The handshake's timer fires before its answer comes, so that two answers come: the second
-/// changes nothing, least of all the packets in flight.
+/// The handshake's timer fires before the answer arrives, so that two answers arrive. The second
+/// changes nothing: the packets in flight stay the same too.
 #[test]
 fn a_handshake_that_is_answered_twice_counts_once() {
     let mut spec = quic(200);

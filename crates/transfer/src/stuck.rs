@@ -31,8 +31,9 @@ pub(crate) struct SendProgress {
 }
 
 impl StallTimeout {
-    /// Waits for an exchange for twice the timeout, after which `recv` gives up a sender at the
-    /// latest, and for the time that a slow disk takes for `bytes`; `what` the receiver did not do.
+    /// Waits for an exchange, at most for twice the timeout, within which `recv` gives up a silent
+    /// sender, and for the time that a slow disk takes for `bytes`. `what` names, in the error, the
+    /// step of the receiver that did not come.
     ///
     /// # Errors
     /// [`TransferError::Stalled`].

@@ -14,8 +14,8 @@ pub enum Filter {
     /// The mean of two samples with a fixed weight of 2/21 per ACK, as the first ns-2 module had
     /// it.
     Constant,
-    /// The mean of two samples with that weight per packet acknowledged, however few ACKs report
-    /// them.
+    /// The mean of two samples with a weight of 2/21 per packet acknowledged: an ACK for three
+    /// packets counts three times.
     Packets,
 }
 

@@ -1,9 +1,9 @@
-//! Framing: what a packet takes on the wire besides its own bytes. A frame has a header of its own,
-//! it is no shorter than a least size, and on ATM it is cut into cells of 48 bytes with 5 of
-//! header, of which the last is filled up. In this order, as Linux's size tables and CAKE have it
+//! Framing: the bytes that the link layer adds to a packet. First a frame's header is added, then
+//! the frame is padded to a least size, then on ATM it is cut into cells of 48 bytes with 5 of
+//! header each, the last of them padded. Linux's size tables and CAKE have the same order
 //! (tc-stab(8), `__qdisc_calculate_pkt_len`; ITU-T I.361 and I.363.5, RFC 2684).
 //!
-//! Whatever counts bytes on the link counts these: its rate, a buffer in bytes, a policer.
+//! The link's rate, a buffer in bytes and a policer all count these bytes too.
 
 use super::Element;
 use super::card::{Card, Value, ValueKind};

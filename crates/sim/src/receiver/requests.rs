@@ -1,5 +1,5 @@
-//! What a flow asks of its receiver besides taking packets in: to expect more of them on the same
-//! connection, to send the ACK that waits, and to delay none for a while.
+//! Calls of a flow to its receiver besides those with packets: more data will come on the same
+//! connection; the delayed ACK is to be sent now; for a while no ACK is to be delayed.
 
 use firstflight_core::units::Instant;
 
