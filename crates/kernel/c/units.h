@@ -21,16 +21,17 @@ typedef unsigned long long u64;
 
 #define FF_INLINE static inline __attribute__((always_inline))
 
-/* A function the verifier looks at once, by itself, instead of at every place that calls it. */
+/* A function that the verifier looks at once, by itself, instead of at every place that calls it.
+ * It knows nothing of the arguments there: pointers are checked, and none can be to a socket or to
+ * what is only read. It returns a number.
+ */
 #ifdef __bpf__
 #define FF_SUBPROGRAM __attribute__((noinline))
 #else
 #define FF_SUBPROGRAM static inline
 #endif
 
-/* One of those that takes pointers: the verifier follows it from each place that calls it, but its
- * stack is its own.
- */
+/* A function that the verifier follows from each place that calls it. Its stack is its own. */
 #ifdef __bpf__
 #define FF_APART static __attribute__((noinline))
 #else

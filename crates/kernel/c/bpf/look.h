@@ -65,8 +65,7 @@ FF_INLINE void end(struct connection *c, struct tcp_sock *tp, u32 why, u32 cwnd,
 /* Whether slow start is over, for a control that does not write it; `before` is the window at the
  * last look.
  */
-static FF_SUBPROGRAM u8 is_left(struct connection *c, struct tcp_sock *tp, u32 before, u8 state,
-                                u8 closing)
+FF_APART u8 is_left(struct connection *c, struct tcp_sock *tp, u32 before, u8 state, u8 closing)
 {
     u32 ssthresh = tp->snd_ssthresh, cwnd = tp->snd_cwnd, prior = tp->prior_cwnd;
     u32 prior_ssthresh = tp->prior_ssthresh;
@@ -118,7 +117,7 @@ FF_INLINE u8 state_of(struct tcp_sock *tp)
 /* Whether slow start has ended since the last look, and why. `state` is what the kernel makes of
  * losses now (CA_RECOVERY and the like).
  */
-static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 state, u8 closing)
+FF_APART void look(struct connection *c, struct tcp_sock *tp, u8 state, u8 closing)
 {
     u32 cwnd = tp->snd_cwnd, prior = tp->prior_cwnd, before = c->last_cwnd;
     u64 exit = *exit_of(tp);
@@ -142,7 +141,7 @@ static FF_SUBPROGRAM void look(struct connection *c, struct tcp_sock *tp, u8 sta
         c->seen.still_in = bpf_ktime_get_ns() - c->began;
 }
 
-static FF_SUBPROGRAM void begin(struct connection *c, struct tcp_sock *tp, u32 accepted)
+FF_APART void begin(struct connection *c, struct tcp_sock *tp, u32 accepted)
 {
     __builtin_memset(c, 0, sizeof(*c));
     c->began = bpf_ktime_get_ns();
@@ -152,7 +151,7 @@ static FF_SUBPROGRAM void begin(struct connection *c, struct tcp_sock *tp, u32 a
     __sync_fetch_and_add(&counts.began, 1);
 }
 
-static FF_SUBPROGRAM void close(struct connection *c, struct tcp_sock *tp)
+FF_APART void close(struct connection *c, struct tcp_sock *tp)
 {
     struct inet_connection_sock *icsk = (struct inet_connection_sock *)tp;
 

@@ -27,8 +27,8 @@ struct {
 } records SEC(".maps");
 
 /* The record is made in the buffer: on the stack there is no room for it under its callers. */
-static FF_SUBPROGRAM void write_record(const struct connection *c, struct tcp_sock *tp, u32 kind,
-                                       const u64 *numbers, u32 count)
+FF_APART void write_record(const struct connection *c, struct tcp_sock *tp, u32 kind,
+                           const u64 *numbers, u32 count)
 {
     struct sock *sk = (struct sock *)tp;
     struct record *r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);

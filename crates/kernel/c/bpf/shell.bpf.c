@@ -27,7 +27,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #ifdef FF_OWNS_WINDOW
 
-static FF_SUBPROGRAM void take_hint(struct connection *c, struct tcp_sock *tp, u64 now)
+FF_APART void take_hint(struct connection *c, struct tcp_sock *tp, u64 now)
 {
     struct hint {
         u64 now;
@@ -49,7 +49,7 @@ FF_INLINE u8 is_new(struct tcp_sock *tp)
 }
 
 /* A connection begins, or changes to this control while it runs: then it keeps its window. */
-static FF_SUBPROGRAM void begin(struct sock *sk)
+FF_APART void begin(struct sock *sk)
 {
     struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
     struct tcp_sock *tp = (struct tcp_sock *)sk;
