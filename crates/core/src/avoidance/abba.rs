@@ -181,6 +181,10 @@ impl Observer for Abba {
         }
     }
 
+    fn on_rest(&mut self, idle: Span, view: &View) {
+        self.cubic.on_rest(idle, view);
+    }
+
     fn gauges(&self, report: &mut dyn FnMut(&'static str, u64)) {
         self.cubic.gauges(report);
         report("abba_full_rtt", self.full_rtt.unwrap_or_default().0);
@@ -332,6 +336,20 @@ mod tests {
         assert_eq!((abba.cwnd_epoch, abba.beta()), (None, 700_000));
         assert!(abba.set("beta", KnobValue::Ratio(800_000)));
         assert_eq!((abba.value("beta"), abba.beta()), (Some(KnobValue::Ratio(800_000)), 800_000));
+    }
+
+    /// The curve stands still while the source rests, as CUBIC's does.
+    #[test]
+    fn a_rest_is_left_out_of_the_curve() {
+        let (mut abba, mut view) = seen();
+        view.rtt.latest = ms(150);
+        let (mut cubic, ack) = (abba.cubic, full(&view));
+        assert_eq!(abba.step(&ack, &view), cubic.step(&ack, &view));
+        view.now = view.now + Span::from_secs(3);
+        abba.on_rest(Span::from_secs(3), &view);
+        cubic.on_rest(Span::from_secs(3), &view);
+        abba.last_high_queue_at = view.now;
+        assert_eq!(abba.step(&ack, &view), cubic.step(&ack, &view));
     }
 
     /// 2/22 where the gate is 22 ms; never more than half of (1/0.7 - 1).
