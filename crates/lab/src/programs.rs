@@ -222,9 +222,7 @@ fn spec(
     upload: bool,
     other_ports: Vec<u16>,
 ) -> LinkSpec {
-    let link = link_spec(complete, seed);
-    let every =
-        |samples: u32| (complete.duration.ns() / u64::from(samples.max(1))).max(MILLISECOND);
+    let link = link_spec(complete, seed).measured(samples, complete.duration.ns());
     let data = DirectionSpec {
         header_bytes: None,
         by_flow: true,
@@ -238,8 +236,7 @@ fn spec(
         false => (back, data),
     };
     // Nobody else wants the processor of a guest.
-    let depth_every_ns = samples.map(every);
-    LinkSpec { forward, backward, spin_ns: 0, depth_every_ns, checksums: true, ..link }
+    LinkSpec { forward, backward, spin_ns: 0, checksums: true, ..link }
 }
 
 fn replaced(line: &str, bytes: u64) -> String {
@@ -280,7 +277,6 @@ pub const GENERATOR: &str = "programs";
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(20);
 /// For a server to write its qlog when the connection is closed.
 const SERVER_GRACE: Duration = Duration::from_secs(10);
-const MILLISECOND: u64 = 1_000_000;
 /// Clients that may run at once: they share one processor.
 const MOST_CLIENTS: u64 = 8;
 

@@ -156,8 +156,7 @@ impl One<'_> {
     fn run(&self, samples: Option<u32>, stop: &AtomicBool) -> Result<Option<Run>, RunError> {
         let begun = Instant::now();
         let mut job = Job::new(self.complete, self.controls, self.seed);
-        job.link.depth_every_ns =
-            samples.map(|samples| (job.duration_ns / u64::from(samples.max(1))).max(MILLISECOND));
+        job.link = job.link.measured(samples, job.duration_ns);
         if self.lab.virtual_time {
             job.link.spin_ns = 0;
         }

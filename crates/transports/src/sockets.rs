@@ -139,11 +139,7 @@ impl One<'_> {
         link.backward.delay_ns += access;
         link.forward.udp_header_bytes = Some(self.complete.headers.bytes());
         link.mtu = link.mtu.max(self.complete.packet.bytes() as usize + IP_AND_UDP);
-        link.depth_every_ns = self
-            .options
-            .samples
-            .map(|most| (self.complete.duration.ns() / u64::from(most.max(1))).max(1_000_000));
-        link
+        link.measured(self.options.samples, self.complete.duration.ns())
     }
 
     fn flows(&self) -> Result<Vec<SocketFlow<'_>>, RunError> {

@@ -160,6 +160,14 @@ impl LinkSpec {
             checksums: false,
         }
     }
+
+    /// As this, measuring its queues so many times in a run of so many ns, once in a millisecond at
+    /// most.
+    #[must_use]
+    pub fn measured(self, samples: Option<u32>, duration_ns: u64) -> Self {
+        let every = |samples: u32| (duration_ns / u64::from(samples.max(1))).max(1_000_000);
+        Self { depth_every_ns: samples.map(every), ..self }
+    }
 }
 
 /// The reverse path: a delay alone, or, with `back`, a link with a rate, a buffer and elements.
