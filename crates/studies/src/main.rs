@@ -7,7 +7,6 @@ use xtask::{Stop, no_arguments, root, step};
 
 mod bench;
 mod compared;
-mod cpu;
 mod draw;
 mod explained;
 mod judge;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub use firstflight_guest::which;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 use serde::de::DeserializeOwned;
 
 use crate::Stop;
@@ -40,6 +42,13 @@ pub fn bound(program: &Path) -> Command {
     let mut command = Command::new(setpriv);
     command.args(["--pdeathsig", "INT"]).arg(program);
     command
+}
+
+/// The CPU time of this process and of its ended children, seconds.
+pub fn cpu_s() -> f64 {
+    let both = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].map(getrusage);
+    let times = both.into_iter().flatten().map(|used| used.user_time() + used.system_time());
+    times.map(|time| time.num_microseconds() as f64 / 1e6).sum()
 }
 
 /// Where cargo puts what it builds.
@@ -171,5 +180,19 @@ pub fn unable(name: &str, error: &std::io::Error) -> Stop {
     match error.kind() {
         ErrorKind::NotFound => Stop::lacks(&message),
         _ => Stop::failed(&message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_programs_that_ended_is_counted() {
+        let before = cpu_s();
+        let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        succeed("busy", Command::new("sh").args(["-c", busy])).unwrap();
+        // To start a program takes less.
+        assert!(cpu_s() > before + 0.01);
     }
 }

@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike as _;
-
-use crate::step::{cargo, no_kernel, target, which};
+use crate::step::{cargo, cpu_s, no_kernel, target, which};
 use crate::{python, s2n, web};
 
 /// What is to be done, which decides the steps and what of the machine they need.
@@ -112,14 +109,14 @@ impl Steps {
     /// Says which step begins, and hands out its name.
     pub(crate) fn begin(&mut self) -> &'static str {
         let name = self.names.get(self.begun.len()).copied().unwrap_or("more");
-        self.begun.push((Instant::now(), cpu()));
+        self.begun.push((Instant::now(), cpu_s()));
         println!("==> {} of {}: {name}", self.begun.len(), self.names.len());
         name
     }
 
     /// Tells what each step took, and keeps it for the next time's announcement.
     pub(crate) fn finish(&self, root: &Path) {
-        let ends = self.begun.iter().skip(1).copied().chain([(Instant::now(), cpu())]);
+        let ends = self.begun.iter().skip(1).copied().chain([(Instant::now(), cpu_s())]);
         let took =
             self.begun.iter().zip(ends).map(|(begun, end)| (end.0 - begun.0, end.1 - begun.1));
         println!("     s  CPU s");
@@ -130,13 +127,6 @@ impl Steps {
         // Where it cannot be kept the next time says less.
         let _ = fs::write(kept(root, self.task), lines.collect::<String>());
     }
-}
-
-/// The CPU time of this process and of its ended children, seconds.
-fn cpu() -> f64 {
-    let both = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].map(getrusage);
-    let times = both.into_iter().flatten().map(|used| used.user_time() + used.system_time());
-    times.map(|time| time.num_microseconds() as f64 / 1e6).sum()
 }
 
 /// Keeps build scripts from compiling the C of the kernel's controls.
@@ -244,15 +234,6 @@ mod tests {
         assert!(place("build of the tests") < place("tests"));
         let both = [steps, Task::Background.steps()].concat();
         assert!(Task::Check.steps().iter().all(|step| both.contains(step)));
-    }
-
-    #[test]
-    fn the_time_of_programs_that_ended_is_counted() {
-        let before = cpu();
-        let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
-        assert!(succeeds(Command::new("sh").args(["-c", busy])));
-        // To start a program takes less.
-        assert!(cpu() > before + 0.01);
     }
 
     #[test]

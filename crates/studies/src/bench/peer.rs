@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::Stop;
-use crate::cpu::{TICKS_PER_S, children_s};
 use crate::oracle::json_line;
-use crate::step::unable;
+use crate::step::{cpu_s, unable};
 
 /// How to run another simulator.
 pub(super) struct Peer {
@@ -20,27 +19,24 @@ pub(super) struct Peer {
 #[derive(serde::Deserialize)]
 struct Line {
     delivered: f64,
-    wall_s: f64,
 }
 
 impl Peer {
     /// Delivered packets per second of CPU, the simulator's own start included.
     pub(super) fn speed(&self, id: &str, keys: &BTreeMap<String, String>) -> Result<f64, Stop> {
         let name = format!("({id}) {}", self.program.display());
-        let before = children_s();
+        let before = cpu_s();
         let output = Command::new(&self.program)
             .args(&self.before)
             .args(keys.iter().map(|(key, value)| format!("{key}={value}")))
             .output()
             .map_err(|error| unable(&name, &error))?;
-        let after = children_s();
+        let cpu_s = cpu_s() - before;
         let line: Line = json_line(&String::from_utf8_lossy(&output.stdout)).map_err(|error| {
             let errors = String::from_utf8_lossy(&output.stderr);
             Stop::failed(&format!("{name}: {error}; {}", errors.trim()))
         })?;
-        // Where the system does not tell the CPU time, the clock on the wall is next best.
-        let cpu_s = before.zip(after).map_or(line.wall_s, |(before, after)| after - before);
         println!("    ({id}) {:.0} packets in {cpu_s:.2} s of CPU", line.delivered);
-        Ok(line.delivered / cpu_s.max(1.0 / TICKS_PER_S))
+        Ok(line.delivered / cpu_s)
     }
 }
