@@ -116,7 +116,8 @@ fn environment(root: &Path) -> Result<PathBuf, Stop> {
     }
     announce("an environment for Python, in target/python");
     succeed("venv", Command::new(PYTHON).args(["-m", "venv", "--clear"]).arg(&folder))?;
-    succeed("pip", pip(&python, "install").args(&wanted))?;
+    // What is imported is compiled then; to compile all of it takes as long as to unpack it.
+    succeed("pip", pip(&python, "install").arg("--no-compile").args(&wanted))?;
     fs::write(kept, wanted.join("\n")).map_err(|error| unable("target/python", &error))?;
     Ok(python)
 }
