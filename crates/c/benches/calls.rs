@@ -107,9 +107,9 @@ fn program_in_c() -> Option<PathBuf> {
     build.args(["rustc", "--quiet", "--package", "firstflight-c", "--lib", "--profile", "dist"]);
     build.args(["--crate-type", "staticlib", "--target-dir"]).arg(target).current_dir(here);
     assert!(build.status().is_ok_and(|status| status.success()), "the library");
-    let program = target.join("cost");
+    let program = target.join("calls");
     let mut compile = Command::new("cc");
-    compile.arg("-O2").arg("-I").arg(here.join("include")).arg(here.join("benches/cost.c"));
+    compile.arg("-O2").arg("-I").arg(here.join("include")).arg(here.join("benches/calls.c"));
     compile.arg(target.join("dist/libfirstflight_c.a")).args(["-lpthread", "-ldl", "-lm"]);
     let made = compile.arg("-o").arg(&program).status().is_ok_and(|status| status.success());
     if !made {

@@ -1,4 +1,4 @@
-/* One connection in its steady state, as benches/cost.rs drives it in Rust: an ACK for a packet,
+/* One connection in its steady state, as benches/calls.rs drives it in Rust: an ACK for a packet,
  * and a packet that leaves for it. Arguments: the control, how many ACKs. */
 #include <firstflight.h>
 #include <stdio.h>
