@@ -238,9 +238,9 @@ const VIRTUAL: [&str; 8] = [
 
 /// What the kernel does not know, here `PATH`, it puts into the environment of its first program.
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 PATH=/bin";
-/// Addresses are the same at every boot. What takes most of a boot is left out: timers are the
-/// HPET's, whose rate is known, where the rate of the APIC's would be measured by a loop of a tenth
-/// of a second, and the kernel does not test its ciphers.
+/// Addresses are the same at every boot. The rest saves more than half of a boot: without the APIC
+/// timer the kernel uses the HPET and does not spin for a tenth of a second to measure the APIC
+/// timer's rate, and it does not run the self-tests of its ciphers.
 const KERNEL_VIRTUAL: &str =
     "nokaslr norandmaps random.trust_cpu=off noapictimer cryptomgr.notests";
 

@@ -21,9 +21,8 @@ typedef unsigned long long u64;
 
 #define FF_INLINE static inline __attribute__((always_inline))
 
-/* A function that the verifier looks at once, by itself, instead of at every place that calls it.
- * It knows nothing of the arguments there: pointers are checked, and none can be to a socket or to
- * what is only read. It returns a number.
+/* A function that the verifier checks once, for any arguments, and does not follow from its calls.
+ * The function therefore tests its pointers for null. It returns a number.
  */
 #ifdef __bpf__
 #define FF_SUBPROGRAM __attribute__((noinline))

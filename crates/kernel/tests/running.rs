@@ -348,7 +348,8 @@ fn recorded(
     records
 }
 
-/// The records of a flow that sends [`SIZE`] again and again, until `is_enough` or 21 times.
+/// Sends [`SIZE`] bytes over the flow up to 21 times, until `is_enough` is true of the records so
+/// far, and returns the records.
 fn records_until(
     flow: &Flow,
     control: &Registered,

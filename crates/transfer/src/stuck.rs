@@ -31,9 +31,9 @@ pub(crate) struct SendProgress {
 }
 
 impl StallTimeout {
-    /// Waits for an exchange, at most for twice the timeout, within which `recv` gives up a silent
-    /// sender, and for the time that a slow disk takes for `bytes`. `what` names, in the error, the
-    /// step of the receiver that did not come.
+    /// Waits for the receiver's next step, for at most twice the timeout (`recv` gives up a silent
+    /// sender within that) and the time that a slow disk takes for `bytes`. `what` names the step
+    /// in the error.
     ///
     /// # Errors
     /// [`TransferError::Stalled`].

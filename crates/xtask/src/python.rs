@@ -116,7 +116,8 @@ fn environment(root: &Path) -> Result<PathBuf, Stop> {
     }
     announce("an environment for Python, in target/python");
     succeed("venv", Command::new(PYTHON).args(["-m", "venv", "--clear"]).arg(&folder))?;
-    // What is imported is compiled then; to compile all of it takes as long as to unpack it.
+    // Python compiles a module when it is first imported. To compile all of them here would take as
+    // long as to unpack them.
     succeed("pip", pip(&python, "install").arg("--no-compile").args(&wanted))?;
     fs::write(kept, wanted.join("\n")).map_err(|error| unable("target/python", &error))?;
     Ok(python)

@@ -114,7 +114,7 @@ pub struct Scout {
     keeps: u64,
     /// The fewest ACKs of a train that are judged.
     least_acks: u64,
-    /// The target grows no further than to the free capacity that the queue after a train shows.
+    /// The target is limited to the free capacity, which the queue after a train shows.
     polite: bool,
     /// Trains, and what is spread over the round, have rates of their own.
     paces: bool,

@@ -129,9 +129,9 @@ FF_INLINE void notice_pacing(struct connection *c, struct tcp_sock *tp)
 
 #endif
 
-/* The sender's part of a loss. The verifier looks at it by itself: to follow it from each of its
- * callers was most of the work of loading a control, of scout 270,000 instructions out of 450,000.
- * Policies that watch no ACKs are short, and their sender lies within the socket.
+/* The sender's answer to a loss, which the verifier checks once. If it followed the answer from
+ * every call, it would walk 450,000 instructions to load scout, and not 180,000 (Linux 6.18).
+ * Policies that watch no ACKs are short, so that there is little to save.
  */
 #ifdef FF_WATCHES_NO_ACKS
 FF_INLINE

@@ -161,8 +161,8 @@ impl LinkSpec {
         }
     }
 
-    /// As this, measuring its queues so many times in a run of so many ns, once in a millisecond at
-    /// most.
+    /// Has the link measure its queues `samples` times in a run of `duration_ns`, at most once in a
+    /// millisecond; never without `samples`.
     #[must_use]
     pub fn measured(self, samples: Option<u32>, duration_ns: u64) -> Self {
         let every = |samples: u32| (duration_ns / u64::from(samples.max(1))).max(1_000_000);

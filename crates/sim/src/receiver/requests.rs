@@ -1,5 +1,5 @@
-//! Calls of a flow to its receiver besides those with packets: more data will come on the same
-//! connection; the delayed ACK is to be sent now; for a while no ACK is to be delayed.
+//! What a flow tells its receiver besides handing it packets: that more data will come on the same
+//! connection, that the delayed ACK is to be sent now, or that no ACK is to be delayed for a while.
 
 use firstflight_core::units::Instant;
 

@@ -67,7 +67,8 @@ echo "kernel: $(uname -r)"
 dmesg -n 1
 mkdir /cgroup && mount -t cgroup2 none /cgroup
 if [ "$mode" = cost ]; then
-    # One connection has had every control at its end, and a socket keeps the state of each.
+    # One connection runs under every control in turn, and its socket keeps the state of each. The
+    # default limit of what a socket keeps is too low for all of them.
     echo 1000000 >/proc/sys/net/core/optmem_max
     step cost cost 4
 elif [ "$mode" = soak ]; then

@@ -61,9 +61,9 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Opens the file, and returns how long the trial has lasted. If the file
-    /// exists, it must hold this trial: `plan` takes the file's seed, and `each` is called with
-    /// every connection in it.
+    /// Opens the file, and returns how long the trial has lasted. A file that exists must be of
+    /// this trial: its seed is written into `plan`, and `each` is called with every connection in
+    /// it.
     pub(super) fn open(
         path: Option<&Path>,
         plan: &mut Plan,
